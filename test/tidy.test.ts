@@ -77,7 +77,7 @@ describe('tidy', () => {
 });
 
 describe('tidy statecharts', () => {
-  test('every statechart of the catalogue tells its states and names its invokes', () => {
+  test('every statechart of the catalogue describes its states and names its invokes', () => {
     expect(chartProblems(MACHINES).map(chartProblemText)).toEqual([]);
   });
 

@@ -1,15 +1,15 @@
 /**
- * Generates the diagrams of ARCHITECTURE.md from a recorded simulation, and counts what each path
- * passes; `--check` compares, `--calls` prints the calls themselves.
+ * Generates the diagrams of ARCHITECTURE.md from a recorded simulation, and counts the calls on
+ * each path; `--check` compares, `--calls` prints the calls themselves.
  *
- * A path passes a file when a function of it, or a statechart that it describes, is a cause of
- * something that leaves the process for the path: of a write to an object that the path is about,
- * or of a frame to the shard. Causes are callers, also through promises, queues and timers; see
- * `architecture/call-trace.ts`. Calls are counted between functions of different files, each pair
- * once. What is only consulted on the way (arithmetic, caches, metrics, logs) is counted apart.
+ * A file is on a path when one of its functions, or a statechart that it defines, causes an output
+ * of the path: a write to one of the path's objects, or a frame to the shard. Causes are callers,
+ * also through promises, queues and timers; see `architecture/call-trace.ts`. Calls are counted
+ * between functions of different files, each pair once. Files that are only consulted (arithmetic,
+ * caches, metrics, logs) are counted separately.
  *
- * Promises: nothing of a page depends on the time, the machine or the lines of a file; with
- * `--check` nothing is written.
+ * Promises: no page depends on the time, the machine or the line numbers of a file; `--check`
+ * writes nothing.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ const chartOf = (actor: string): string => {
 const isOver = ({ filesMax, callsMax }: PathDefinition, { files, crossings }: PathSlice) =>
   files.length > (filesMax ?? Infinity) || crossings.length > (callsMax ?? Infinity);
 
-/** The page as the formatter leaves it, so that both agree. */
+/** The page as the formatter prints it, so that both agree. */
 const formatted = (text: string): string => {
   const { status, stdout, stderr } = spawnSync(
     `${ROOT}node_modules/.bin/deno`,
@@ -52,7 +52,7 @@ const formatted = (text: string): string => {
 };
 
 const trace = traceLoading();
-// What is traced must not have been loaded before.
+// Traced modules must not have been loaded before.
 const { recordRun } = await import('./architecture/recorded-run.ts');
 const { ENFORCED, PATHS } = await import('./architecture/paths.ts');
 const { slicePath } = await import('./architecture/path-slice.ts');

@@ -1,9 +1,9 @@
-/** Whether the chart of a machine is the one that is committed, in words that name what is not. */
+/** Compares a machine's chart with the committed one and describes the differences. */
 import type { Chart } from '../src/view/chart/chart.ts';
 import { chartDiff, chartDiffText } from '../src/view/chart/chart-diff.ts';
 import { chartFromJson } from '../src/view/chart/chart-file.ts';
 
-/** What the committed JSON does not show; undefined when it is current. */
+/** The differences from the committed JSON; undefined when it is current. */
 export const chartDrift = (chart: Chart, committed: string | undefined): string | undefined => {
   if (committed === undefined) return `The chart of ${chart.name} is not committed`;
   const diff = chartDiff(chartFromJson(committed), chart);

@@ -1,9 +1,8 @@
 /**
- * Everything that can be wrong with the project without running it: format, lint, types, dead code,
- * and pages and code that are generated.
+ * Static checks of the project: format, lint, types, dead code, and generated pages and code.
  *
  * `node tools/check.ts` checks; with `--write` it formats and generates instead. All checks run,
- * also when one fails, so that one run tells all there is to mend.
+ * also when one fails, so that one run reports every problem.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -57,13 +56,13 @@ const knip = (title: string, ...args: readonly string[]): Step => ({
   args: [`${ROOT}node_modules/knip/bin/knip.js`, '--no-config-hints', ...args],
 });
 
-/** What is dead, and what of `src/` only tests import; `knip.jsonc` says what is left out. */
+/** Dead code, and parts of `src/` that only tests import; `knip.jsonc` lists the exceptions. */
 const UNUSED: readonly Step[] = [
   knip('unused code and dependencies'),
   knip('code that only tests use', '--production', '--include', 'files,dependencies'),
 ];
 
-/** Runs one step; says how it ended, and gives whether it passed. */
+/** Runs one step; prints the outcome and returns whether it passed. */
 const run = ({ title, command, args }: Step): Promise<boolean> =>
   new Promise((resolve) => {
     const child = spawn(command, args, { cwd: ROOT, env: process.env });
@@ -80,7 +79,7 @@ const run = ({ title, command, args }: Step): Promise<boolean> =>
     });
   });
 
-/** Runs steps, so many at once; gives those that failed, in their order. */
+/** Runs steps with limited concurrency; returns the failed ones in order. */
 const runAll = async (steps: readonly Step[], atOnce: number): Promise<readonly Step[]> => {
   const passed = new Set<Step>();
   const left = [...steps];

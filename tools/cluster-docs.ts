@@ -45,14 +45,14 @@ tidegate operator --kubeconfig=kubeconfig --cluster-id=try --shard-addr=127.0.0.
 
 ## What it serves
 
-Tidegate's own resources are there from the start, and whatever CustomResourceDefinition is applied.
+Tidegate's own resources from the start, and every CustomResourceDefinition that is applied.
 
 ${kinds.join('\n')}
 
-## Its handles
+## Control endpoints
 
-JSON in, JSON out, at the same address. In parentheses: what a field is when it is left out. What is
-wrong with a request is told as \`{"error": "…"}\` with status 400 or 404.
+JSON in, JSON out, at the same address. Defaults of fields are in parentheses. An invalid request
+gets \`{"error": "…"}\` with status 400 or 404.
 
 ${routes.join('\n')}
 

@@ -22,7 +22,7 @@ const enumText = (schema: JsonRecord): string => {
   return words.length === 0 ? '' : ` One of ${words.map((word) => code(String(word))).join(', ')}.`;
 };
 
-/** The rules of a field, and of the items of a list, which have no row of their own. */
+/** The validation rules of a field, and of the items of a list, which have no row of their own. */
 const rulesText = (schema: JsonRecord): string =>
   [schema, asRecord(schema['items']) ?? {}]
     .flatMap((one) => asList(one['x-kubernetes-validations']) ?? [])
@@ -109,9 +109,9 @@ export const referencePage = (
     `Group \`${API_GROUP}\`, version \`${API_VERSION}\`. All of them are in the category ` +
     `\`${CATEGORY}\` (\`kubectl get ${CATEGORY}\`) and have a status subresource.`,
     '',
-    'A quantity is a Kubernetes quantity: a text such as `500m`, `1.5Gi` or `2e3`, or a whole ' +
-    'number. The API server checks its form; the operator reads its value and says in an Event ' +
-    'what it cannot read.',
+    'A quantity is a Kubernetes quantity: a string such as `500m`, `1.5Gi` or `2e3`, or an ' +
+    'integer. The API server checks its form; the operator parses its value and reports an ' +
+    'invalid one in an Event.',
     '',
     ...resources.flatMap((resource) => section(resource, yaml)),
   ].join('\n');

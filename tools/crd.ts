@@ -1,6 +1,6 @@
 /**
- * Writes the CRDs into the chart and their reference page into the docs, from `src/api`.
- * With `--check` it writes nothing and exits 1 when a file is not what it would write.
+ * Writes the CRDs into the chart and their reference page into the docs, from `src/api`. With
+ * `--check` it writes nothing and exits 1 when a file is outdated.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -28,7 +28,7 @@ const generated = (): ReadonlyMap<string, string> =>
     ['docs/reference/crds.md', referencePage(CUSTOM_RESOURCES, yaml)],
   ]);
 
-/** Files in the folder that nothing generates any more. */
+/** Files in the directory that are no longer generated. */
 const strays = async (files: ReadonlyMap<string, string>): Promise<readonly string[]> => {
   const names = await readdir(join(root, CRD_FOLDER)).catch(() => []);
   return names.map((name) => `${CRD_FOLDER}/${name}`).filter((path) => !files.has(path));

@@ -1,8 +1,8 @@
 /**
- * Records `npm run demo` as an SVG that plays by itself: docs/pictures/demo.svg.
+ * Records `npm run demo` as an animated SVG: docs/pictures/demo.svg.
  *
- * `node tools/demo-recording.ts [SCENARIO]` tells the story once and writes what it printed, each
- * line at its time. No script is in the picture, so that it plays wherever pictures are shown.
+ * `node tools/demo-recording.ts [SCENARIO]` runs the scenario once and writes its output, each line
+ * at its time. The picture contains no script, so that it plays wherever pictures are shown.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -36,7 +36,7 @@ const SCALARS: Readonly<Record<string, string>> = {
   boolean: 'b',
 };
 
-/** Types that are written as a scalar of their own, or as anything. */
+/** Types that are serialized as a scalar, or as anything. */
 const LOOSE = new Set([
   'FieldsV1',
   'RawExtension',

@@ -1,7 +1,7 @@
 /**
- * Writes packages/embedded-kubernetes/src/gen/kubernetes/fields.ts from what the API server of the
- * test bed publishes. Whether it is current is asked where that server runs anyway: in
- * test/integration.
+ * Writes packages/embedded-kubernetes/src/gen/kubernetes/fields.ts from the OpenAPI documents of
+ * the test bed's API server. test/integration checks that it is current, because that server runs
+ * there.
  */
 import { fieldsPage } from './field-tables.ts';
 import { settlePages } from './pages.ts';

@@ -1,9 +1,9 @@
 /**
- * `npm run models`: walks every statechart, executes the paths that were generated from it on the
- * live actor, and prints what was covered.
+ * `npm run models`: explores every statechart, executes the generated paths on the live actor, and
+ * prints the coverage.
  *
- * Promises: exit code 1 when a state or transition is not taken, a recorded transcript has changed,
- * or an invariant is broken; 2 for a flag that is unknown.
+ * Promises: exit code 1 when a state or transition is not covered, a recorded transcript has
+ * changed, or an invariant is violated; 2 for an unknown flag.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -37,11 +37,11 @@ interface Asked {
   /** Vitest's projects. */
   readonly projects: readonly string[];
   readonly junit: string | undefined;
-  /** Words that test files have in their names; none for all of them. */
+  /** Words in the names of the selected test files; none selects all. */
   readonly only: readonly string[];
 }
 
-/** What the flags ask for; a text when that is all there is to say. */
+/** The parsed flags; a message when there is nothing to run. */
 const asked = (
   given: readonly string[],
 ): Asked | { readonly text: string; readonly code: 0 | 2 } => {

@@ -1,6 +1,6 @@
 /**
  * Bundles the live page into `src/gen/page.ts` and draws its charts into `src/gen/charts.ts`, so
- * that a process serves them without a build step and without laying anything out.
+ * that a process serves them without a build step and without a layout engine.
  *
  * `node tools/page.ts` writes; with `--check` it compares, and fails when a file is not current.
  */

@@ -1,8 +1,8 @@
 /**
- * Pages that are generated: written, or compared with what is committed.
+ * Writes generated pages, or compares them with the committed ones.
  *
- * Promises: with `--check` nothing is written, and a page that is not current ends with exit code 1
- * and the command that mends it.
+ * Promises: with `--check` nothing is written, and an outdated page ends with exit code 1 and the
+ * command that regenerates it.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -24,7 +24,7 @@ const committed = (path: string): string | undefined => {
   }
 };
 
-/** Writes the pages, or checks them when the command line says `--check`. */
+/** Writes the pages, or checks them with `--check`. */
 export const settlePages = (tool: string, pages: readonly Page[]): void => {
   const stale = pages.filter(({ path, text }) => committed(path) !== text);
   if (process.argv.includes('--check')) {

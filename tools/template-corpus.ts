@@ -1,7 +1,8 @@
 /**
- * Writes into the corpus of templates (`packages/go-template/test/corpus`) what Go's own engine makes of
- * each. With `--check` it writes nothing and exits 1 when a file is not what it would write. Needs
- * Go. A new case needs no more than a title and a template; `data` when the file's own will not do.
+ * Writes the results of Go's own engine into the corpus of templates
+ * (`packages/go-template/test/corpus`). With `--check` it writes nothing and exits 1 when a file is
+ * outdated. Needs Go. A new case needs a title and a template, and `data` when the file's own does
+ * not fit.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import process from 'node:process';

@@ -5,7 +5,7 @@
  * each step are printed in any case; a run beyond the budget fails.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +37,7 @@ const run = (command: string, args: readonly string[], env: NodeJS.ProcessEnv): 
     child.on('exit', (code) => resolve(code ?? 1));
   });
 
-/** Runs one step; gives its exit code and how long its files took. */
+/** Runs one step; returns its exit code and the durations of its files. */
 const runStep = async (
   { runtime, args, reports, env, title }: SuiteStep,
 ): Promise<{ readonly code: number; readonly files: readonly FileTime[] }> => {
@@ -51,7 +51,7 @@ const runStep = async (
       [...args, ...(reports ? reporters : [])],
       { ...process.env, ...env },
     );
-    const files = reports && code === 0
+    const files = reports && existsSync(report)
       ? fileTimes(parseJson(readFileSync(report, 'utf8')), ROOT)
       : [];
     return { code, files };
@@ -62,7 +62,7 @@ const runStep = async (
 
 const seconds = (ms: number): string => `${(ms / MS_PER_SECOND).toFixed(0).padStart(5)} s`;
 
-/** Runs all steps once; gives the exit code. */
+/** Runs all steps once; returns the exit code. */
 const runSuites = async (choice: SuiteChoice): Promise<number> => {
   const begin = performance.now();
   const times: (readonly [title: string, ms: number])[] = [];
@@ -96,7 +96,7 @@ const runSuites = async (choice: SuiteChoice): Promise<number> => {
 };
 
 const { values } = parseArgs({
-  // A flag without a value is given one: `--changed` is `--changed=HEAD`.
+  // Adds the default value of a flag: `--changed` is `--changed=HEAD`.
   args: process.argv.slice(2).map((flag) => flag === '--changed' ? '--changed=HEAD' : flag),
   options: {
     fast: { type: 'boolean', default: false },

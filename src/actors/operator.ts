@@ -112,7 +112,7 @@ class RunningOperator implements Operator {
       actions: {
         startInformers: () => this.#startInformers(),
         seekLease: () => this.#seekLease(),
-        startLeading: () => this.#roles.forEach((role) => role.onLeading()),
+        startLeading: () => this.#startLeading(),
         stopLeading: () => this.#roles.forEach((role) => role.onLeadershipLost()),
       },
     });
@@ -151,6 +151,12 @@ class RunningOperator implements Operator {
       .subscribe((leads) =>
         this.actor.send({ type: leads ? 'leadership.won' : 'leadership.lost' })
       );
+  }
+
+  /** The API server has just granted the lease, so collections in a backoff need not wait. */
+  #startLeading(): void {
+    this.#informers.retryNow();
+    this.#roles.forEach((role) => role.onLeading());
   }
 
   /** From here on nothing new is sent, to peers or to the cluster (DR-15). */

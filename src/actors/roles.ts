@@ -48,7 +48,7 @@ const fleetRoles = (
   options: FleetOptions,
   { context, pods }: {
     readonly context: RoleContext;
-    /** Demand waits for the initial requests when that role is present (WIRE-05). */
+    /** Its pods are part of the demand when that role is present (WIRE-05). */
     readonly pods: CapacityRequestsRole | undefined;
   },
 ) => {
@@ -61,7 +61,7 @@ const fleetRoles = (
     session,
     rollupIntervalMs,
     ackConcurrency,
-    initialRequests: pods?.initialRequests,
+    pods: pods?.demand,
   }, context);
   const nodeDrains = nodeDrainsRole(environment, {
     policy,

@@ -44,6 +44,12 @@ export const POD_DEMAND_REASONS = {
     sentence: 'The pod is gone; its CapacityRequest waits for the garbage collector',
     canAct: 'nobody',
   },
+  DemandNotCurrent: {
+    type: 'Normal',
+    action: 'SendRollup',
+    sentence: 'The caches may be behind the cluster; demand is reported again after new lists',
+    canAct: 'nobody',
+  },
   InitialRequestsMissing: {
     type: 'Normal',
     action: 'WriteCapacityRequest',

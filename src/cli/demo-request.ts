@@ -67,7 +67,7 @@ export const demoCommand = (roles: DemoRoles, end: (code: ExitCode) => void) =>
   ).pipe(
     Command.withDescription(
       'Runs a scenario on this machine: an embedded cluster, a stand-in fleet and the real ' +
-        'operator, with nothing to install. Exits by itself, with 0 when the scenario succeeded.',
+        'operator, with nothing to install. Exits with 0 when the scenario succeeded.',
     ),
     Command.withShortDescription('Watch the operator in a scenario of half a minute'),
     Command.withExamples([

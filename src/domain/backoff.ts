@@ -20,3 +20,13 @@ export const backoffMs = (limits: BackoffLimits, attempt: number, seed: Seed): n
   const floorMs = limits.firstMs * FLOOR_OF_FIRST_STEP;
   return Math.round(floorMs + (stepMs - floorMs) * unitInterval(seed));
 };
+
+/** A refusal repeats until a person changes something. */
+const REFUSAL = { firstMs: 10_000, lastMs: 300_000 };
+const REFUSAL_DOUBLINGS_MAX = 10;
+
+/** The delay after the refusal of this number, without jitter. */
+export const refusalBackoffMs = (attempt: number): number => {
+  const doublings = Math.min(Math.max(attempt, 1) - 1, REFUSAL_DOUBLINGS_MAX);
+  return Math.min(REFUSAL.lastMs, REFUSAL.firstMs * 2 ** doublings);
+};

@@ -3,7 +3,7 @@
  *
  * Promises: never fails; every problem is one sentence that names the file or the field. The pair
  * is usable when key and certificate belong together, the certificate is valid now, and it carries
- * exactly one `bigfleet://cluster/…` URI, which is ours (WIRE-08): the shard would refuse anything
+ * exactly one `bigfleet://` URI, which names our cluster (WIRE-08): the shard would refuse anything
  * else, so it is not even dialled.
  */
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
@@ -19,7 +19,8 @@ export interface CredentialFiles {
   readonly authority: string;
 }
 
-const CLUSTER_URI = 'bigfleet://cluster/';
+const FLEET_URI = 'bigfleet://';
+const CLUSTER_URI = `${FLEET_URI}cluster/`;
 
 const parsed = <T>(parse: () => T): T | undefined => {
   try {
@@ -41,10 +42,10 @@ const identityProblem = (
   cluster: ClusterId,
 ): string | undefined => {
   const wanted = `${CLUSTER_URI}${cluster}`;
-  const found = urisOf(certificate.subjectAltName).filter((uri) => uri.startsWith(CLUSTER_URI));
+  const found = urisOf(certificate.subjectAltName).filter((uri) => uri.startsWith(FLEET_URI));
   if (found.length === 0) return `the certificate has no URI SAN "${wanted}"`;
   if (found.length > 1) {
-    return `the certificate has ${found.length} cluster URI SANs (${
+    return `the certificate has ${found.length} bigfleet URI SANs (${
       found.map((uri) => `"${uri}"`).join(', ')
     }) where exactly one is allowed, "${wanted}"`;
   }

@@ -2,8 +2,8 @@
  * The options of the operator: name, kind, default and help.
  *
  * Promises: help, reference page, flags and variables are generated from this table. The flags of
- * the Go operator keep their names and defaults (CLU-05), except that `--qps` and `--burst` are one
- * budget for all writes (DR-36).
+ * the Go operator keep their names and defaults (CLU-05), 0 included, except that `--qps` and
+ * `--burst` are one budget for all writes (DR-36).
  */
 import { ROLE_NAMES, type RoleName, rolesIn } from '../domain/operator-roles.ts';
 import {
@@ -20,6 +20,7 @@ import {
   text,
   whole,
   yesOrNo,
+  zeroMeans,
 } from './option-kinds.ts';
 import { POD_DEMAND_OPTIONS } from './pod-demand-options.ts';
 
@@ -103,12 +104,12 @@ export const OPERATOR_OPTIONS = {
     help: 'Writes that may be sent at once after an idle time',
     default: '400',
   }),
-  acknowledgeConcurrency: defaulted(whole(1, 1024), {
+  acknowledgeConcurrency: defaulted(zeroMeans(whole(1, 1024), '16'), {
     name: 'ack-concurrency',
     help: 'Maximum concurrent acknowledgements of CapacityRequests',
     default: '16',
   }),
-  rollupIntervalMs: defaulted(duration(100), {
+  rollupIntervalMs: defaulted(zeroMeans(duration(100), '10s'), {
     name: 'rollup-interval',
     help: 'Time between two roll-ups; three unacknowledged intervals end a session',
     default: '10s',

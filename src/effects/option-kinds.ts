@@ -111,6 +111,14 @@ export const whole = (least: number, most: number): Kind<number> => ({
   },
 });
 
+const ZERO = /^[+-]?0[0a-zµμ]*$/u;
+
+/** `kind`, of which 0 means `usual`, as for the Go operator. */
+export const zeroMeans = <Value>(kind: Kind<Value>, usual: string): Kind<Value> => ({
+  ...kind,
+  read: (given) => kind.read(ZERO.test(given) ? usual : given),
+});
+
 /** A positive number, fractions allowed. */
 export const rate: Kind<number> = {
   placeholder: 'NUMBER',

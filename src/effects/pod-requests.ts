@@ -108,7 +108,7 @@ const updated = (
 };
 
 /** What exists under the name of a request and is not the pod's is no answer to its creation. */
-const refusedIfForeign =
+const refusedUnlessOwned =
   (pod: RequestedPod, name: string) =>
   (answer: CountedOutcome<OwnedRequest>): CountedOutcome<OwnedRequest> => {
     const { outcome } = answer;
@@ -164,7 +164,7 @@ export const podRequestsLayer = (
           const name = requestName(pod.name, pod.uid);
           const { send, create } = writesIn(pod.namespace);
           const answer = send(create(newPodRequest(pod, name, text), name));
-          return counted('create', Effect.map(answer, refusedIfForeign(pod, name)));
+          return counted('create', Effect.map(answer, refusedUnlessOwned(pod, name)));
         },
         update: (write) =>
           about('update', (objects, request) => updated(objects, write, request), write),

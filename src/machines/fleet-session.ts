@@ -2,11 +2,12 @@
  * The session with the shard: when to dial, what waits for an ack, and when a stream is over.
  *
  * Promises: no dial before demand is complete or while another process leads (WIRE-05); one roll-up
- * is outstanding at a time and none longer than three intervals (WIRE-02); every end has a cause;
- * the backoff grows until the first `rollup` ack of a stream (WIRE-07); a replay with a gap proves
- * no absence. Frames bypass the statechart, except those that decide.
+ * is outstanding at a time and none longer than three intervals, counted from the last frame of an
+ * incomplete replay (WIRE-02); every end has a cause; the backoff grows until the first `rollup`
+ * ack of a stream (WIRE-07); a replay with a gap proves no absence. Frames bypass the statechart,
+ * except those that decide.
  */
-import { assign, setup, stateIn } from 'xstate';
+import { assign, or, setup, stateIn } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
@@ -58,6 +59,8 @@ export type FleetSessionEvent =
   | { readonly type: 'hello.acknowledged' }
   /** A frame about an unknown machine was malformed. */
   | { readonly type: 'frame.malformed' }
+  /** Frames arrived since the last such event; sent a few times an interval. */
+  | { readonly type: 'frames.received' }
   | { readonly type: 'rollup.sent' }
   | { readonly type: 'rollup.acknowledged' }
   | { readonly type: 'stop.requested' };
@@ -74,6 +77,7 @@ export const fleetSession = setup({
     events: {} as FleetSessionEvent,
     input: {} as FleetSessionInput,
     meta: {} as { readonly reason: ReasonName },
+    tags: {} as 'replaying',
   },
   actors: {
     holdStream: required<SessionEnding, { readonly stream: number }>('holdStream'),
@@ -98,7 +102,8 @@ export const fleetSession = setup({
       ending: (_, detail: string): SessionEnding => ({ why: 'CredentialsRefused', detail }),
     }),
     setCredentialsAccepted: assign({ credentials: 'Accepted' }),
-    clearLeading: assign({ leading: false }),
+    /** Demand must be listed again in the next term. */
+    clearLeading: assign({ leading: false, demandListed: false }),
     resetAttempt: assign({ attempt: 0 }),
   },
   guards: {
@@ -111,6 +116,10 @@ export const fleetSession = setup({
       ending.why === 'RefusedByShard' || ending.why === 'CredentialsRefused',
     stopping: stateIn({ connected: 'stopping' }),
     rollupOutstanding: stateIn({ connected: { streaming: { rollup: 'awaitingAck' } } }),
+    replayIncomplete: or([
+      stateIn({ connected: { streaming: { resync: 'replaying' } } }),
+      stateIn({ connected: { streaming: { resync: 'replayGap' } } }),
+    ]),
   },
   delays: {
     dialDeadline: DIAL_DEADLINE_MS,
@@ -250,6 +259,12 @@ export const fleetSession = setup({
                   description: 'Waiting for the ack of a roll-up; a newer one waits in the slot.',
                   on: {
                     'rollup.acknowledged': { target: 'idle', actions: 'recordRollupAcknowledged' },
+                    // The shard reads nothing before its replay is written.
+                    'frames.received': {
+                      guard: 'replayIncomplete',
+                      target: 'awaitingAck',
+                      reenter: true,
+                    },
                   },
                   after: {
                     rollupAckDeadline: {
@@ -273,6 +288,7 @@ export const fleetSession = setup({
               states: {
                 replaying: {
                   description: 'The shard replays every machine that is bound to this cluster.',
+                  tags: 'replaying',
                   on: {
                     'rollup.acknowledged': {
                       guard: 'rollupOutstanding',
@@ -284,6 +300,7 @@ export const fleetSession = setup({
                 },
                 replayGap: {
                   description: 'A frame of the replay was malformed: it may concern any machine.',
+                  tags: 'replaying',
                   on: {
                     'rollup.acknowledged': {
                       guard: 'rollupOutstanding',

@@ -2,10 +2,10 @@
 import { actorRestart } from './actor-restart.ts';
 import { availableCapacity } from './available-capacity.ts';
 import { budget } from './budget.ts';
+import { demandSync } from './demand-sync.ts';
 import { drainBlocker } from './drain-blocker.ts';
 import { evictionCircuit } from './eviction-circuit.ts';
 import { fleetSession } from './fleet-session.ts';
-import { initialRequests } from './initial-requests.ts';
 import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
 import { nodeDrain } from './node-drain.ts';
@@ -21,10 +21,10 @@ export const MACHINES = {
   actorRestart,
   availableCapacity,
   budget,
+  demandSync,
   drainBlocker,
   evictionCircuit,
   fleetSession,
-  initialRequests,
   leadership,
   listWatch,
   nodeDrain,

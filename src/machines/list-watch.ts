@@ -2,9 +2,10 @@
  * One collection of the API server: listed once, then watched.
  *
  * Promises: a watch starts only from a resourceVersion of a complete list or a watch; a closed
- * watch resumes without a list; only an expired resourceVersion leads to a list; silence longer
- * than the idle deadline is a fault; every retry has backoff with full jitter, and only a watch
- * that delivered something resets the backoff. Objects bypass the statechart.
+ * watch resumes without a list; only an expired resourceVersion or a request of a reader leads to a
+ * list; silence longer than the idle deadline is a fault; every retry has backoff with full jitter,
+ * cut short when the API server answers another collection, and only a watch that delivered
+ * something resets the backoff. Objects bypass the statechart.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -42,11 +43,13 @@ export interface ListWatchContext extends ListWatchInput {
   readonly problem: string;
 }
 
-/** Something arrived on the watch; sent once for each network chunk. */
-export type ListWatchEvent = {
-  readonly type: 'watch.progressed';
-  readonly resourceVersion: string;
-};
+export type ListWatchEvent =
+  /** Something arrived on the watch; sent once for each network chunk. */
+  | { readonly type: 'watch.progressed'; readonly resourceVersion: string }
+  /** A reader needs a list that begins after now. */
+  | { readonly type: 'list.requested' }
+  /** The API server answered another client of this process after a failure. */
+  | { readonly type: 'server.answered' };
 
 type Failure = Exclude<ListOutcome, { _tag: 'Listed' }> | Exclude<WatchEnding, { _tag: 'Ended' }>;
 
@@ -63,6 +66,12 @@ const failureOf = (outcome: ListOutcome | WatchEnding): Failure =>
 
 const failing = ({ event }: { event: { output: ListOutcome | WatchEnding } }): Failure =>
   failureOf(event.output);
+
+/** Resumes the watch, or lists where no resourceVersion is known. */
+const RETRY_NOW = [
+  { guard: 'resourceVersionKnown', target: 'watching' },
+  { target: 'listing' },
+] as const;
 
 /** The statechart of a cache's source; `src/actors/informers` provides its acts. */
 export const listWatch = setup({
@@ -138,6 +147,7 @@ export const listWatch = setup({
     problem: '',
   }),
   initial: 'listing',
+  on: { 'list.requested': { target: '.listing', actions: 'clearResourceVersion' } },
   states: {
     listing: {
       description: 'Reading the pages of a list; they are published when complete.',
@@ -244,21 +254,15 @@ export const listWatch = setup({
       description: 'The last list or watch failed; waiting before a retry. The cache stays in use.',
       meta: { reason: 'CollectionFailing' },
       tags: 'waiting',
-      after: {
-        retryBackoff: [{ guard: 'resourceVersionKnown', target: 'watching' }, {
-          target: 'listing',
-        }],
-      },
+      on: { 'list.requested': { actions: 'clearResourceVersion' }, 'server.answered': RETRY_NOW },
+      after: { retryBackoff: RETRY_NOW },
     },
     refused: {
       description: 'The API server refuses this collection; retries, but a person must act.',
       meta: { reason: 'CollectionRefused' },
       tags: 'waiting',
-      after: {
-        retryBackoff: [{ guard: 'resourceVersionKnown', target: 'watching' }, {
-          target: 'listing',
-        }],
-      },
+      on: { 'list.requested': { actions: 'clearResourceVersion' } },
+      after: { retryBackoff: RETRY_NOW },
     },
   },
 });

@@ -8,7 +8,7 @@
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
-import { backoffMs } from '../domain/backoff.ts';
+import { backoffMs, refusalBackoffMs } from '../domain/backoff.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import { type PodFacts, sameNeed } from '../domain/drain/pod-facts.ts';
 import type { SlotBlocker } from '../domain/drain/slots.ts';
@@ -17,8 +17,6 @@ import { required } from './required.ts';
 
 /** API server faults and conflicts. */
 const RETRY = { firstMs: 500, lastMs: 30_000 };
-/** A refusal repeats until a person changes something. */
-const REFUSAL = { firstMs: 10_000, lastMs: 300_000 };
 const RECHECK_MS = 1000;
 /** How long the cache has to show the effect of a call with a lost answer. */
 const CACHE_LOOK_MS = 2000;
@@ -61,6 +59,8 @@ export type PodEvictionEvent =
   /** The pod of this UID does not exist any more. */
   | { readonly type: 'pod.vanished' }
   | { readonly type: 'eviction.wanted' }
+  /** The drain has an earlier deadline now. */
+  | { readonly type: 'deadline.moved' }
   /** No new eviction: the drain was cancelled, paused or has ended. */
   | { readonly type: 'eviction.released' }
   /** The dispatcher chose it: it holds the needed slot until the request is answered. */
@@ -108,6 +108,9 @@ const reconsidered = [
   { guard: NEEDS_OTHER, target: '#podEviction.deciding', actions: SET_FACTS },
   { actions: SET_FACTS },
 ] as const;
+
+/** An earlier deadline ends the wait after a refusal. */
+const hurried = { 'deadline.moved': '#podEviction.deciding' } as const;
 
 /** The statechart of a pod's eviction; `src/actors/pod-evictions` provides its actions. */
 export const podEviction = setup({
@@ -169,11 +172,8 @@ export const podEviction = setup({
   },
   delays: {
     retryBackoff: ({ context }) => backoffMs(RETRY, context.attempt, context.seed),
-    refusalBackoff: ({ context }) =>
-      Math.min(
-        REFUSAL.lastMs,
-        REFUSAL.firstMs * 2 ** Math.min(Math.max(context.attempt, 1) - 1, 10),
-      ),
+    /** `src/actors/pod-evictions` cuts it short for the last tries before the deadline. */
+    refusalBackoff: ({ context }) => refusalBackoffMs(context.attempt),
     recheckDelay: RECHECK_MS,
     cacheLook: CACHE_LOOK_MS,
   },
@@ -302,18 +302,19 @@ export const podEviction = setup({
         refusedByPolicy: {
           description: 'An admission webhook or policy refuses; retries with growing backoff.',
           meta: { reason: 'PolicyRefused' },
+          on: hurried,
           after: { refusalBackoff: '#podEviction.deciding' },
         },
         twoBudgets: {
           description: 'More than one budget covers the pod; Kubernetes does not evict it.',
           meta: { reason: 'TwoBudgets' },
-          on: { 'pod.observed': reconsidered },
+          on: { 'pod.observed': reconsidered, ...hurried },
           after: { refusalBackoff: '#podEviction.deciding' },
         },
         budgetBroken: {
           description: 'The status of the budget is invalid.',
           meta: { reason: 'BudgetBroken' },
-          on: { 'pod.observed': reconsidered },
+          on: { 'pod.observed': reconsidered, ...hurried },
           after: { refusalBackoff: '#podEviction.deciding' },
         },
         neverAllowed: {
@@ -324,16 +325,19 @@ export const podEviction = setup({
         namespaceTerminating: {
           description: 'The namespace is being deleted, and the pod with it.',
           meta: { reason: 'NamespaceTerminating' },
+          on: hurried,
           after: { refusalBackoff: '#podEviction.deciding' },
         },
         forbidden: {
           description: 'The operator lacks the permission to evict; retries with growing backoff.',
           meta: { reason: 'EvictionForbidden' },
+          on: hurried,
           after: { refusalBackoff: '#podEviction.deciding' },
         },
         refused: {
           description: 'The API server refused for an unknown reason.',
           meta: { reason: 'EvictionRefused' },
+          on: hurried,
           after: { refusalBackoff: '#podEviction.deciding' },
         },
       },

@@ -4,8 +4,9 @@
  *
  * Promises: evictions and ack wait until every known Node is cordoned or two seconds have passed
  * (DR-11); the ack stays pending until the outbox accepts it, across reconnects (DR-12); a machine
- * without a Node is awaited until the deadline (DR-10). Nothing survives the process: the keys on
- * the Nodes identify the active instructions.
+ * without a Node is awaited until the deadline or the end of its stay (DR-10). Nothing survives the
+ * process: the keys on the Nodes identify the active instructions, and a replay those whose Nodes
+ * have not joined.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';

@@ -1,6 +1,6 @@
 /**
  * The recovery of reclaims that were lost with a process (DR-14): the replay of a new stream shows
- * a machine as DRAINING, and its Node has no annotation.
+ * a machine as DRAINING, and its Node has no annotation, or has not joined.
  *
  * Promises: only a complete replay counts; the instruction has five seconds to arrive and its
  * cordon to land; a stream that ends before that recovers nothing.

@@ -14,7 +14,7 @@ export const kubeconfig = (port: number): string =>
     contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
   });
 
-/** Resident memory now and at its peak, in bytes; only Linux tells. */
+/** Current and peak resident memory in bytes; Linux only. */
 export const memoryOf = async (
   pid: number,
 ): Promise<{ readonly now: number; readonly peak: number }> => {

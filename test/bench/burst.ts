@@ -1,14 +1,13 @@
 /**
- * What looking on costs the operator at work: ten thousand pods that come in bursts and become
- * demand in a real `tidegate pods`; alone, alone once more, with `--record`, and with its live page
- * open. The four run side by side and take their bursts in turn, one at a time, because a machine
- * is not as fast now as it was a minute ago; rounds begin anew, because a process is lucky or not
- * for as long as it lives. Pairs are compared within a round: what two runs of the same differ by
- * is the noise of the rest. Where the machine is too busy for that, the cost of an event, measured
- * in slices of milliseconds, is finer.
+ * The overhead of observing a busy operator: ten thousand pods arrive in bursts and become demand
+ * in a real `tidegate pods`: alone, alone again, with `--record`, and with its live page open. The
+ * four processes run side by side and take their bursts in turn, because a machine's speed changes
+ * over minutes; rounds start new processes, because a process may be fast or slow for its whole
+ * life. Pairs are compared within a round: the difference of two equal runs is the noise. On a busy
+ * machine the cost of an event, measured in slices of milliseconds, is more precise.
  *
- * The page is open as a browser holds it open, by its two event streams, in the process of the
- * bench: a browser on the same cores would be measured instead of the page's cost to the operator.
+ * The bench itself opens the page's two event streams: a browser on the same cores would be
+ * measured instead of the page's cost to the operator.
  *
  * Not measured: a disk that is slower than the recording grows, and a network.
  */
@@ -29,7 +28,7 @@ const PODS = 10_000;
 const WARMING_PODS = 2_000;
 const BURSTS = 8;
 const ROUNDS = 12;
-/** Longer than a recorder or a page waits with what it has to tell. */
+/** Longer than a recorder or a page buffers. */
 const IDLE_MS = 150;
 const PATIENCE_MS = 120_000;
 const RECORDING = 'recording.jsonl';
@@ -44,7 +43,7 @@ interface Burst {
   readonly processorMs: number;
 }
 
-/** Reads an event stream until `close`; counts what came. */
+/** Reads an event stream until `close`; counts its bytes and events. */
 const reading = async (url: string) => {
   let bytes = 0;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -57,7 +56,7 @@ const reading = async (url: string) => {
   return { bytes: () => bytes, close: () => void response.destroy() };
 };
 
-/** What an open page asks for. */
+/** The streams of an open page. */
 const openedPage = async (port: number) => {
   const page = `http://127.0.0.1:${port}/live`;
   const streams = [await reading(page), await reading(`${page}?actor=${WATCHED}`)];
@@ -67,7 +66,7 @@ const openedPage = async (port: number) => {
   };
 };
 
-/** What a recording has: its lines, those that were left out, and its size. */
+/** The size of a recording, its lines and its dropped lines. */
 const recordingIn = async (file: string) => {
   const text = await readFile(file, 'utf8');
   const entries = text.trimEnd().split('\n').map(recordEntry);
@@ -82,13 +81,13 @@ const recordingIn = async (file: string) => {
 type Page = Awaited<ReturnType<typeof openedPage>>;
 
 interface Tried extends Burst {
-  /** What there is to say of how it was looked on. */
+  /** The figures of one kind of observer. */
   readonly note: string;
   /** Events in the recording. */
   readonly events: number;
 }
 
-/** What a process still does for a burst must not fall on the next one. */
+/** A process's remaining work for one burst must not fall into the next. */
 const untilIdle = async (pid: number): Promise<void> => {
   let last = -1;
   await eventually(async () => {
@@ -98,7 +97,7 @@ const untilIdle = async (pid: number): Promise<void> => {
   }, { what: 'the role to be idle', timeoutMs: PATIENCE_MS, everyMs: IDLE_MS });
 };
 
-/** An operator that is looked on in one way, with a cluster of its own. */
+/** An operator with one kind of observer and its own cluster. */
 const openRun = async (variant: Variant) => {
   const cluster = await startPodCluster(PODS, 'later');
   const port = await freePort();
@@ -128,7 +127,7 @@ const openRun = async (variant: Variant) => {
     },
     /** So far. */
     processorMs: () => processorMs(pid),
-    /** Lets pods come and gives the milliseconds until all of them have their requests. */
+    /** Releases pods; returns the milliseconds until all of them have their requests. */
     burst: async (pods: number): Promise<number> => {
       const startMs = realTime.monotonic();
       cluster.burst(pods);
@@ -164,8 +163,8 @@ const percent = (figures: readonly number[]): readonly [middle: string, ends: st
 type Round = Readonly<Record<Variant, Tried>>;
 
 /**
- * Each in each place equally often, in rows of as many turns as there are items; every other row
- * the other way round, so that nobody always comes after the same one.
+ * A Latin square: each item equally often in each position; every other row is reversed, so that no
+ * item always follows the same one.
  */
 const inTurn = <Item>(items: readonly Item[], turn: number): readonly Item[] => {
   const at = turn % items.length;
@@ -216,7 +215,7 @@ const round = async (turn: number): Promise<Round> => {
   }
 };
 
-/** What a way is put beside: both runs alone of its round; for the second of them the first. */
+/** The baseline of a variant: both plain runs of its round; for the second of them the first. */
 const aloneOf = (round: Round, variant: Variant, figure: keyof Burst): number =>
   variant === 'alone again'
     ? round.alone[figure]

@@ -1,6 +1,6 @@
 /**
- * CapacityRequests of a large cluster, as the API server serves them, from a seed: two thousand
- * workloads whose pods ask for the same thing, each workload on its own terms.
+ * Seeded CapacityRequests of a large cluster as the API server serves them: two thousand workloads,
+ * each with pods of one size.
  */
 import { nextSeed, type Seed, unitInterval } from '../../src/domain/random.ts';
 import type { JsonRecord } from '../../src/domain/json.ts';
@@ -46,7 +46,7 @@ const resourcesOf = ({ one, below }: Draws): JsonRecord => ({
   ...(below(20) === 0 ? { 'nvidia.com/gpu': '1' } : {}),
 });
 
-/** What every pod of a workload asks for. */
+/** The spec shared by all pods of a workload. */
 const specOf = (draws: Draws, workload: number): JsonRecord => ({
   requirements: requirementsOf(draws),
   resources: resourcesOf(draws),
@@ -91,14 +91,14 @@ export const makeRequests = (count: number, seed: Seed): readonly JsonRecord[] =
         creationTimestamp: '2026-01-01T00:00:00Z',
         labels: { app: `app-${workload}`, 'app.kubernetes.io/managed-by': 'capacity-requests' },
       },
-      // Every object has strings and lists of its own, as it would when it came as JSON.
+      // Every object has its own strings and lists, as if parsed from JSON.
       spec: structuredClone(specs[workload] ?? {}),
       status: { phase: 'Acknowledged', acknowledgedAt: '2026-01-01T00:00:10Z' },
     };
   });
 };
 
-/** The request after somebody asked for another amount. */
+/** The request with another amount. */
 export const changedRequest = (request: JsonRecord, draws: Draws): JsonRecord => {
   const { spec, metadata } = request;
   const resourceVersion = String(1_000_000 + draws.below(1_000_000_000));

@@ -1,9 +1,9 @@
 /**
- * How large an embedded cluster may be: nodes and pods written one by one through its API server,
- * then listed in pages, chosen by field, and patched while somebody watches.
+ * The capacity of an embedded cluster: nodes and pods written one by one through its API server,
+ * then listed in pages, selected by field, and patched with an open watch.
  *
  * Not measured: its controllers and kubelets, which would have to place and start every pod, and
- * HTTP, which the simulation does without.
+ * HTTP, which the simulation does not use.
  */
 import process from 'node:process';
 import { asRecord, type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
@@ -22,7 +22,7 @@ const BYTES_MAX = 4 * 2 ** 30;
 
 const CONDITIONS = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
 
-/** A pod as it looks when it runs: labels, an owner, two containers, conditions. */
+/** A running pod: labels, an owner, two containers, conditions. */
 const pod = (number: number): JsonRecord => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -99,7 +99,7 @@ const start = (cluster: Cluster): void => {
   }
 };
 
-/** All pages of a collection; gives how many items they had. */
+/** Lists all pages of a collection; returns the number of items. */
 const paged = (cluster: Cluster, collection: string): number => {
   const ask = asking(cluster);
   let [count, token] = [0, ''];
@@ -168,5 +168,5 @@ export const benchCluster = async (): Promise<void> => {
   const cordonMs = await timed(() => {
     received = cordon(cluster);
   });
-  printFigure(`cordon ${PATCHES} nodes, ${received} of them told to a watch`, duration(cordonMs));
+  printFigure(`cordon ${PATCHES} nodes, ${received} of them sent to a watch`, duration(cordonMs));
 };

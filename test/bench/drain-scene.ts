@@ -68,7 +68,7 @@ const clear = async ({ client }: ClusterConnection): Promise<void> => {
   for (const collection of LEFT_OVERS) await client.clear(collection);
 };
 
-/** Sets a scene on a bed, whatever was there before. */
+/** Resets a bed to a scene. */
 export const setScene = async (bed: Testbed, scene: Scene, prefix: string): Promise<SetScene> => {
   await bed.installCrds();
   const connection = await connectCluster(bed);

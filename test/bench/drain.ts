@@ -23,7 +23,7 @@ interface Cost {
   readonly requests: number;
   readonly refused: number;
   readonly ms: number;
-  /** Undefined where it cannot be told. */
+  /** Undefined where it is unknown. */
   readonly cpuSeconds: number | undefined;
 }
 
@@ -80,7 +80,7 @@ const countOf = async (bed: Testbed, user: TestbedUser, sinceMs: number) => {
   };
 };
 
-/** CPU seconds of the processes whose command line has this word; Linux alone tells them. */
+/** CPU seconds of the processes whose command line contains this word; Linux only. */
 const cpuOf = async (word: string): Promise<number | undefined> => {
   const ids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   let ticks: number | undefined;
@@ -123,7 +123,7 @@ const drainByTidegate = async (bed: Testbed, scene: Scene, number: number): Prom
   }
 };
 
-/** Makes a shell say what a command used, after it has run. */
+/** Makes a shell print a command's resource usage after it has run. */
 const TIMED = 'TIMEFORMAT="cpu %U %S"; time "$@"';
 
 const drainByKubectl = async (bed: Testbed, scene: Scene, number: number): Promise<Cost> => {

@@ -1,6 +1,6 @@
 /**
- * What an event of an actor costs, looked on at in different ways: slices of a few milliseconds in
- * turn, so that whatever else the machine does falls on all of them alike.
+ * The cost of an actor's event with different observers, measured in alternating slices of a few
+ * milliseconds, so that other load affects all alike.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ export interface EventCosts {
 const READER = "process.argv.slice(1).forEach((url) => require('node:http').get(url, (page) => " +
   "page.once('data', () => console.log('open')).resume()))";
 
-/** Holds a page open as a browser does, in a process of its own. */
+/** Holds a page's streams open as a browser does, in its own process. */
 const openPage = async (url: string): Promise<ChildProcess> => {
   const streams = [`${url}live`, `${url}live?actor=podEviction/default/db-7`];
   const reader = spawn(process.execPath, ['-e', READER, ...streams], {
@@ -73,7 +73,7 @@ export const eventCosts = async (): Promise<EventCosts> => {
   await recorder.close();
   await rm(folder, { recursive: true, force: true });
   const mean = (figures: readonly number[]): number => {
-    // Means keep what the garbage collector takes now and then; the worst tenth is somebody else's.
+    // Means include garbage collection; the slowest tenth is other load.
     const kept = figures.toSorted((left, right) => left - right).slice(0, -figures.length / 10);
     return sum(kept) / kept.length;
   };

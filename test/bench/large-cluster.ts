@@ -1,9 +1,9 @@
 /**
- * The surroundings of an operator of a large cluster, as a process of their own: an API server that
- * lists many objects and a shard that replays as many machines. Both know just enough, and all they
- * send is made before they listen, so that they take little from the two cores.
+ * The environment of an operator in a large cluster, in its own process: an API server that lists
+ * many objects and a shard that replays as many machines. Both are minimal and prepare their
+ * responses before they listen, so that they use little CPU.
  *
- * `large-cluster.ts MACHINES REQUESTS`. Tells what happens as JSON, a line each: `Surroundings`.
+ * `large-cluster.ts MACHINES REQUESTS`. Prints JSON events, one per line: `Surroundings`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import process from 'node:process';
@@ -28,7 +28,7 @@ import { makeRequests } from './capacity-requests.ts';
 import { machinePayload } from './machine-frames.ts';
 import { ServedLease } from './served-lease.ts';
 
-/** What this process tells. */
+/** The events that this process prints. */
 export type ClusterOutput =
   | { readonly event: 'listening'; readonly api: number; readonly shard: number }
   /** The shard's replay of every machine was taken by the network. */
@@ -127,7 +127,7 @@ const LISTS: ReadonlyMap<string, readonly Buffer[]> = new Map([
   [`${GROUP}/upcomingnodes`, pagesOf(machines, upcomingNodeOf)],
   [`${GROUP}/availablecapacities`, NOTHING],
   ['/api/v1/nodes', pagesOf(machines, nodeOf)],
-  // Pods are not measured here: what lists of them cost is a measurement of its own.
+  // Pods are not measured here: their lists have their own bench.
   ['/api/v1/pods', NOTHING],
   ['/apis/policy/v1/poddisruptionbudgets', NOTHING],
   ['/apis/storage.k8s.io/v1/volumeattachments', NOTHING],
@@ -140,7 +140,7 @@ const answer = (response: ServerResponse, status: number, body: Buffer | object)
 
 const lease = new ServedLease();
 
-/** Nothing changes here but the Lease; streams stay open. */
+/** Only the Lease changes here; streams stay open. */
 const serveWatch = (response: ServerResponse, path: string): void => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
@@ -195,7 +195,7 @@ const session = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
       replayed = replay(stream);
     } else if (payload.case === 'rollup') {
       emit({ event: 'rollup', needs: payload.value.needs.length, bytes: bytes.length });
-      // Its ack says that every machine was shown (WIRE-10).
+      // Its ack confirms that every machine was replayed (WIRE-10).
       void replayed.then(() => ack('rollup'));
     }
   });
@@ -223,5 +223,5 @@ shard.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (problem, sha
     emit({ event: 'listening', api: port, shard: shardPort });
   });
 });
-// The bench that started it is gone: so is its reason to live.
+// The bench that started it has ended.
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -1,6 +1,6 @@
 /**
- * One way to hold a large list of pods, measured in a process of its own:
- * `node --expose-gc test/bench/list-variant.ts reflector|bytes|typed KUBECONFIG`. Prints JSON.
+ * One variant of holding a large list of pods, measured in its own process: `node --expose-gc
+ * test/bench/list-variant.ts reflector|bytes|typed KUBECONFIG`. Prints JSON.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
@@ -32,7 +32,7 @@ const project = (raw: unknown): Pod | undefined => {
 
 const PATH = '/api/v1/pods';
 
-/** Gives what must stay alive while memory is measured, with its number of objects. */
+/** Returns the value to retain while memory is measured, with its number of objects. */
 type Variant = (kubeconfig: string) => Promise<{ readonly size: number; readonly kept: unknown }>;
 
 const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
@@ -62,7 +62,7 @@ const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
 const [name = '', kubeconfig = ''] = process.argv.slice(2);
 const variant = VARIANTS.get(name);
 if (variant === undefined) throw new Error(`No way "${name}"`);
-/** Lets what a list has left behind end, so that only what is held counts. */
+/** Lets the list's leftovers be collected, so that only retained objects count. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 3; turn += 1) {
     await pause(50);

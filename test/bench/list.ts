@@ -1,9 +1,9 @@
 /**
- * The first list of a large collection: a reflector beside reading the same pages and keeping
- * nothing, and beside client-node's typed list. Each in a process of its own, over a loopback
- * socket without TLS.
+ * The first list of a large collection: a reflector, beside reading the same pages without keeping
+ * them, and beside client-node's typed list. Each in its own process, over a loopback socket
+ * without TLS.
  *
- * Not measured: the API server's own time, the network, and what others do at the same time.
+ * Not measured: the API server's own time, the network, and concurrent load.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ interface Figures {
 
 const firstLine = async (stream: AsyncIterable<unknown>): Promise<string> => {
   for await (const chunk of stream) return String(chunk).trim();
-  throw new Error('A process of the bench ended without a word');
+  throw new Error('A process of the bench ended without a result');
 };
 
 const measure = async (way: string, kubeconfig: string): Promise<Figures> => {

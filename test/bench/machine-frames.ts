@@ -1,4 +1,4 @@
-/** Machines as a shard of a large fleet shows them. */
+/** Machines as the shard of a large fleet replays them. */
 import { MachineState } from '../../src/gen/bigfleet/v1alpha1/provider_pb.ts';
 import type { ShardPayload } from '../support/fleet/shard-process.ts';
 

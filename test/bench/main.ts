@@ -1,13 +1,12 @@
 /**
- * Measures what the operator is built for and prints it beside something measured in the same run,
- * because ratios travel between machines and absolute figures do not.
+ * Benchmarks of the operator, each beside a baseline of the same run, because ratios are portable
+ * between machines and absolute figures are not.
  *
  * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `registry`, `session`, `list`,
- * `process`,
- * `page`, `burst`, `pods`, `cluster` and `drain`.
+ * `process`, `page`, `burst`, `pods`, `cluster` and `drain`.
  *
  * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
- * half a million times and `cluster` more often: they run only when they are asked for.
+ * half a million times and `cluster` more often: they run only on request.
  */
 import process from 'node:process';
 import { benchBurst } from './burst.ts';

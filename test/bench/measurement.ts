@@ -54,7 +54,7 @@ export const ratio = (ms: number, beside: number): string =>
 /** `512 MiB`. */
 export const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 
-/** Gives memory back, where the runtime was started so that it can be asked to. */
+/** Collects garbage, where the runtime exposes it. */
 export const collectGarbage = (): void => {
   const gc: unknown = Reflect.get(globalThis, 'gc');
   if (typeof gc === 'function') gc();

@@ -1,11 +1,10 @@
 /**
- * The live page under a crowd: pictures a second in a real browser while ten thousand actors change
- * five hundred times a second, and what the page costs the process that it shows: processor time
- * for each event, and frames through the session of the same process, with the page open and
- * without.
+ * The live page with many actors: frames per second in a real browser while ten thousand actors
+ * change five hundred times a second, and the page's cost to its process: CPU time per event, and
+ * session throughput of the same process with the page open and closed.
  *
- * Not measured: a browser on another machine, and a screen that draws; Chromium runs headless, on
- * the cores that the process runs on.
+ * Not measured: a browser on another machine, and a physical display; Chromium runs headless, on
+ * the same cores as the process.
  */
 import process from 'node:process';
 import type { Browser, Page } from 'playwright-core';
@@ -25,7 +24,7 @@ const WATCHED = 'podEviction/default/db-7';
 const FRAMES_AT_ONCE = 5_000;
 const FRAME_BATCHES = 40;
 
-/** Moves the crowd evenly until `stop` is called; what a busy process is late by is made up for. */
+/** Sends events at a constant rate until `stop` is called; catches up after delays. */
 const keepMoving = (crowd: ActorCrowd): () => void => {
   let stop: () => void = () => {};
   let moved = 0;
@@ -89,7 +88,7 @@ const benchCost = async (): Promise<void> => {
   const watchedUs = await costOfEvent(watched);
   await watched.close();
   const share = (watchedUs - plainUs) * CHANGES_PER_SECOND / 1e6;
-  printFigure('an event of an actor, not looked at', `${plainUs.toFixed(1)} µs`);
+  printFigure('an event of an actor, without observers', `${plainUs.toFixed(1)} µs`);
   printFigure('the same on a board', `${watchedUs.toFixed(1)} µs`);
   printFigure(
     `of a core, at ${CHANGES_PER_SECOND} changes a second`,
@@ -107,7 +106,7 @@ const feed = async (session: FedSession, crowd: ActorCrowd): Promise<number> => 
   return FRAMES_AT_ONCE * FRAME_BATCHES / (processorMs() - beforeMs) * 1000;
 };
 
-/** Opens what a page opens, and draws nothing. */
+/** Opens a page's streams without rendering. */
 const readOnly = async (page: Page, url: string): Promise<void> => {
   await page.goto(`${url}page.css`);
   await page.evaluate(
@@ -137,8 +136,8 @@ const printThroughput = (what: string, rates: readonly number[], without: readon
 };
 
 /**
- * Frames with a page open, beside frames with none; round by round, so that all find the same. What
- * a browser takes from the cores when it draws is no cost of the process, so it is told apart.
+ * Session throughput with a page open, beside without, in alternating rounds. The browser's CPU use
+ * is not the process's, so it is reported separately.
  */
 const benchThroughput = async (browser: Browser): Promise<void> => {
   const session = await startFedSession();
@@ -165,7 +164,7 @@ const benchThroughput = async (browser: Browser): Promise<void> => {
   await page.close();
   await Promise.all([unseen.close(), seen.close(), session.end()]);
   printFigure('frames through the session, no page', `${Math.round(median(rates.without))}/s`);
-  printThroughput('once more', rates.again, rates.without);
+  printThroughput('again', rates.again, rates.without);
   printThroughput('page open', rates.read, rates.without);
   printThroughput('page drawn on the same cores', rates.drawn, rates.without);
 };
@@ -191,7 +190,7 @@ export const benchPage = async (): Promise<void> => {
     printFigure(`pictures a second, looking at ${what} (aim: 30)`, rate.toFixed(0));
     printFigure('longest time between two pictures', `${longestMs.toFixed(0)} ms`);
     const share = (processorMs() - beforeMs) / WATCHED_MS;
-    printFigure('of a core, of the process that is looked at', `${(share * 100).toFixed(1)} %`);
+    printFigure('of a core, of the observed process', `${(share * 100).toFixed(1)} %`);
     await page.close();
   }
   stop();

@@ -1,11 +1,11 @@
 /**
- * An API server with many pods and with the CapacityRequests that somebody makes for them, in a
- * process of its own: it lists in pages, takes creations and merge patches of requests, and watches
- * them. It knows just enough, and keeps objects as the text that it sends.
+ * An API server with many pods and their CapacityRequests, in its own process: it lists in pages,
+ * accepts creations and merge patches of requests, and serves watches of them. It is minimal and
+ * stores objects as the text that it sends.
  *
- * `pod-cluster.ts PODS [--later]`. Tells what happens as JSON, a line each: `PodClusterEvent`. With
- * `--later` the pods are held back, and each number that is said on stdin lets so many more of them
- * come at once. Ends with its stdin.
+ * `pod-cluster.ts PODS [--later]`. Prints JSON events, one per line: `PodClusterEvent`. With
+ * `--later` the pods are held back, and each number on stdin releases that many of them at once.
+ * Ends with its stdin.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import process from 'node:process';
@@ -22,7 +22,7 @@ export interface WritesSeen {
   readonly other: number;
 }
 
-/** What this process tells. */
+/** The events that this process prints. */
 export type PodClusterEvent =
   | { readonly event: 'listening'; readonly api: number }
   /** Every pod that is there has a request with a phase. */
@@ -172,7 +172,7 @@ const stamp = (response: ServerResponse, path: string, body: JsonRecord): void =
   if (seen.stamped === served) emit({ event: 'complete' });
 };
 
-/** A watch that never says anything is taken for dead. */
+/** A silent watch is considered dead. */
 const keepAlive = (response: ServerResponse): void => {
   realTime.schedule(BOOKMARK_MS, () => {
     if (response.closed) return;
@@ -238,7 +238,7 @@ server.listen(0, '127.0.0.1', () => {
   const address = server.address();
   emit({ event: 'listening', api: typeof address === 'object' ? address?.port ?? 0 : 0 });
 });
-// The bench that started it is gone: so is its reason to live.
+// The bench that started it has ended.
 createInterface({ input: process.stdin })
   .on('line', (line) => burst(Number(line)))
   .on('close', () => process.exit(0));

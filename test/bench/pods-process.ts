@@ -1,7 +1,4 @@
-/**
- * What benches of `tidegate pods` start: a cluster with many pods and the role itself, as processes
- * of their own.
- */
+/** The processes of `tidegate pods` benches: a cluster with many pods, and the role itself. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +20,7 @@ export interface PodCluster {
   readonly port: number;
   /** How often every pod that is there had a request with a phase. */
   readonly completions: () => number;
-  /** More pods come, all at once; of a cluster that holds its pods back. */
+  /** Releases more pods at once, for a cluster that holds its pods back. */
   readonly burst: (pods: number) => void;
 }
 
@@ -53,7 +50,7 @@ export const startPodCluster = async (
 export interface PodsProcess {
   readonly child: ChildProcess;
   readonly isReady: () => Promise<boolean>;
-  /** Where files of this process belong; gone after `end`. */
+  /** A directory for files of this process; removed by `end`. */
   readonly folder: string;
   readonly end: () => Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * An API server in a process of its own that serves one large list of pods in pages, and watches
- * that stay silent: `node test/bench/pods-server.ts COUNT`. Prints its port; ends with its stdin.
+ * An API server in its own process that serves one large list of pods in pages, and silent watches:
+ * `node test/bench/pods-server.ts COUNT`. Prints its port; ends with its stdin.
  */
 import { createServer } from 'node:http';
 import process from 'node:process';

@@ -1,9 +1,9 @@
 /**
  * One `tidegate pods` in a cluster of many pods: from its start until every pod has its request,
- * and from its start until it knows that every pod has it already.
+ * and from a restart until it has observed that every pod has one.
  *
- * Not measured: a busy API server and a network. The API server of the bench answers at once and
- * runs on the same cores, which makes the clock slower than it is alone.
+ * Not measured: a busy API server and a network. The bench's API server answers at once and runs on
+ * the same cores, which makes the process slower than alone.
  */
 import { numberAt, parseJson } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
@@ -19,7 +19,7 @@ import {
 
 /** Longer than this is a failure. */
 const PATIENCE_MS = 600_000;
-/** What is measured is measured at rest. */
+/** Figures are measured at rest. */
 const REST_MS = 5_000;
 const MEGABYTE = 1e6;
 const AIM_MEGABYTES = 600;

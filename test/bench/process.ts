@@ -1,9 +1,9 @@
 /**
  * One operator process with 100,000 machines and 100,000 CapacityRequests: from its start to its
- * first roll-up, and what it holds in memory once it knows everything.
+ * first roll-up, and its memory once synced.
  *
- * Not measured: a busy API server and a network. The cluster and the shard around it run on the
- * same cores, which makes the start slower than it is alone.
+ * Not measured: a busy API server and a network. The cluster and the shard run on the same cores,
+ * which makes the start slower than alone.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const OPERATOR = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** Longer than this is a failure. */
 const PATIENCE_MS = 180_000;
 const LOOK_MS = 500;
-/** What is measured is measured at rest. */
+/** Figures are measured at rest. */
 const REST_MS = 5_000;
 
 const pause = (ms: number): Promise<void> =>
@@ -32,7 +32,7 @@ const pause = (ms: number): Promise<void> =>
     realTime.schedule(ms, resolve);
   });
 
-/** The cluster and the shard; `until` gives the first event of a kind, and when it came. */
+/** The cluster and the shard; `until` returns the first event of a kind and its time. */
 const startCluster = (machines: number, requests: number) => {
   const child = spawn(NODE, [CLUSTER, String(machines), String(requests)], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,6 +1,6 @@
 /**
- * What the registry of actors costs beside bare actors in a `Map`, in the same run: starting one
- * for each of many keys, telling each of them something, and asking after those that are passive.
+ * The cost of the actor registry beside bare actors in a `Map`, in the same run: starting one actor
+ * for each of many keys, sending each an event, and looking up passive ones.
  */
 import { ManagedRuntime } from 'effect';
 import { assign, setup } from 'xstate';

@@ -38,7 +38,7 @@ const rollupOf = (needs: readonly Need[]) => ({
   unacknowledged: [],
 });
 
-/** Everything from the objects to the bytes of the frame, with nothing kept from before. */
+/** From the objects to the bytes of the frame, without state from earlier roll-ups. */
 const fromScratch = (requests: readonly JsonRecord[]): number => {
   const demand = makeDemand();
   demand.observeAll(projected(requests));
@@ -46,7 +46,7 @@ const fromScratch = (requests: readonly JsonRecord[]): number => {
   return frame.bytes instanceof Uint8Array ? frame.bytes.length : 0;
 };
 
-/** Roll-ups after changes, with what is kept between them. */
+/** Incremental roll-ups, with the state kept between them. */
 const keptDemand = (requests: readonly JsonRecord[]) => {
   const demand = makeDemand();
   const project = capacityRequestProjector();

@@ -30,7 +30,7 @@ export class ServedLease {
     else json(response, method === 'POST' ? 201 : 200, this.#lease);
   }
 
-  /** Tells this one of every change from now on. */
+  /** Subscribes to all future changes. */
   sendTo(response: ServerResponse): void {
     this.#watchers.add(response);
     response.on('close', () => this.#watchers.delete(response));

@@ -1,8 +1,8 @@
 /**
- * Frames a second through the session: machines as the shard shows them, from bytes to news, beside
- * decoding the same bytes and doing nothing with them.
+ * Frames per second through the session: the shard's machines from bytes to events, beside only
+ * decoding the same bytes.
  *
- * Not measured: what the operator writes about a machine; the API server sets the pace of that.
+ * Not measured: the operator's writes about a machine; the API server limits those.
  */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Effect, Layer, ManagedRuntime } from 'effect';
@@ -67,13 +67,13 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
   };
 };
 
-/** Resolves when the session has told `count` machines. */
+/** Resolves when the session has emitted `count` machines. */
 const received = (session: FleetSession, count: number): Promise<unknown> =>
   firstValueFrom(session.shardEvents.pipe(skip(count - 1), take(1)));
 
 /** A session whose frames come by a call in this process. */
 export interface FedSession {
-  /** Gives it machines, so many at once and so many times; resolves when it has told them all. */
+  /** Sends machines in batches; resolves when all were emitted. */
   readonly feed: (atOnce: number, times: number) => Promise<void>;
   readonly end: () => Promise<void>;
 }

@@ -22,7 +22,7 @@ import { controllerScheduling } from './controllers/scheduling.ts';
 import { controllerWorkloads } from './controllers/workloads.ts';
 import type { Area } from './suite.ts';
 
-/** What the API server promises by itself, and a garbage collector with it. */
+/** Guarantees of the API server alone, and of a garbage collector with it. */
 export const SERVER_AREAS: readonly Area[] = [
   refusals,
   shapes,
@@ -44,7 +44,7 @@ export const SERVER_AREAS: readonly Area[] = [
   tables,
 ];
 
-/** What controllers, scheduler and kubelets bring about. */
+/** Effects of controllers, scheduler and kubelets. */
 export const CONTROLLER_AREAS: readonly Area[] = [
   controllerBudgets,
   controllerWorkloads,

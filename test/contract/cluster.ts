@@ -1,8 +1,8 @@
 /**
- * What the contract suite asks of a cluster, whether it is real or embedded.
+ * The contract suite's view of a cluster, real or embedded.
  *
- * Promises: nothing here knows which one it is; an answer is what a client would read, status and
- * parsed body, and a watch is the list of what came before it ended or was let go.
+ * Promises: independent of the implementation; a response is status and parsed body, as a client
+ * reads it, and a watch is the list of lines until it ended or was closed.
  */
 import type { JsonRecord } from '../../src/domain/json.ts';
 
@@ -32,18 +32,18 @@ export interface WatchLine {
 /** An open watch. */
 export interface OpenWatch {
   readonly status: number;
-  /** What came so far, oldest first. */
+  /** The lines so far, oldest first. */
   readonly lines: readonly WatchLine[];
   readonly isOver: () => boolean;
   readonly close: () => void;
 }
 
-/** A cluster to be held to the contract. */
+/** A cluster under test. */
 export interface ContractCluster {
   readonly request: (question: Question) => Promise<Answer>;
   readonly watch: (path: string) => Promise<OpenWatch>;
   /** Lets a moment pass: its controllers get on, its watches deliver. */
   readonly moment: () => Promise<void>;
-  /** Makes every older revision 410 Gone. */
+  /** Compacts all older revisions: they become 410 Gone. */
   readonly compactHistory: () => Promise<void>;
 }

@@ -120,7 +120,7 @@ export const served = (plural: string): readonly Step[] => [
 /** The three are served: after a start the API server answers 429 until it has read them. */
 export const ALL_SERVED: readonly Step[] = ['boats', 'buoys', 'harbours'].flatMap(served);
 
-/** Makes the three and waits until they are served. */
+/** Creates the three and waits until they are served. */
 export const DEFINED: readonly Step[] = [
   ...[BOATS, BUOYS, HARBOURS].map((one) => post('customresourcedefinitions', one)),
   ...ALL_SERVED,

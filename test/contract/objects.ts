@@ -7,7 +7,7 @@ const named = (apiVersion: string, kind: string) => (name: string, more: JsonRec
   return { apiVersion, kind, metadata: { name, ...given }, ...rest };
 };
 
-/** `configMap('a', { data, metadata: { labels } })`, and so on: a name and whatever else. */
+/** `configMap('a', { data, metadata: { labels } })`, and so on: a name and overrides. */
 export const configMap = named('v1', 'ConfigMap');
 export const secret = named('v1', 'Secret');
 export const namespace = named('v1', 'Namespace');
@@ -34,7 +34,7 @@ export const pod = (name: string, spec: JsonRecord = {}, metadata: JsonRecord = 
     spec: { containers: CONTAINERS, ...spec },
   });
 
-/** A Deployment of the pods above; `kind` makes it a ReplicaSet or a StatefulSet. */
+/** A Deployment of the pods above; `kind` changes it to a ReplicaSet or a StatefulSet. */
 export const workload = (
   name: string,
   spec: JsonRecord = {},

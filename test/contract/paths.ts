@@ -44,7 +44,7 @@ const ROOT_OF = new Map(
 
 const EVERYWHERE = 'all:';
 
-/** The path that a server knows. */
+/** The server's path. */
 export const fullPath = (short: string, namespace: string): string => {
   if (short.startsWith('/')) return short;
   const rest = short.startsWith(EVERYWHERE) ? short.slice(EVERYWHERE.length) : short;

@@ -1,7 +1,7 @@
-/** `{name}` in texts: what a case kept under that name. */
+/** `{name}` placeholders: values that a case kept under that name. */
 import { asRecord } from '../../src/domain/json.ts';
 
-/** What a case kept. */
+/** The kept values of a case. */
 export type Kept = Map<string, string>;
 
 const PLACE = /\{([a-z]\w*)\}/g;
@@ -9,7 +9,7 @@ const PLACE = /\{([a-z]\w*)\}/g;
 const inText = (text: string, kept: Kept): string =>
   text.replaceAll(PLACE, (whole, name: string) => kept.get(name) ?? whole);
 
-/** Things with a prototype of their own (what vitest compares with) stay what they are. */
+/** Objects with their own prototype (vitest's matchers) stay unchanged. */
 const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;
 
 const inValue = (value: unknown, kept: Kept): unknown => {

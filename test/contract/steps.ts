@@ -1,8 +1,8 @@
 /**
- * The words that cases of the contract are written in.
+ * The steps of contract cases.
  *
- * A case is a list of steps that run one after the other in a namespace of their own. `{ns}` in a
- * path or in a text of a body is that namespace, `{name}` what `keep({ name: path })` kept.
+ * A case is a list of steps that run in order in its own namespace. In a path or a string of a
+ * body, `{ns}` is that namespace and `{name}` the value kept by `keep({ name: path })`.
  */
 import { expect } from 'vitest';
 import {
@@ -28,10 +28,10 @@ export interface Run {
 /** One step; rejects when the cluster does not keep the contract. */
 export type Step = (run: Run) => Promise<void>;
 
-/** What an answer must show: a status, and the part of a body that is promised. */
+/** The expected part of a response: a status, and a subset of the body. */
 export type Wanted = number | { readonly status: number; readonly body: JsonRecord };
 
-/** A body with a media type or with headers of its own. */
+/** A body with its own media type or headers. */
 export interface Sent {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
@@ -126,7 +126,7 @@ const fieldOf = (run: Run, path: string): unknown =>
     run.answer.body,
   );
 
-/** Keeps fields of the newest answer under names of their own. */
+/** Keeps fields of the latest response under names. */
 export const keep = (paths: Readonly<Record<string, string>>): Step => (run) => {
   for (const [name, path] of Object.entries(paths)) {
     const value = fieldOf(run, path);
@@ -146,7 +146,7 @@ export const absent = (...paths: readonly string[]): Step => (run) => {
   return Promise.resolve();
 };
 
-/** A field of the newest answer, whole: nothing more than this. */
+/** A field of the newest response equals this exactly. */
 export const exactly = (path: string, value: unknown): Step => (run) => {
   expect(fieldOf(run, path)).toEqual(filled(value, run.kept));
   return Promise.resolve();
@@ -188,7 +188,7 @@ export const names = (...wanted: readonly string[]): Step => (run) => {
 
 const PATIENCE_MOMENTS = 600;
 
-/** Repeats a step until it holds: for what controllers bring about. */
+/** Repeats a step until it passes, for asynchronous effects of controllers. */
 export const until = (step: Step): Step => async (run) => {
   for (let left = PATIENCE_MOMENTS; left > 0; left -= 1) {
     const held = await step(run).then(() => true, () => false);

@@ -1,4 +1,4 @@
-/** The contract suite: every case of the areas that it is given, on a cluster that it is given. */
+/** The contract suite: every case of the given areas, on the given cluster. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ContractCluster, OpenWatch } from './cluster.ts';
 import { DEFINED } from './definitions.ts';
@@ -29,7 +29,7 @@ const walk = async (run: Run, steps: readonly Step[]): Promise<void> => {
   }
 };
 
-/** Runs one case in a namespace of its own. */
+/** Runs one case in its own namespace. */
 const runCase = async (
   cluster: ContractCluster,
   namespace: string,

@@ -1,4 +1,4 @@
-/** The words for watches: open one, see what came, let it go. */
+/** Steps about watches: open, check, close. */
 import { expect } from 'vitest';
 import { numberAt, textAt } from '../../src/domain/json.ts';
 import type { OpenWatch, WatchLine } from './cluster.ts';
@@ -38,7 +38,9 @@ const lineText = ({ type, object }: WatchLine): string => {
 const withoutBookmarks = (lines: readonly WatchLine[]): readonly WatchLine[] =>
   lines.filter(({ type }) => type !== 'BOOKMARK');
 
-/** What the watch has told, once it told as much, in this order: `ADDED a`, `ERROR 410 Expired`. */
+/**
+ * The lines of a watch so far, once there are as many, in order: `ADDED a`, `ERROR 410 Expired`.
+ */
 export const sees = (wanted: readonly string[], name = ONE): Step => async (run) => {
   const { lines } = watchIn(run, name);
   await patiently(run, () => withoutBookmarks(lines).length >= wanted.length);
@@ -47,7 +49,7 @@ export const sees = (wanted: readonly string[], name = ONE): Step => async (run)
   );
 };
 
-/** What the watch told first, in any order: it is of a list, which has none. */
+/** The first lines of a watch in any order: they come from a list, which is unordered. */
 export const seesAnyOrder = (wanted: readonly string[], name = ONE): Step => async (run) => {
   const { lines } = watchIn(run, name);
   await patiently(run, () => withoutBookmarks(lines).length >= wanted.length);
@@ -56,7 +58,7 @@ export const seesAnyOrder = (wanted: readonly string[], name = ONE): Step => asy
   );
 };
 
-/** The objects in the lines of a watch, in order, show this much. */
+/** The objects in the lines of a watch, in order, match these. */
 export const delivered = (wanted: readonly object[], name = ONE): Step => async (run) => {
   const { lines } = watchIn(run, name);
   await patiently(run, () => withoutBookmarks(lines).length >= wanted.length);
@@ -65,7 +67,7 @@ export const delivered = (wanted: readonly object[], name = ONE): Step => async 
   );
 };
 
-/** A bookmark comes, of the right kind and without anything but a revision. */
+/** A bookmark arrives, of the right kind and with only a resourceVersion. */
 export const bookmarked = (shows: object, name = ONE): Step => async (run) => {
   const { lines } = watchIn(run, name);
   const found = () => lines.find(({ type }) => type === 'BOOKMARK');
@@ -73,7 +75,7 @@ export const bookmarked = (shows: object, name = ONE): Step => async (run) => {
   expect(found()?.object).toMatchObject(filled(shows, run.kept));
 };
 
-/** The revisions in a watch only grow. */
+/** Resource versions in a watch increase. */
 export const growing = (name = ONE): Step => (run) => {
   const resourceVersions = watchIn(run, name).lines.map(({ object }) =>
     Number(textAt(object, 'metadata', 'resourceVersion'))
@@ -85,7 +87,7 @@ export const growing = (name = ONE): Step => (run) => {
   return Promise.resolve();
 };
 
-/** The cluster ends the watch by itself. */
+/** The cluster ends the watch. */
 export const ends = (name = ONE): Step => async (run) => {
   const open = watchIn(run, name);
   await patiently(run, open.isOver);

@@ -1,4 +1,4 @@
-/** The API server goes away in the middle of things, or is slow at first. */
+/** The API server is away in the middle of a burst, or slow at first. */
 import { expect, it } from 'vitest';
 import { type JsonRecord, textAt } from '../../src/domain/json.ts';
 import {
@@ -49,7 +49,7 @@ const burst = (fleet: FleetProcess): Promise<unknown> =>
     states: ['CREATING', 'CONFIGURING', 'CONFIGURED', 'DRAINING', 'CONFIGURING'],
   });
 
-/** Objects of the burst that came to be; the burst is cut in the middle when it is not all. */
+/** Objects created by the burst; the burst is cut in the middle when some are missing. */
 const expectCutInTheMiddle = async (bed: Testbed): Promise<void> => {
   const created = (await bed.audit()).filter(({ verb, resource, subresource, code }) =>
     verb === 'create' && resource === 'upcomingnodes' && subresource === '' && code === CREATED
@@ -171,7 +171,7 @@ describeWithTestbed('operator, when the API server is away', { print: () => {} }
 
   it('wire 5: sends no roll-up before a slow initial list is complete', async () => {
     const cluster = await freshCluster(bed());
-    // A need each, so that every request shows in the count of rows.
+    // One need each, so that every request is a row of the roll-up.
     const many = wantedMachines(MANY_REQUESTS, 'many', (priority) => ({ priority }));
     await cluster.create(COLLECTIONS.requests, many);
     const proxy = await startFaultProxy(bed(), 'tidegate');
@@ -182,7 +182,7 @@ describeWithTestbed('operator, when the API server is away', { print: () => {} }
       shardAddress: fleet.address,
       flags: { kubeconfig: proxy.kubeconfig },
     });
-    await eventually(() => proxy.held().length > 0, { what: 'the second page to be asked for' });
+    await eventually(() => proxy.held().length > 0, { what: 'the request for the second page' });
     // Several intervals without a dial, and without being called ready.
     await pause(3000);
     expect(await fleet.script('GET', '/state')).toMatchObject({ sessions: [], rollups: 0 });

@@ -1,4 +1,4 @@
-/** What is bad stays out, is said, and costs nobody else anything. */
+/** Bad input is rejected and reported, and does not affect other objects. */
 import { expect, it } from 'vitest';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
 import { ODD_FRAMES } from '../../packages/stand-in-fleet/src/odd-frames.ts';
@@ -57,7 +57,7 @@ const untilNextAck = async (fleet: Parameters<typeof needsAt>[0]): Promise<void>
   );
 };
 
-describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, with bad input', { print: () => {} }, (bed) => {
   it('wire 2: excludes invalid requests with a Warning each, and reports the others', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });
@@ -93,7 +93,7 @@ describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, 
     await untilNextAck(fleet);
     expect(await needs(fleet)).toEqual(['24']);
 
-    // Nobody is told the same thing twice, and what is mended goes up.
+    // Each problem is reported once, and a corrected request joins the roll-up.
     await untilNextAck(fleet);
     for (const name of [...Object.keys(BAD), 'good-0']) {
       expect((await warningsAbout(cluster, name)).length).toBe(1);
@@ -103,7 +103,7 @@ describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, 
     });
     await cluster.call('DELETE', `${COLLECTIONS.requests}/good-0`);
     await eventually(async () => (await needs(fleet)).join() === '24', {
-      what: 'the mended request in place of the deleted one',
+      what: 'the corrected request in place of the deleted one',
     });
     expect((await rollupsAt(fleet)).filter(({ verdict }) => verdict !== 'accepted')).toEqual([]);
   });

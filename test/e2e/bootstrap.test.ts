@@ -1,4 +1,7 @@
-/** What a new machine is told: a template that is good, bad, changed, or fails for one machine. */
+/**
+ * The bootstrap data of a new machine: from a template that is valid, invalid, changed, or fails
+ * for one machine.
+ */
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
@@ -14,7 +17,7 @@ import { templateFile } from '../support/templates/template-file.ts';
 
 const FAILURE = 1;
 
-/** Asks for a blob now and waits for the answer. */
+/** Requests a blob and waits for the response. */
 const pulled = async (fleet: FleetProcess): Promise<PullSeen> => {
   const requestId = textAt(
     await fleet.script('POST', '/bootstrap', { cluster: 'test' }),

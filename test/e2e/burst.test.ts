@@ -1,8 +1,8 @@
 /**
- * Thousands of machines that move at once, at the default write budget.
+ * Thousands of machines that change at once, at the default write budget.
  *
- * What comes while a machine's write is under way replaces what was waiting, so a machine costs an
- * object and its status, and hardly anything for the steps in between.
+ * Frames that arrive during a machine's write replace the waiting one, so a machine costs one
+ * object and its status, and hardly anything for intermediate steps.
  */
 import { expect, it } from 'vitest';
 import { overlapping, targetOf, writesBy } from '../support/api/audited-writes.ts';
@@ -53,7 +53,7 @@ flight each and at most 2.5 writes a machine',
           flags: { 'log-level': 'info' },
         });
         await operator.untilLog(({ message }) => message === 'Session resynced', {
-          what: 'that it is in step with the fleet',
+          what: 'that it is synced with the fleet',
         });
         const body = { cluster: 'test', count: MACHINES, states, order, prefix: 'burst-' };
         expect(await fleet.script('POST', '/mass', body)).toMatchObject({
@@ -79,8 +79,8 @@ flight each and at most 2.5 writes a machine',
   });
 }
 
-describeWithTestbed('operator in a burst that comes to nothing', { print: () => {} }, (bed) => {
-  it('leaves no object, and writes none for most, which went before their turn', async () => {
+describeWithTestbed('operator in a burst that is reverted', { print: () => {} }, (bed) => {
+  it('leaves no object, and skips most writes, whose machines left before', async () => {
     await bed().installCrds();
     const cluster = await clusterClient(bed());
     const fleet = await startFleet({ seedMachines: 0 });
@@ -90,7 +90,7 @@ describeWithTestbed('operator in a burst that comes to nothing', { print: () => 
       flags: { 'log-level': 'info' },
     });
     await operator.untilLog(({ message }) => message === 'Session resynced', {
-      what: 'that it is in step with the fleet',
+      what: 'that it is synced with the fleet',
     });
     await fleet.script('POST', '/mass', {
       cluster: 'test',

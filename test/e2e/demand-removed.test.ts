@@ -75,7 +75,7 @@ describeWithTestbed('operator, when demand is removed', { print: () => {} }, (be
       each: () => true,
     });
     expect((await rollupsAt(fleet)).at(-1)).toMatchObject({ rows: ROWS - REMOVED, acked: true });
-    // Each was asked back by an instruction, which is counted and acked once its Node is cordoned.
+    // Each was reclaimed by an instruction, which is counted and acked once its Node is cordoned.
     expect(await operator.metric('tidegate_reclaim_instructions_total')).toBe(REMOVED);
     expect(await fleet.script('GET', '/state')).toMatchObject({
       reclaims: { sent: REMOVED, acks: REMOVED },

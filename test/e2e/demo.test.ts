@@ -1,9 +1,9 @@
 /**
- * The stories of the demo: each comes true with nothing but this runtime, and the operator's live
- * page follows it all the way. What the page showed is compared with what the operator recorded.
+ * The demo scenarios: each succeeds with only this runtime, and the operator's live page follows it
+ * throughout. The page is compared with the operator's recording.
  *
- * All stories play at once, each with a page of its own; with PAGE_PICTURES=docs/pictures the
- * pictures of the documentation are taken on the way.
+ * All scenarios run at once, each with its own page; with PAGE_PICTURES=docs/pictures the
+ * documentation's pictures are taken on the way.
  */
 import process from 'node:process';
 import type { Page } from 'playwright-core';
@@ -30,18 +30,18 @@ import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 const PATIENT_MS = 60_000;
 const LONG_MS = 300_000;
 /**
- * A page is told of its actor every 200 ms, so what is over sooner may stay dark; the rest is what
- * the timer of a busy process comes late by.
+ * A page is updated every 200 ms, so a shorter state may not be highlighted; the rest is timer
+ * delay of a busy process.
  */
 const SHORT_MS = 1000;
 
-/** Whom the page follows. */
+/** The actor that the page follows. */
 interface Followed {
   /** An address of the page: of an actor, or of the list that it comes onto. */
   readonly address: string;
-  /** A state that it passes through and that lasts, so that it is seen; good for a picture. */
+  /** An intermediate state that lasts long enough to be seen; good for a picture. */
   readonly passes: string;
-  /** A state that it is in when the story is over. */
+  /** Its state at the end of the scenario. */
   readonly end: string;
 }
 
@@ -74,7 +74,7 @@ const picture = async (page: Page, name: string, { passes }: Followed): Promise<
   await page.screenshot({ path: `${folder}/demo-${name}.png` });
 };
 
-/** Where the page and the recording differ; both are read anew, because the operator goes on. */
+/** Differences between page and recording; both are reread, because the operator continues. */
 const differences = async <Value>(
   onPage: Promise<Value>,
   recorded: Promise<Value>,
@@ -110,7 +110,7 @@ describeWithBrowser('the demo', (browser) => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'shows a drain that failed without a serious fault for a screen reader when it is %s',
+    'shows a failed drain without serious accessibility violations when it is %s',
     { timeout: LONG_MS },
     async (scheme) => {
       const { url, actor } = await followedDemo(STUCK);
@@ -184,7 +184,7 @@ describeWithBrowser('the demo', (browser) => {
         .toEqual([0, []]);
     });
 
-    it('finds the actor by its name, and the link of what is found opens the same', async () => {
+    it('finds the actor by its name, and its link opens the same actor', async () => {
       const { url, actor, lines } = await followedDemo(name);
       const words = (actor.split('/').at(-1) ?? '').toLowerCase();
       const named = lastLines(await lines()).map(({ id }) => id)

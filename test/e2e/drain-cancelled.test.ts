@@ -1,6 +1,4 @@
-/**
- * A person who has the last word: uncordons a node in the middle, and gives one back deferredSends.
- */
+/** Manual intervention: a user uncordons a node during its drain, and cordons it again later. */
 import { expect, it } from 'vitest';
 import { booleanAt, textAt } from '../../src/domain/json.ts';
 import {
@@ -26,7 +24,7 @@ const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, 
 const PODS = 3;
 const GRACE_SECONDS = 600;
 const UNCORDON = { spec: { unschedulable: false } };
-/** A label that a frame brings, so that the frame is known to have been taken in. */
+/** A label carried by a frame, to detect that the frame was processed. */
 const PROBE = 'example.com/probe';
 
 const nodeOf = (cluster: ClusterClient, name: string): Promise<object> =>
@@ -50,7 +48,7 @@ const untilAnnotation = (
     everyMs: 100,
   });
 
-/** The fleet says CONFIGURED, and the operator has heard it. */
+/** The fleet reports CONFIGURED, and the operator has received it. */
 const checkConfigured = async (
   { fleet, cluster }: { readonly fleet: FleetProcess; readonly cluster: ClusterClient },
   machine: string,
@@ -72,7 +70,7 @@ const checkConfigured = async (
   });
   await eventually(
     async () => textAt(await upcomingNodeOf(cluster, machine), 'spec', 'labels', PROBE) === probe,
-    { what: 'the frame to be heard' },
+    { what: 'the frame to be received' },
   );
 };
 

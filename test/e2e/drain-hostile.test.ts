@@ -1,8 +1,8 @@
 /**
- * Answers and pods that mean ill: each is named with its own reason, and healthy pods beside them
+ * Hostile responses and pods: each is reported with its own reason, and healthy pods beside them
  * leave undisturbed.
  *
- * What a real API server cannot be brought to say in a test, a proxy in front of it says.
+ * A proxy injects the responses that a real API server cannot produce in a test.
  */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
@@ -28,9 +28,9 @@ import { atScale } from '../support/scale.ts';
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const HEALTHY = 10;
 /** Long enough for a reason to be recorded, which takes 10 s. */
-const GRACE_SECONDS = atScale({ commit: 25, release: 60 });
+const GRACE_SECONDS = 60;
 const LONG_GRACE_SECONDS = 3600;
-/** As long as a webhook may take. */
+/** The maximum webhook timeout. */
 const HANG_MS = atScale({ commit: 8_000, release: 30_000 });
 
 /** An answer as the proxy writes it. */

@@ -1,8 +1,8 @@
 /**
- * Many nodes are taken back at once, under the budgets of more workloads.
+ * Many nodes are reclaimed at once, under the budgets of several workloads.
  *
- * Orders and counts are asserted, never times: "half of the nodes by so much" is said in pods that
- * had gone by then.
+ * Asserts order and counts, never times: "half of the nodes are empty" is measured in pods that had
+ * left by then.
  */
 import { expect, it } from 'vitest';
 import type { AuditEntry } from '../../tools/testbed/audit.ts';
@@ -51,14 +51,14 @@ const WRITE_BUDGET = { perSecond: 200, burst: 400 };
 const PATIENT_MS = 800_000;
 const TIMEOUT_MS = 1_000_000;
 /**
- * A stream without an ack for three intervals is dialled again, and what it carried is lost: on a
- * busy machine the fleet was away for 15 s, and with it the acks of most instructions.
+ * A stream without an ack for three intervals is redialled, and its frames are lost: on a busy
+ * machine the fleet was away for 15 s, and with it the acks of most instructions.
  */
 const OPTIONS = { flags: { 'rollup-interval': '1m' } };
 /**
- * How many of the pods have gone at most when half of the nodes are empty. The pods of a workload
- * lie at random on the nodes, so that 0.6 is near to what budgets allow; where they lie and how
- * busy the machine is make 0.62 to 0.73 of it, and side by side it is above 0.9.
+ * The maximum share of pods that have left when half of the nodes are empty. A workload's pods are
+ * spread randomly over the nodes, so budgets allow about 0.6; placement and load make it 0.62 to
+ * 0.73, and a drain of all nodes side by side exceeds 0.9.
  */
 const HALF_EMPTY_BY = 0.8;
 
@@ -75,14 +75,14 @@ const hundredNodes = (prefix: string) => ({
   spares: { count: 10, pods: 1000 },
 });
 
-/** How much of the time had passed when half of the drains had ended: to be told, not asserted. */
+/** The part of the time after which half of the drains had ended: reported, not asserted. */
 const timeShare = (requests: readonly AuditEntry[]): number => {
   const begin = Math.min(...cordonTimes(requests).values());
   const ends = [...endTimes(requests).values()].toSorted((one, other) => one - other);
   return ((ends[NODES / 2 - 1] ?? 0) - begin) / ((ends.at(-1) ?? 0) - begin);
 };
 
-/** What holds of every drain of many nodes, however it was asked for. */
+/** Invariants of every drain of many nodes, however it was requested. */
 const expectRightDrain = async (site: DrainSite): Promise<void> => {
   const { bed, cluster, machines } = site;
   expect(await untilEnded(cluster, machines, PATIENT_MS))

@@ -99,7 +99,7 @@ describeWithTestbed('drains over a bad network', BED, (bed) => {
     expect(proxy.answered().length).toBeGreaterThan(10);
   });
 
-  it('DR-37: drains go on after an outage of the API server, and after 410', async () => {
+  it('DR-37: drains continue after an outage of the API server, and after 410', async () => {
     const site = await drainSite(bed(), fixture('outage-'));
     await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
     await untilEvicted(site, PODS / 3);

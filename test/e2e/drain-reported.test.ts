@@ -1,4 +1,4 @@
-/** What people see of a drain that is held up: before it, while it runs, and at its end. */
+/** The reports of a blocked drain: before it, while it runs, and at its end. */
 import { expect, it } from 'vitest';
 import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
@@ -15,10 +15,9 @@ import {
 import { eventually } from '../support/eventually.ts';
 import { explained } from '../support/processes/explained.ts';
 import { startTidegate } from '../support/processes/tidegate-process.ts';
-import { atScale } from '../support/scale.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
-const GRACE_SECONDS = atScale({ commit: 20, release: 40 });
+const GRACE_SECONDS = 40;
 
 const NO_EVICTION = evictionPolicy('guard', 'guarded');
 
@@ -29,7 +28,7 @@ const HELD = [
   'TwoBudgets default/twice',
 ];
 
-describeWithTestbed('a drain that is held up', BED, (bed) => {
+describeWithTestbed('a blocked drain', BED, (bed) => {
   it('DR-43: drain plan before it names the blockers that drain status names at the deadline', async () => {
     const { cluster, fleet, machines } = await drainSite(bed(), {
       machines: { count: 1, prefix: 'shown-' },

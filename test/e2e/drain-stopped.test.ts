@@ -1,4 +1,4 @@
-/** An operator that is told to stop in the middle of a drain, and the one that comes after it. */
+/** An operator that stops in the middle of a drain, and its successor. */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
 import { startFaultProxy } from '../support/api/fault-proxy.ts';
@@ -17,7 +17,7 @@ const GRACE_SECONDS = 600;
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-operator';
 const EVICTION = /\/eviction(?:\?|$)/;
 
-describeWithTestbed('a drain whose operator is told to stop', BED, (bed) => {
+describeWithTestbed('a drain whose operator stops', BED, (bed) => {
   it(
     'DR-15: evictions under way get their answers before the lease is given back, and the next \
 operator goes on',

@@ -45,7 +45,7 @@ describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) =>
 
     const [node = ''] = machines;
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
-    // A tier is gone before the next one is told to go; the lowest was never asked.
+    // A tier is gone before the next one is evicted; the lowest was never evicted.
     const leaving = podsLeaving(podSteps(site.pods.changes()), node, TIERS);
     const times = (text: string): readonly string[] =>
       Array.from({ length: PODS_OF_TIER }, () => text);
@@ -65,7 +65,7 @@ describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) =>
     );
   });
 
-  it('DR-41: of many nodes the one whose pod is blocked to the deadline fails, the others are drained', async () => {
+  it('DR-41: only the node with a pod blocked until the deadline fails', async () => {
     const { cluster, fleet, machines, ...site } = await drainSite(bed(), {
       machines: { count: NODES, prefix: 'many-', pods: PODS_OF_NODE + 1 },
       objects: ([first = '']) => [

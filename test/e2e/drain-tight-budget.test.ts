@@ -24,14 +24,14 @@ const BED = {
 };
 const PODS = atScale({ commit: 6, release: 20 });
 const GRACE_SECONDS = 3600;
-/** Long enough for anything that would be sent by mistake: the fleet hears one a second. */
+/** Long enough for a spurious request: the fleet gets one roll-up per second. */
 const IDLE_ROLLUPS = 5;
 const STOPPED_AFTER = atScale({ commit: 3, release: 5 });
 
 const evictions = async (bed: Testbed, site: DrainSite): Promise<readonly AuditedEviction[]> =>
   evictionsIn(await requestsBy(bed, 'tidegate', site.readyMs));
 
-/** Waits for as long as some roll-ups take. */
+/** Waits for several roll-ups. */
 const idleTime = async ({ fleet }: DrainSite): Promise<void> => {
   const before = (await rollupsAt(fleet)).length;
   await eventually(async () => (await rollupsAt(fleet)).length >= before + IDLE_ROLLUPS, {
@@ -56,7 +56,7 @@ const reportedReasons = async (cluster: ClusterClient): Promise<readonly string[
   (await cluster.list(COLLECTIONS.events)).map((event) => textAt(event, 'reason') ?? '');
 
 describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
-  it('DR-51: asks once for each pod, is silent while the budget is 0, and goes on after', async () => {
+  it('DR-51: evicts each pod once, pauses while the budget is 0, and continues after', async () => {
     const site = await drainSite(bed(), {
       machines: { count: 1, prefix: 'tight-' },
       objects: () => [
@@ -146,14 +146,14 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
       spares: { count: 1 },
     });
     const { cluster, fleet, machines } = site;
-    // Made when the pods are ready: the controller looks at one budget of a pod that changes.
+    // Created when the pods are ready: the controller syncs only one budget of a changed pod.
     await cluster.create(DRAIN_COLLECTIONS.budgets, [
       budget('twice', { maxUnavailable: '100%' }, 'again'),
     ]);
     await untilBudgetsCurrent(cluster);
     await reclaimEach(fleet, machines, GRACE_SECONDS);
     await eventually(async () => (await reportedReasons(cluster)).includes('TwoBudgets'), {
-      what: 'an Event that says why',
+      what: 'an Event with the reason',
     });
     await idleTime(site);
     const asked = await evictions(bed(), site);

@@ -69,12 +69,12 @@ describeWithTestbed('operator, when the fleet is killed', { print: () => {} }, (
       what: 'that the session ended',
       since: mark,
     });
-    // Silence proves nothing: everything stays while nobody is there.
+    // Nothing may change while the fleet is away.
     expect((await cluster.list(COLLECTIONS.upcomingNodes)).map(uidOf).sort())
       .toEqual(before.map(uidOf).sort());
     expect(await operator.probe('/readyz')).toBe(200);
 
-    // It must not meet the fleet before the fleet was told to hold its acks back.
+    // Hold back acks before the operator reconnects.
     operator.signal('STOP');
     const second = await startFleet({
       bindingsFile,
@@ -85,7 +85,7 @@ describeWithTestbed('operator, when the fleet is killed', { print: () => {} }, (
     });
     await second.script('POST', '/faults', { ackRollups: false });
     operator.signal('CONT');
-    // A second roll-up means that a whole stream with its replay has come and gone without an ack.
+    // A second roll-up means that a whole stream with its replay has ended without an ack.
     await eventually(async () => (await rollupsAt(second)).length > 1, {
       what: 'two roll-ups at the fleet that came back',
     });
@@ -105,10 +105,10 @@ describeWithTestbed('operator, when the fleet is killed', { print: () => {} }, (
       .toEqual(kept.map(nameOf).sort());
     await eventually(() => seen.deleted().length === VANISHED, { what: 'the deletions' });
     expect([...seen.deleted()].sort()).toEqual(vanished);
-    // What was right stayed untouched: the replay said nothing new of it.
+    // Unchanged objects stayed untouched: the replay changed nothing.
     expect(kept.flatMap((one) => seen.of(nameOf(one)))).toEqual([]);
 
-    // Every roll-up, before and after, held the whole demand.
+    // Every roll-up, before and after, contained the whole demand.
     const rollups = await rollupsAt(second);
     expect(new Set(rollups.map(({ rows }) => rows))).toEqual(new Set([1]));
     expect(await pullsAt(second)).toEqual([]);

@@ -1,7 +1,7 @@
 /**
- * The live page in a browser: it follows the process, finds what is looked for, and leads back.
+ * The live page in a browser: it follows the process, finds actors, and supports navigation.
  *
- * With PAGE_PICTURES=docs/pictures the pictures of the documentation are taken on the way.
+ * With PAGE_PICTURES=docs/pictures the documentation's pictures are taken on the way.
  */
 import process from 'node:process';
 import type { Page } from 'playwright-core';
@@ -25,7 +25,7 @@ const crowded = async (count: number): Promise<ActorCrowd> => {
 };
 
 const PATIENT_MS = 60_000;
-/** What a busy machine shows later than an idle one. */
+/** The extra delay on a busy machine. */
 const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });
 
 const found = (page: Page) => page.locator('.found');
@@ -33,7 +33,7 @@ const lit = (page: Page) => page.locator('[data-state].lit');
 const litPaths = (page: Page): Promise<readonly string[]> =>
   lit(page).evaluateAll((groups) => groups.map((group) => group.getAttribute('data-state') ?? ''));
 
-/** Each view of the page, and what is there when it is drawn. */
+/** Each view of the page, and an element that proves that it is rendered. */
 const VIEWS = [
   ['', '.welcome'],
   ['podEviction', 'text.state-count'],
@@ -88,7 +88,7 @@ describeWithBrowser('the live page', (browser) => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'has no serious fault for a screen reader, a keyboard or weak eyes when it is %s',
+    'has no serious accessibility violations when it is %s',
     async (scheme) => {
       const crowd = await crowded(50);
       crowd.move(10);
@@ -131,7 +131,7 @@ const GRACE_SECONDS = 3600;
 
 describeWithTestbed('the live page of an operator', BED, (bed) => {
   describeWithBrowser('in a browser', (browser) => {
-    it('leads from a reclaim to its drain, its pod and the budget that blocks it, to the end', async () => {
+    it('links a reclaim to its drain, its pod and the blocking budget, to the end', async () => {
       const site = await drainSite(bed(), {
         machines: { count: 1, prefix: 'shown-' },
         objects: () => [

@@ -43,7 +43,7 @@ const isDated = (request: JsonRecord): boolean =>
 const startTimes = (versions: readonly JsonRecord[]): ReadonlySet<string> =>
   new Set(versions.flatMap((one) => textAt(one, 'status', 'provisioningStartTime') ?? []));
 
-/** Once it is there it stays as it is, in every version that anybody could see. */
+/** Once present it stays unchanged in every observed version. */
 const expectOneStartTime = (versions: readonly JsonRecord[]): void => {
   expect(startTimes(versions).size).toBe(1);
   const withPhase = versions.filter((one) => phaseOf(one) !== '');
@@ -58,7 +58,7 @@ const histories = async (
   requests: await cluster.history(COLLECTIONS.requests),
 });
 
-describeWithTestbed('operator, when demand goes up', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, when demand increases', { print: () => {} }, (bed) => {
   it('answers bootstrap pulls and takes machines to Ready with their Nodes', async () => {
     const cluster = await freshCluster(bed());
     const seen = await histories(cluster);
@@ -138,7 +138,7 @@ describeWithTestbed('operator, when demand goes up', { print: () => {} }, (bed) 
 
     const [machine] = bound;
     expect(await explained(bed(), 'capacityrequest', 'default/wanted-0')).toMatch(
-      /default\/wanted-0: Acknowledged[\s\S]*acknowledged a roll-up that this request was part of/,
+      /default\/wanted-0: Acknowledged[\s\S]*acknowledged a roll-up that includes this request/,
     );
     expect(await explained(bed(), 'machine', machine?.id ?? '')).toMatch(
       /: Ready[\s\S]*Its Node ".+" joined and is ready/,

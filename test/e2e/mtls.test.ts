@@ -1,6 +1,6 @@
 /**
- * Mutual TLS between two real processes: who may speak for a cluster, and key pairs that change
- * while the session works.
+ * Mutual TLS between two real processes: which identity may act for a cluster, and key pairs that
+ * rotate during a session.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -106,13 +106,13 @@ and goes on once it has a right one',
         {
           clusterId: 'wrong',
           pair: clusterPair(operators, 'other'),
-          why: 'the certificate is for "bigfleet://cluster/other" and not for ' +
+          why: 'the certificate is for "bigfleet://cluster/other", not for ' +
             '"bigfleet://cluster/wrong"',
         },
         {
           clusterId: 'two',
           pair: clusterPair(operators, 'two', 'other'),
-          why: 'the certificate has 2 cluster URI SANs ("bigfleet://cluster/two", ' +
+          why: 'the certificate has 2 bigfleet URI SANs ("bigfleet://cluster/two", ' +
             '"bigfleet://cluster/other") where exactly one is allowed, "bigfleet://cluster/two"',
         },
         {
@@ -145,7 +145,7 @@ and goes on once it has a right one',
 
       await Promise.all(running.map(async ({ clusterId, keys, operator }) => {
         await keys.rotate(clusterPair(operators, clusterId));
-        await operator.untilLog(hasMessage('Session resynced'), { what: 'that it is in step' });
+        await operator.untilLog(hasMessage('Session resynced'), { what: 'that it is synced' });
         expect(entries(operator, 'Session refused')).toHaveLength(1);
       }));
       expect(counter.dials()).toBe(cases.length);
@@ -253,7 +253,7 @@ with the new one',
       expect(entries(operator, 'Session ended')).toEqual([]);
 
       await before.stop();
-      // Whoever is signed by the old authority would not get in here.
+      // A certificate of the old authority would be refused here.
       const after = await securedFleet(fleets, successors, { bindingsFile, ports: before.ports });
       await untilSession(after);
       await eventually(() => entries(operator, 'Session resynced').length === 2, {
@@ -297,7 +297,7 @@ so once',
       expect(await untilSession(fleet)).toMatchObject({ number: third.number });
       expect(entries(operator, kept).map(({ problem }) => problem)).toEqual([
         `Cannot use the key pair "${keys.certificate}": the key file contains no PEM private key`,
-        `Cannot use the key pair "${keys.certificate}": the certificate file holds no PEM ` +
+        `Cannot use the key pair "${keys.certificate}": the certificate file contains no PEM ` +
         'certificate',
       ]);
       expect(entries(operator, 'Session refused')).toEqual([]);

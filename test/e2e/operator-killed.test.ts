@@ -1,4 +1,4 @@
-/** The operator is killed in the middle of a burst; what comes after it knows only the cluster. */
+/** The operator is killed in the middle of a burst; its successor knows only the cluster. */
 import { expect, it } from 'vitest';
 import { type JsonRecord, textAt } from '../../src/domain/json.ts';
 import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/api/cluster-client.ts';

@@ -1,8 +1,8 @@
 /**
- * Pods in a burst, of which half finish and a fifth are deleted, and a controller that
- * is killed in the middle of it.
+ * Pods in a burst, of which half finish and a fifth are deleted, and a controller that is killed in
+ * the middle of it.
  *
- * No scheduler and no nodes: pods stay Pending, which is demand, until somebody ends them.
+ * No scheduler and no nodes: pods stay Pending, which is demand, until the test ends them.
  */
 import { expect, it } from 'vitest';
 import type { JsonRecord } from '../../src/domain/json.ts';
@@ -32,8 +32,8 @@ const PATIENT_MS = 240_000;
 const AT_ONCE = 32;
 
 /**
- * As fast as the API server can. The Lease has its usual times: who loses it in between, because
- * the machine is busy, leaves writes without an answer, and some of them are sent again.
+ * As fast as the API server allows. The Lease has its default durations: a process that loses it on
+ * a busy machine leaves writes without an answer, and some of them are sent again.
  */
 const FLAGS = { qps: '5000', burst: '10000' };
 
@@ -86,7 +86,7 @@ that finished',
       });
       first.signal('KILL');
       expect(await first.exited).toBe(SIGKILLED);
-      // Nobody looks while these come and go.
+      // These are created and deleted while no operator runs.
       await burst;
       const born = await cluster.list(PODS);
       await finish(cluster, finishing.slice(0, FINISHING / 2));

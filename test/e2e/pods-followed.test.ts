@@ -138,7 +138,7 @@ last good one',
       await eventually(async () => {
         const spec = await asked(cluster, 'classy');
         return spec?.['interruptionPenalty'] === '32' && !('reclamationPenalty' in spec);
-      }, { what: 'a default that is gone to go from the request' });
+      }, { what: 'a removed default to disappear from the request' });
       await writeFile(file, 'gold: {interruptionPenalty: "many"}');
       const notes = await eventually(async () => {
         const logged = await notesAbout(cluster, 'tidegate-pods');

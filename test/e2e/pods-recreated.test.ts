@@ -45,7 +45,7 @@ const replicaSet = {
   },
 };
 
-/** A ReplicaSet that is up, and an operator whose demand the shard knows. */
+/** A running ReplicaSet, and an operator whose demand the shard knows. */
 const settled = async (bed: Testbed) => {
   const cluster = await freshCluster(bed);
   await cluster.call('DELETE', REPLICA_SETS);

@@ -1,9 +1,9 @@
 /**
- * The whole way, with no hand in between: a Deployment that fits nowhere, requests, a roll-up,
- * machines, Nodes, running pods; and back to nothing when it is scaled down.
+ * End to end without manual steps: an unschedulable Deployment, requests, a roll-up, machines,
+ * Nodes, running pods; and everything is removed when it is scaled down.
  *
- * Nobody here writes a CapacityRequest or a Node but the operator and the fleet. A DaemonSet runs
- * on every Node and is no demand: it would ask for a Node more for each Node that comes.
+ * Only the operator and the fleet write CapacityRequests and Nodes. A DaemonSet runs on every Node
+ * and creates no demand: it would request another Node for each new one.
  */
 import { expect, it } from 'vitest';
 import { type JsonRecord, listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
@@ -130,10 +130,10 @@ the Deployment is scaled to 0',
       }, { what: 'the DaemonSet on every Node' });
       expect(requests.map(nameOf)).not.toContain(requestNameOf(daemons[0] ?? {}));
       expect(await explained(bed(), 'pod', `default/${nameOf(running[0])}`)).toMatch(
-        /: Running[\s\S]*acknowledged a roll-up that this request was part of/,
+        /: Running[\s\S]*acknowledged a roll-up that includes this request/,
       );
       expect(await explained(bed(), 'pod', `default/${nameOf(daemons[0])}`)).toContain(
-        'each new node brings one of its own along',
+        'which runs a pod on each new node anyway',
       );
 
       await cluster.patch(`${DEPLOYMENTS}/web`, { spec: { replicas: 0 } });

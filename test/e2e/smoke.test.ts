@@ -1,4 +1,4 @@
-/** The shortest story with everything real in it; runs under both runtimes. */
+/** The shortest scenario with real components only; runs under both runtimes. */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
 import {

@@ -1,4 +1,4 @@
-/** How the operator ends: when told to, and when it finds that it cannot work. */
+/** The operator's exit: on a signal, and when it cannot work. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const processesWith = async (text: string): Promise<readonly string[]> => {
   return stdout.split('\n').filter((line) => line.includes(text));
 };
 
-/** What a process said that is no log line: the sentences for a person. */
+/** Output that is not a log line: messages for people. */
 const sentences = (child: TidegateProcess): readonly string[] =>
   child.logs().flatMap(({ msg }) => typeof msg === 'string' ? [msg] : []);
 

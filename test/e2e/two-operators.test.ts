@@ -1,8 +1,8 @@
 /**
- * Two operators of one cluster: who writes when, by the API server's own log.
+ * Two operators of one cluster: which one writes when, by the API server's audit log.
  *
- * The users differ, so that the audit log tells the processes apart. Leases are left out of what is
- * counted as a write: they decide who may.
+ * Each has its own user, so that the audit log distinguishes them. Leases do not count as writes:
+ * they decide who may write.
  */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
@@ -32,7 +32,7 @@ const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-o
 
 type User = 'tidegate-a' | 'tidegate-b';
 
-/** A lease that nobody can wait for in a test. */
+/** A Lease too long to expire within a test. */
 const LONG = { 'lease-duration': '10m', 'lease-renew-deadline': '9m', 'lease-retry-period': '2s' };
 /** Short, but not so short that a busy machine loses it. */
 const SHORT = { 'lease-duration': '6s', 'lease-renew-deadline': '4s', 'lease-retry-period': '1s' };
@@ -112,7 +112,7 @@ const finishedBy = async (bed: Testbed, { cluster, fleet, holder }: Site): Promi
 
 describeWithTestbed('two operators, when the leader gets SIGTERM', { print: () => {} }, (bed) => {
   it(
-    'DR-15: a standby writes nothing before the leader is told to stop, and then takes over at \
+    'DR-15: a standby writes nothing before the leader stops, and then takes over at \
 once, long before the lease runs out',
     async () => {
       const site = await inBurst(bed(), LONG);
@@ -142,10 +142,10 @@ what was begun',
 });
 
 describeWithTestbed(
-  'two operators, when the leader is put to sleep',
+  'two operators, when the leader is suspended',
   { print: () => {} },
   (bed) => {
-    it('DR-15: a leader that is frozen beyond its lease writes nothing more, and stands by', async () => {
+    it('DR-15: a leader frozen beyond its lease stops writing and becomes the standby', async () => {
       const site = await inBurst(bed(), SHORT);
       site.leader.signal('STOP');
       await eventually(async () => await site.holder() === 'tidegate-b', {
@@ -154,7 +154,7 @@ describeWithTestbed(
       const since = site.leader.logs().length;
       site.leader.signal('CONT');
       await site.leader.untilLog(({ message }) => message === 'Lost leadership', {
-        what: 'that it leads no more',
+        what: 'that it lost leadership',
         since,
       });
       await finishedBy(bed(), site);

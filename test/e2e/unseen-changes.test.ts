@@ -1,4 +1,4 @@
-/** The cluster changes while the operator does not look, and what it remembers is forgotten. */
+/** The cluster changes while the operator is stopped, and its history is compacted. */
 import { expect, it } from 'vitest';
 import type { JsonRecord } from '../../src/domain/json.ts';
 import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/api/cluster-client.ts';
@@ -16,7 +16,7 @@ const PATIENT_LEASE = { 'lease-duration': '120s', 'lease-renew-deadline': '100s'
 
 const isReady = (one: JsonRecord): boolean => phaseOf(one) === 'Ready';
 
-describeWithTestbed('operator, when it could not see what happened', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, when it missed changes', { print: () => {} }, (bed) => {
   it('lists again after a compaction, and corrects missed changes', async () => {
     const cluster = await freshCluster(bed());
     const proxy = await startFaultProxy(bed(), 'tidegate');

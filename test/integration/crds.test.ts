@@ -26,7 +26,7 @@ const requestWith = (spec: JsonRecord): JsonRecord => ({
 const withRequirement = (requirement: JsonRecord): JsonRecord =>
   requestWith({ requirements: [requirement] });
 
-/** What the API server says to an object: empty when it takes it. */
+/** The API server's validation errors for an object; empty when it is valid. */
 const refusal = async (bed: Testbed, object: JsonRecord): Promise<string> => {
   try {
     await bed.apply(JSON.stringify(object));

@@ -1,4 +1,4 @@
-/** The embedded cluster over sockets: the whole contract again, and what a connection may do. */
+/** The embedded cluster over sockets: the whole contract again, and connection handling. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { numberAt } from '../../src/domain/json.ts';
@@ -42,7 +42,7 @@ describe('embedded API server and its connections', () => {
   test('a watch delivers each change, and ends with its reader', async () => {
     const watch = await site.contract.watch('/api/v1/configmaps?watch=true');
     await put('told', 'x');
-    await eventually(() => watch.lines.length > 0, { what: 'the change is told' });
+    await eventually(() => watch.lines.length > 0, { what: 'the change is sent' });
     expect(watch.lines.map(({ type }) => type)).toEqual(['ADDED']);
     watch.close();
     await eventually(async () => await watchesOf('configmaps') === 0, {
@@ -86,7 +86,7 @@ describe('embedded API server and its connections', () => {
     expect(status).toBe(413);
   });
 
-  // Deno's `node:http` takes every byte at once, however little of it leaves.
+  // Deno's `node:http` accepts all bytes at once, however slowly they are sent.
   test.skipIf('Deno' in globalThis)('a watcher that does not read is cut off', async () => {
     const { hostname, port } = new URL(site.server);
     const socket = connect(Number(port), hostname);

@@ -76,13 +76,13 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     lines(await kubectl.must(`get pods -l app=${name} -o name --sort-by=.metadata.name`))
       .filter((line) => line !== '');
 
-  it('version tells that of the server', async () => {
+  it("version prints the server's version", async () => {
     expect(JSON.parse(await kubectl.must('version -o json'))).toMatchObject({
       serverVersion: { major: '1', minor: '36' },
     });
   }, TIMEOUT_MS);
 
-  it('api-resources tells short names and custom resources', async () => {
+  it('api-resources lists short names and custom resources', async () => {
     const printed = await kubectl.must('api-resources --no-headers');
     expect(printed).toMatch(
       /^poddisruptionbudgets\s+pdb\s+policy\/v1\s+true\s+PodDisruptionBudget/m,

@@ -1,4 +1,4 @@
-/** The roles as processes of their own on an embedded cluster: no Go, no etcd, no containers. */
+/** The roles as separate processes on an embedded cluster: no Go, no etcd, no containers. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Starts a cluster with one node, and gives its kubeconfig and a way to ask it. */
+/** Starts a cluster with one node; returns its kubeconfig and a request function. */
 const startCluster = async () => {
   const kubeconfig = join(folder, 'kubeconfig');
   const child = startTidegate({

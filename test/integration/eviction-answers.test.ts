@@ -1,6 +1,6 @@
 /**
- * The answers of a real API server to evictions, and what the drain's one pure function makes of
- * them. There is no disruption controller here, so the status of a budget is what a test says.
+ * A real API server's responses to evictions, and how the drain's decision function classifies
+ * them. No disruption controller runs, so the test sets the status of budgets.
  */
 import { Effect } from 'effect';
 import { expect, it, onTestFinished } from 'vitest';
@@ -21,7 +21,7 @@ const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
 
 let made = 0;
 
-/** One namespace with a pod and what a test needs beside it. */
+/** A namespace with a pod and the other objects of a test. */
 const scene = async (cluster: ClusterClient) => {
   const namespace = `answers-${made += 1}`;
   const pods = `${CORE}/${namespace}/pods`;
@@ -57,7 +57,7 @@ const scene = async (cluster: ClusterClient) => {
         deleteOptions: { preconditions: { uid } },
       }),
     );
-  /** What the drain would have thought before it asked. */
+  /** The drain's decision before the request. */
   const need = async (): Promise<string> => {
     const seen = projectPod((await cluster.call('GET', `${pods}/a`)).body);
     const known = (await cluster.list(budgets)).map(projectBudget);
@@ -88,13 +88,13 @@ describeWithTestbed('evictions on a real API server', {}, (bed) => {
     expect(await evict('x')).toEqual({ _tag: 'Gone' });
   });
 
-  evictionCase('DR-22: another pod of that name is told by its UID', async ({ pod, evict }) => {
+  evictionCase('DR-22: another pod of that name is detected by its UID', async ({ pod, evict }) => {
     await pod();
     expect(await evict('another')).toEqual({ _tag: 'OtherPod' });
   });
 
   evictionCase(
-    'DR-31: a budget without a slot is exhausted, and says how many it has',
+    'DR-31: a budget without a slot is exhausted, and reports its disruptions',
     async (at) => {
       const uid = await at.pod();
       await at.budget('db', {});
@@ -106,7 +106,7 @@ describeWithTestbed('evictions on a real API server', {}, (bed) => {
     },
   );
 
-  evictionCase('DR-32: a budget that is not worked out says when to come back', async (at) => {
+  evictionCase('DR-32: a budget without a current status has Retry-After', async (at) => {
     const uid = await at.pod();
     await at.budget('db', { observedGeneration: 0, disruptionsAllowed: 1 });
     expect(await at.evict(uid)).toMatchObject({ _tag: 'BudgetUnsettled', retryAfterSeconds: 10 });
@@ -162,7 +162,7 @@ describeWithTestbed('evictions on a real API server', {}, (bed) => {
     expect(await at.evict(uid)).toMatchObject({ _tag: 'BudgetBroken' });
   });
 
-  evictionCase('a pod of a namespace that is being deleted leaves by itself', async (at) => {
+  evictionCase('a pod of a namespace that is being deleted needs no eviction', async (at) => {
     const uid = await at.pod();
     await at.cluster.call('DELETE', `${CORE}/${at.namespace}`);
     expect(await at.evict(uid)).toEqual({ _tag: 'NamespaceTerminating' });

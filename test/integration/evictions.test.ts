@@ -1,6 +1,6 @@
 /**
- * Evictions on a real API server with the real disruption controller: every call is counted from
- * the audit log. What wants the pods to leave is the test; cordons and deadlines are not looked at.
+ * Evictions on a real API server with the real disruption controller: the audit log counts every
+ * call. The test decides which pods to evict, without cordons and deadlines.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { expect, it, onTestFinished } from 'vitest';
@@ -32,7 +32,7 @@ const telemetry = silentTelemetry;
 
 const seconds = (count: number) => ({ timeoutMs: count * 1000 });
 
-/** Evictions as an operator has them, on behalf of whoever names a node. */
+/** Evictions as in an operator; the test names the nodes. */
 const evictor = async (bed: Testbed) => {
   const gate = makeWriteGate(realTime);
   gate.openUntil(Number.POSITIVE_INFINITY);

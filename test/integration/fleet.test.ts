@@ -1,4 +1,7 @@
-/** The stand-in fleet over real sockets, in a process of its own, met by another gRPC library. */
+/**
+ * The stand-in fleet over real sockets, in its own process, with another gRPC library as the
+ * client.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,7 +87,7 @@ describe('fleet over gRPC', () => {
     expect([STATUS.RESOURCE_EXHAUSTED, STATUS.UNAVAILABLE]).toContain((await cluster.end()).code);
   });
 
-  test('comes back with its machines after it was killed', async () => {
+  test('restores its machines after it was killed', async () => {
     const bindingsFile = join(scratch(), 'bindings');
     const fleet = await startFleet({ bindingsFile });
     await fleet.script('POST', '/mass', {
@@ -141,7 +144,7 @@ describe('fleet over mutual TLS', () => {
     }
   });
 
-  test('serves nobody without a certificate of its authority', async () => {
+  test('refuses clients without a certificate of its authority', async () => {
     const authority = newAuthority();
     const fleet = await secured(authority);
     const stranger = newAuthority().issue({

@@ -1,4 +1,4 @@
-/** The generated tables of fields, beside what a real API server publishes. */
+/** The generated field tables equal those of a real API server. */
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { fieldsPage } from '../../tools/field-tables.ts';

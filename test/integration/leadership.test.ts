@@ -71,7 +71,7 @@ const movesOf = ({ leadership: { actor } }: Candidate): readonly string[] => {
 };
 
 describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed) => {
-  it('has one holder; a release hands it over at once', async () => {
+  it('has one holder; a release transfers it at once', async () => {
     const one = await candidate(bed(), 'handed', { identity: 'one', times: LEASE_TIMES });
     await leads(one);
     const two = await candidate(bed(), 'handed', { identity: 'two', times: LEASE_TIMES });
@@ -79,7 +79,7 @@ describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed
     const moves = movesOf(two);
     await one.leadership.release();
     await leads(two);
-    // Seen, and not waited for: the lease would run for a quarter of a minute.
+    // Checked without waiting: the lease would run for a quarter of a minute.
     expect(moves.find((move) => move.startsWith('acquiring'))).toBe('acquiring by lease.observed');
     expect(await leaseOf(bed(), 'handed')).toMatchObject({
       holderIdentity: 'two',
@@ -89,7 +89,7 @@ describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed
     expect((await two.leadership.leaseSeen).uid).not.toBe('');
   });
 
-  it('is taken over when the leader is cut off, and never held by two', async () => {
+  it('is acquired by the standby when the leader is cut off, and never held by two', async () => {
     const one = await candidate(bed(), 'cut', { identity: 'one', times: QUICK });
     await leads(one);
     const two = await candidate(bed(), 'cut', { identity: 'two', times: QUICK });

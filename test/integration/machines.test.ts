@@ -1,4 +1,4 @@
-/** Machines, free capacity and Events on a real API server, told by a session that is played. */
+/** Machines, free capacity and Events on a real API server, with a scripted session. */
 import { Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, beforeAll, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ afterEach(async () => {
 const until = (what: string, probe: () => boolean | Promise<boolean>): Promise<unknown> =>
   eventually(probe, { what });
 
-/** The half of an operator that writes what the shard says. */
+/** The half of an operator that writes the shard's reports. */
 const start = async (bed: Testbed) => {
   const telemetry = silentTelemetry;
   const intern = textPool(1000);

@@ -46,7 +46,7 @@ const PATH = '/api/v1/namespaces';
 const tagIn = ({ event }: Pick<PathStep, 'event'>): Found['_tag'] =>
   (event['output'] as Found)._tag;
 
-/** Creates the namespace of the path; a conflict means that it is there. */
+/** Creates the namespace of the path; a conflict means that it exists. */
 const makeIt = (name: string): Effect.Effect<Found, never, KubeApi> =>
   KubeApi.use((api) => api.call({ method: 'POST', path: PATH, body: { metadata: { name } } })).pipe(
     Effect.match({
@@ -55,7 +55,7 @@ const makeIt = (name: string): Effect.Effect<Found, never, KubeApi> =>
     }),
   );
 
-/** Whether an answer was lost, and what was asked for done. */
+/** Whether the answer to an applied request was lost. */
 interface World {
   readonly lost: boolean;
 }
@@ -111,7 +111,7 @@ const requestExecuted = (hindrance: Hindrance): Executable<World> => ({
   generated: () => [],
 });
 
-/** Executes all that the harness says can be on an embedded cluster. */
+/** Executes all executable paths on an embedded cluster. */
 const execution = async (hindrance: Hindrance) => {
   const { server, stop } = await embeddedHttp();
   onTestFinished(stop);

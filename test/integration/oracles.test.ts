@@ -1,4 +1,4 @@
-/** The Go programs that tests ask, and the module that pins everything. */
+/** The Go oracles of the tests, and the module that pins their versions. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

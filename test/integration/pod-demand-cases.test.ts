@@ -1,4 +1,4 @@
-/** The table of what the request of a pod says, on a real API server and by a whole process. */
+/** The table of pod requests, on a real API server and with a complete process. */
 import { expect, it } from 'vitest';
 import { asRecord, type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
 import { type ClusterClient, COLLECTIONS, nameOf, uidOf } from '../support/api/cluster-client.ts';
@@ -13,7 +13,7 @@ const WARNINGS = SERVED.flatMap(({ warned = [] }) => warned).length;
 
 const podName = (index: number): string => `case-${index}`;
 
-/** Makes the pod of a case, and takes it where its status says. */
+/** Creates the pod of a case and sets its status. */
 const make = async (cluster: ClusterClient, one: PodDemandCase, index: number): Promise<void> => {
   await cluster.create(PODS, [podOf(one, podName(index))]);
   if (one.pod.status === undefined) return;

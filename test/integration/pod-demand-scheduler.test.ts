@@ -1,8 +1,8 @@
 /**
- * What pods ask of the fleet beside the real kube-scheduler: how much, and of which nodes.
+ * Pod demand beside the real kube-scheduler: how much, and on which nodes.
  *
- * Each pod gets nodes of its own, of exactly the size that we compute and of one unit less; and is
- * sent to every node of a small cluster, to see which of them it may go to.
+ * Each pod gets its own nodes, one of exactly the computed size and one a unit smaller; and is
+ * tried on every node of a small cluster, to see which of them accept it.
  */
 import { expect, it } from 'vitest';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
@@ -81,7 +81,7 @@ const satisfies = (
   requirements: readonly RequirementFields[],
 ): boolean => requirements.every((one) => holds(labels, one));
 
-/** What we ask the fleet for. */
+/** The computed request. */
 const askedBy = (raw: JsonRecord): PodRequestSpec => {
   const pod = projectPodDemand(raw);
   const request = pod && requestOfPod(pod, NO_DEFAULTS);
@@ -209,7 +209,7 @@ for 50 node selectors and affinity terms from a seed',
       }));
       const wrong = compared.filter(({ ours, feasible }) => ours.join() !== feasible.join());
       expect({ seed: SEED, wrong }).toEqual({ seed: SEED, wrong: [] });
-      // Most of them tell nodes apart.
+      // Most of them select nodes.
       expect(compared.filter(({ ours }) => ours.length > 0 && ours.length < NODES).length)
         .toBeGreaterThan(PODS / 2);
     },
@@ -238,7 +238,7 @@ from a seed',
         const asked = askedBy({ ...pod, status: {} }).resources;
         return JSON.stringify(asked) !== JSON.stringify(sizes.get(nameOf(pod)));
       });
-      // For most of them it is not what the pod asks for that counts.
+      // For most of them the pod's requests do not matter.
       expect(differs.length).toBeGreaterThan(rooms.length / 2);
       await makeNodes(
         cluster,

@@ -31,12 +31,12 @@ const list = (resourceVersion: number, ...names: string[]) => ({
 interface Bed {
   readonly stub: StubApi;
   readonly reflector: Informer<Identity>;
-  /** How many lists and watches were asked for, and from where the watches started. */
+  /** How many lists and watches were requested, and from where the watches started. */
   readonly lists: () => number;
   readonly from: () => readonly (string | null)[];
 }
 
-/** A reflector over a server that answers lists and the nth watch as told. */
+/** A reflector over a server with scripted responses to lists and the nth watch. */
 const bed = async (
   onList: (response: ServerResponse, nth: number) => void,
   onWatch: (response: ServerResponse, nth: number, request: StubRequest) => void,

@@ -1,4 +1,4 @@
-/** Caches over a real API server: pages, changes, forgotten revisions, a server that goes away. */
+/** Caches over a real API server: pages, changes, compacted revisions, an unavailable server. */
 import { Effect, Result } from 'effect';
 import { afterEach, expect, it } from 'vitest';
 import { type Informer, startInformer } from '../../src/actors/informers/informer.ts';
@@ -74,7 +74,7 @@ const remove = (live: LiveEnvironment, name: string): Promise<KubeAnswer> =>
 const named = (reflector: Informer<Entry>, name: string): string | undefined =>
   [...reflector.values()].find(({ key }) => key === `default/${name}`)?.value;
 
-/** What is said about a collection from now on. */
+/** The future events of a collection. */
 const factsOf = (reflector: Informer<Entry>): { absent: string[]; lists: number } => {
   const seen: { absent: string[]; lists: number } = { absent: [], lists: 0 };
   reflector.facts.subscribe((fact) => {

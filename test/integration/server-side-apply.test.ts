@@ -1,4 +1,4 @@
-/** Server-side apply on a real API server: who owns which field, and what a conflict says. */
+/** Server-side apply on a real API server: field owners and conflicts. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect, it, onTestFinished } from 'vitest';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
@@ -31,7 +31,7 @@ const upcoming = (name: string, more: JsonRecord = {}): JsonRecord => ({
 const withLabels = (name: string, labels: JsonRecord): JsonRecord =>
   upcoming(name, { spec: { labels, resources: { cpu: '4' } } });
 
-/** The writes of UpcomingNodes as the operator has them, and a look at what they made. */
+/** The operator's writes of UpcomingNodes, and a read of the result. */
 const start = async (bed: Testbed) => {
   const cluster = await freshCluster(bed);
   const gate = makeWriteGate(realTime);

@@ -1,4 +1,4 @@
-/** The session over real gRPC, with a shard in a process of its own that does as it is told. */
+/** The session over real gRPC, with a scripted shard in its own process. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -292,7 +292,7 @@ describe('session over mutual TLS', () => {
       await isTrue('the refusal', () => refusals.length > 0);
       await readAgain(5);
       expect([stateOf(started), refusals.length]).toEqual(['refused', 1]);
-      expect(refusals[0]).toMatch(/is for "bigfleet:\/\/cluster\/prod-2"|has 2 cluster URI SANs/);
+      expect(refusals[0]).toMatch(/is for "bigfleet:\/\/cluster\/prod-2"|has 2 bigfleet URI SANs/);
     }
     expect(shard.events.filter(({ event }) => event === 'opened')).toEqual([]);
   });
@@ -318,7 +318,7 @@ describe('session over mutual TLS', () => {
     expect(elsewhere.events.filter(({ event }) => event === 'opened')).toEqual([]);
   });
 
-  test('wire 7: a failed dial makes no further connection by itself', async () => {
+  test('wire 7: a failed dial makes no further connection', async () => {
     const shard = await shardOf(server('DNS:localhost', 'IP:127.0.0.1'));
     const counter = await countDials(shard.port);
     const { files } = keyFiles(issued('prod-1'), newAuthority('stranger').certificate);
@@ -331,7 +331,7 @@ describe('session over mutual TLS', () => {
     const dials = counter.dials();
     // The channel's own first backoff takes a second.
     await vi.advanceTimersByTimeAsync(60_000);
-    // Whoever dialled meanwhile is counted before us.
+    // Other dials in between are counted first.
     expect(await accepts(counter.port)).toBe(true);
     await isTrue('our own dial to be counted', () => counter.dials() > dials);
     expect(counter.dials() - dials).toBe(1);

@@ -9,12 +9,12 @@ import { fuzzedTemplate, GRAMMAR_DATA } from '../../packages/go-template/test/te
 const BUILD_TIMEOUT_MS = 10 * 60 * 1000;
 const FUZZED = 10_000;
 
-/** Ends that are ours or the oracle's own: limits, which Go has elsewhere or not at all. */
+/** Outcomes specific to us or to the oracle: limits, which Go has elsewhere or not at all. */
 const isLimit = (answer: object): boolean =>
   'error' in answer && /^oracle: |exceeded maximum|max expression depth/.test(String(answer.error));
 
 describeWithGo('templates', () => {
-  it('of the corpus are answered by Go as the corpus says', async () => {
+  it("of the corpus have Go's results", async () => {
     for (const { topic, cases } of await readCorpus()) {
       expect(await goAnswers(cases), topic).toEqual(cases.map(({ answer }) => answer));
     }

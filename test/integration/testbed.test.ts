@@ -1,4 +1,4 @@
-/** The test bed itself, on the real thing. */
+/** The test bed itself. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -71,7 +71,7 @@ describeWithTestbed('test bed with controllers', {
     });
   });
 
-  it('runs the pods of a Deployment on Nodes that become Ready by themselves', async () => {
+  it('runs the pods of a Deployment on Nodes that become Ready', async () => {
     await bed().apply(NODES.map(nodeManifest).join('\n---\n'));
     await bed().apply(WEB);
     const pods = await eventually(async () => {
@@ -116,7 +116,7 @@ describeWithTestbed('test bed with controllers', {
     }, { what: 'the pod to be replaced' });
   });
 
-  it('counts each user by itself and leaves out what its own programs read', async () => {
+  it('counts each user separately and omits reads by its own programs', async () => {
     const kubeconfig = `--kubeconfig=${bed().kubeconfigFor('tidegate-a')}`;
     await runCommand(bed().binaries.kubectl, [kubeconfig, 'get', 'nodes', 'node-a']);
     await runCommand(bed().binaries.kubectl, [kubeconfig, 'cordon', 'node-a']);
@@ -142,7 +142,7 @@ describeWithTestbed('test bed with controllers', {
     expect(stderr).toContain('User "viewer" cannot list resource "nodes"');
   });
 
-  it('forgets old revisions when it is told to', async () => {
+  it('compacts old revisions on request', async () => {
     const first = '/api/v1/pods?limit=1';
     const page = JSON.parse((await bed().kubectl('get', '--raw', first)).stdout);
     const next = `${first}&continue=${page.metadata.continue}`;
@@ -173,17 +173,17 @@ describeWithTestbed('test bed with controllers', {
     expect(existsSync(short.directory)).toBe(false);
   });
 
-  it('says why a program of it did not start, and leaves nothing behind', async () => {
+  it('reports why a program did not start, and cleans up', async () => {
     const lines: string[] = [];
     const failing = startTestbed({
       apiServerFlags: ['--no-such-flag'],
       print: (line) => void lines.push(line),
     });
     await expect(failing).rejects.toThrow(/kube-apiserver to listen: it has ended[^]*unknown flag/);
-    const directory = /logs in (.*)/.exec(lines.join('\n'))?.[1] ?? 'none was said';
+    const directory = /logs in (.*)/.exec(lines.join('\n'))?.[1] ?? 'none was printed';
     expect(await processesWith(directory)).toEqual([]);
     expect(existsSync(directory)).toBe(false);
-    expect(lines.join('\n')).toContain('kube-apiserver ended by itself with 1');
+    expect(lines.join('\n')).toContain('kube-apiserver exited unexpectedly with 1');
   });
 
   it('leaves no process when its parent is killed', async () => {

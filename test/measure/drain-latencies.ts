@@ -1,7 +1,4 @@
-/**
- * How soon the operator does the next thing in a drain, read off the API server's audit log: one
- * clock for everybody.
- */
+/** The operator's latencies in a drain, from the API server's audit log: a single clock. */
 import type { AuditEntry } from '../../tools/testbed/audit.ts';
 
 const OPERATOR = 'tidegate';
@@ -10,7 +7,7 @@ const REFUSED = 300;
 const isEviction = ({ user, verb, subresource }: AuditEntry): boolean =>
   user === OPERATOR && verb === 'create' && subresource === 'eviction';
 
-/** When the last of these pods was gone, and from then to the next status of the UpcomingNode. */
+/** When the last of these pods was gone, and the time until the next status of the UpcomingNode. */
 export const emptyToWrittenMs = (
   entries: readonly AuditEntry[],
   machine: string,

@@ -1,8 +1,7 @@
 /**
- * Measures how soon the operator does the next thing in a drain, on a real API server: `npm run
- * measure [-- TRIALS]`. Aims stand beside the figures. What is not measured: a kubelet (kwok plays
- * it) and a
- * network (everything is on one machine).
+ * Measures the operator's latencies in a drain on a real API server: `npm run measure [-- TRIALS]`.
+ * Targets are printed beside the figures. Not measured: a kubelet (kwok simulates it) and a network
+ * (everything runs on one machine).
  */
 import process from 'node:process';
 import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
@@ -29,7 +28,7 @@ import {
 import { type Crew, crew, type MeasureSite, measureSite } from './measure-site.ts';
 
 const GRACE_SECONDS = 900;
-/** Pods behind the tight budget; 200 unless told otherwise. */
+/** Pods behind the tight budget; 200 by default. */
 const TRIALS = Number(process.argv[2] ?? 200);
 const PATIENT_MS = 600_000;
 const CROWD = 3000;
@@ -80,7 +79,7 @@ const measureFull = async (site: MeasureSite): Promise<void> => {
   const before = evictionCount(await site.bed.audit());
   await reclaimEach(site.fleet, full.machines, GRACE_SECONDS);
   await eventually(async () => evictionCount(await site.bed.audit()) - before >= 60, {
-    what: 'every pod to be asked to leave',
+    what: 'every pod to be evicted',
   });
   await crowdOfFrames(site);
   await untilEnded(site.cluster, full.machines, PATIENT_MS);
@@ -121,7 +120,7 @@ const measureRestart = async (
   const before = evictionCount(await site.bed.audit());
   await reclaimEach(site.fleet, hundred.machines, GRACE_SECONDS);
   await eventually(async () => evictionCount(await site.bed.audit()) - before >= 20, {
-    what: 'some pods to be asked to leave',
+    what: 'some pods to be evicted',
   });
   slow.signal('KILL');
   await slow.exited;
@@ -165,7 +164,7 @@ try {
   await measureAcks(site);
   const second = await measureRestart(site, first);
   await measureOpening(site);
-  // The last one: to an operator that starts anew the crowd is not bound to the cluster.
+  // Measured last: a restarted operator considers the crowd unbound from the cluster.
   await measureFull(site);
   await second.stop();
 } finally {

@@ -8,14 +8,14 @@ import { fleetBy, type FleetProcess } from '../support/processes/fleet-child.ts'
 import { operatorBy, type OperatorProcess } from '../support/processes/operator-child.ts';
 import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 
-/** A dead leader is waited for this long, and what is measured begins after that. */
+/** The wait for a dead leader; the measurement starts after it. */
 const LEASE = {
   'lease-duration': '4s',
   'lease-renew-deadline': '3s',
   'lease-retry-period': '500ms',
 };
 
-/** What a measurement works with. */
+/** The set-up of a measurement. */
 export interface MeasureSite {
   readonly bed: Testbed;
   readonly cluster: ClusterClient;
@@ -60,13 +60,13 @@ export const measureSite = async (): Promise<MeasureSite> => {
   };
 };
 
-/** Machines with as many pods each; the pods belong to nobody, so none comes back. */
+/** Machines with as many pods each; the pods have no controller, so none is recreated. */
 export interface Crew {
   readonly machines: readonly string[];
   readonly podsOf: (machine: string) => ReadonlySet<string>;
 }
 
-/** Lets them join, and waits until all is shown. */
+/** Joins them, and waits until all are shown. */
 export const crew = async (
   { cluster, fleet }: MeasureSite,
   { prefix, machines: count, pods, deleteAfter }: {

@@ -35,7 +35,7 @@ const reported = (availableCount: number): CapacityReport =>
 /** What the API server would answer with, by revision. */
 const served = new Map<string, object>();
 
-/** A revision is what the object says, so that equal revisions are equal objects. */
+/** The resourceVersion derives from the content, so equal ones mean equal objects. */
 const current = (availableCount: number): AvailableCapacityProjection => {
   const raw = {
     metadata: { name: 'ac-1', uid: 'u1', resourceVersion: `r${availableCount}` },
@@ -54,7 +54,7 @@ const actIn = ({ method }: KubeCall): string => {
   return method === 'POST' ? 'createObject' : 'deleteObject';
 };
 
-/** The statechart as it lives, down to the requests that it sends. */
+/** The statechart with its real effects, down to its requests. */
 const wire = (invoked: InvokedActors) => {
   const api = answeringApi((call) =>
     Effect.flatMap(

@@ -35,7 +35,7 @@ const ANSWERS: readonly SlotAnswer[] = ['Accepted', 'BudgetRefused', 'Declined',
 /** What outlives the process: the budget, and the pods that still are to leave. */
 interface World {
   readonly budget: Budget;
-  /** Pods that queue, and pods that have a call under way: nobody has seen them go. */
+  /** Queued pods and pods with an eviction in flight, none of them observed as gone. */
   readonly queued: readonly string[];
   readonly called: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** One cause that holds up pods of a drain, walked through every configuration. */
+/** One cause that blocks pods of a drain, walked through every configuration. */
 import { expect } from 'vitest';
 import { drainBlocker } from '../../src/machines/drain-blocker.ts';
 import { describeModel } from './model.ts';

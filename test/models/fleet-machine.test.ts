@@ -11,7 +11,7 @@ const timing = {
   deletionMs: 1000,
 };
 
-/** What the cluster is told, and what the fleet writes down: the outermost state. */
+/** The reported and journaled state: the outermost one. */
 const stateOf = ({ value }: AnyMachineSnapshot): string =>
   (typeof value === 'string' ? value : Object.keys(value)[0] ?? '').toUpperCase();
 

@@ -32,7 +32,7 @@ const processEnvironment: ProcessEnvironment = {
 
 const PROBLEM = 'the certificate names another cluster';
 
-/** The statechart as the operator wires it, over a stream that ends when the path says so. */
+/** The statechart as the operator wires it, over a stream that ends when the path ends it. */
 const wired = (invoked: InvokedActors) => {
   const time = simulatedTime();
   const runtime = ManagedRuntime.make(Layer.merge(
@@ -78,8 +78,6 @@ describeModel('fleetSession', {
     const { context } = snapshot;
     if (snapshot.matches('connected') && !snapshot.matches({ connected: 'stopping' })) {
       expect(context.leading, 'only the leader holds a stream').toBe(true);
-    }
-    if (snapshot.matches('connected')) {
       expect(context.demandListed, 'wire 5: no dial before the list is complete').toBe(true);
     }
     if (actions.includes('invoke:holdStream')) {
@@ -104,7 +102,7 @@ describeModel('fleetSession', {
         case 'leadership.won':
           return { ...now, leads: true };
         case 'leadership.lost':
-          return { ...now, leads: false };
+          return { ...now, leads: false, listed: false };
         case 'demand.listed':
           return { ...now, listed: true };
         case 'stop.requested':
@@ -130,7 +128,7 @@ describeModel('fleetSession', {
         ...(world.wanted ? [] : [{ type: 'stop.requested' }]),
       ],
     }),
-    // A session owes nothing but itself: whoever should hold a stream holds or seeks one.
+    // A session's only obligation: whoever should hold a stream holds or dials one.
     obligations: ({ context, ...snapshot }) => ({
       leading: context.leading,
       ends: snapshot.status === 'done' || snapshot.matches({ connected: 'stopping' }),

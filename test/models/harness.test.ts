@@ -1,4 +1,4 @@
-/** The harness itself: it must bite, so each of its checks is shown a machine that is wrong. */
+/** The harness itself: each of its checks must fail for a defective machine. */
 import { describe, expect, test } from 'vitest';
 import { assign, type EventObject, setup } from 'xstate';
 import { required } from '../../src/machines/required.ts';
@@ -18,7 +18,7 @@ interface Facts {
   readonly deadline?: number;
 }
 
-/** A drain in small: told a deadline, it writes it down, works, and is done when time is up. */
+/** A minimal drain: records a deadline, works, and is done at the deadline. */
 const drainInSmall = (remembers: boolean) =>
   setup({
     types: {
@@ -43,7 +43,7 @@ const drainInSmall = (remembers: boolean) =>
     initial: 'deciding',
     states: {
       deciding: {
-        description: 'Looks at what the node says.',
+        description: 'Reads the node.',
         always: [{ guard: 'annotated', target: 'draining' }, { target: 'idle' }],
       },
       idle: {
@@ -142,7 +142,7 @@ describe('the model harness', () => {
   test('finds the configurations and edges of the adjacency map of xstate/graph', () => {
     const model = modelOf(true);
     const { machine, inputs: [input = {}], events = {}, crash } = model;
-    if (crash === undefined) throw new Error('The model says nothing of a crash');
+    if (crash === undefined) throw new Error('The model has no crash checks');
     const project = (context: unknown) => context;
     const exploration = { machine, inputs: [input], events, project, ...crash, limit: 100 };
     const { possibleIn, nameOf } = namedEvents(events);
@@ -178,7 +178,7 @@ describe('the model harness', () => {
     expect(new Set(all)).toEqual(new Set([...all, ...drawn.map(({ steps }) => named(steps))]));
   });
 
-  test('tells payloads apart that look alike in JSON', () => {
+  test('distinguishes payloads with equal JSON', () => {
     const machine = setup({
       types: { context: {} as { why: string }, events: {} as { type: 'failed'; error: Error } },
     }).createMachine({
@@ -203,7 +203,7 @@ describe('the model harness', () => {
     );
   });
 
-  test('says so when an exploration is cut short', () => {
+  test('reports an exploration that reached its limit', () => {
     const machine = setup({
       types: { context: {} as { n: number }, events: {} as { type: 'counted' } },
     }).createMachine({

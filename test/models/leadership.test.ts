@@ -32,7 +32,7 @@ const lease = (holder: string, resourceVersion: string): LeaseRecord => ({
 const times = { sentAtMs: 1000, answeredAtMs: 1100 };
 const input = { identity: US, leaseMs: 15_000, renewMs: 10_000, retryMs: 2000, seed: 1 };
 
-/** What outlives the process: whether anybody wants it to lead. */
+/** State outside the process: whether it should lead. */
 interface ProcessEnvironment {
   readonly wanted: boolean;
 }
@@ -56,7 +56,7 @@ const CONFLICT: KubeAnswer = { status: 409, body: {} };
 const MISSING: KubeAnswer = { status: 404, body: {} };
 const ok = (record: LeaseRecord): KubeAnswer => ({ status: 200, body: raw(record) });
 
-/** The answers of an API server by which an act comes to `outcome`. */
+/** The API server's answers by which an act has this outcome. */
 const answersFor = (outcome: Outcome): Answers => {
   switch (outcome._tag) {
     case 'Acquired':
@@ -78,7 +78,7 @@ const answersFor = (outcome: Outcome): Answers => {
   }
 };
 
-/** The real acts, over an API server whose answers the path that is driven gives. */
+/** The real acts, over an API server whose answers the driven path determines. */
 const wire = (invoked: InvokedActors) => {
   let performing = '';
   let answers: (KubeAnswer | 'away')[] = [];
@@ -95,7 +95,7 @@ const wire = (invoked: InvokedActors) => {
       }),
     watch: () => Effect.never,
   });
-  // Each write looks at the clock before it is sent and after it was answered.
+  // Each write reads the clock before the request and after the answer.
   let looks = 0;
   const monotonic = (): number => {
     looks += 1;
@@ -104,7 +104,7 @@ const wire = (invoked: InvokedActors) => {
   const clock = clockLayer({ ...simulatedTime(), monotonic });
   const claim = { identity: US, namespace: 'ns', name: 'l', leaseMs: 15_000, timeoutMs: 5000 };
   const real = leadershipActors(ManagedRuntime.make(Layer.merge(api, clock)), claim);
-  /** Says which act asks, as the API server cannot eventLabel by the first request. */
+  /** Which request it is: the first request alone does not identify it for the API server. */
   const marked = <Output, Input>(id: string, logic: PromiseActorLogic<Output, Input>) => ({
     ...logic,
     start: (...args: Parameters<NonNullable<typeof logic.start>>) => {
@@ -159,7 +159,7 @@ describeModel('leadership', {
     expired: context.expiredResourceVersion,
     observedMeanwhile: context.observedMeanwhile,
   }),
-  // A lease that has expired in our eyes is taken when it is met again.
+  // An expired lease is acquired when it is observed again.
   happens: ({ context }, event) => {
     if (event.type !== 'xstate.done.actor.acquireLease') return true;
     const { output } = event as DoneActorEvent<AcquireOutcome>;
@@ -192,7 +192,7 @@ describeModel('leadership', {
       input: { ...input, identity: 'the next one' },
       events: wanted ? [] : [{ type: 'release.requested' }],
     }),
-    // Nobody inherits leadership: what is owed is to want the lease, or to let go of it.
+    // Leadership is not inherited: the obligation is to request the lease, or to release it.
     obligations: (snapshot) => ({
       ends: snapshot.status === 'done' || snapshot.matches('releasing'),
     }),

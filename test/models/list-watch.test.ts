@@ -33,13 +33,13 @@ const answerTo = (outcome: ListOutcome): Effect.Effect<KubeAnswer, NotSent> => {
   }
 };
 
-/** The watch that ends as `ending` says; a refusal comes instead of a stream. */
+/** A watch that ends with `ending`; a refusal replaces the stream. */
 async function* linesUntil(ending: WatchEnding): AsyncGenerator<readonly WatchLine[]> {
   if (ending._tag === 'Expired') yield [{ type: 'ERROR', object: { code: 410, message: why } }];
   if (ending._tag === 'Fault') throw new Error(why);
 }
 
-/** The real wiring, over an API server whose answers the path that is driven gives. */
+/** The real wiring, over an API server whose answers the driven path determines. */
 const wire = (invoked: InvokedActors) => {
   const api = Layer.succeed(KubeApi, {
     call: (call) =>
@@ -102,14 +102,14 @@ describeModel('listWatch', {
       expect(attempt, 'only failures wait').toBeGreaterThan(0);
     }
     if (actions.includes('adoptList')) {
-      expect(snapshot.matches('watching'), 'only a complete list is shown').toBe(true);
+      expect(snapshot.matches('watching'), 'only a complete list is published').toBe(true);
     }
   },
   crash: {
     world: { wanted: true },
     record: (world: { readonly wanted: boolean }) => world,
     restart: () => ({ input: { resource: 'nodes', seed: 2 }, events: [] }),
-    // It only reads: what it owes is to list and follow, for as long as it lives.
+    // Read-only: its obligation is to list and watch for as long as it runs.
     obligations: ({ status }) => ({ follows: status === 'active' }),
   },
 });

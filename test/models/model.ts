@@ -1,7 +1,7 @@
 /**
- * A statechart's own tests, made from its drawing: every state and transition is visited, no
- * configuration is a dead end, invariants hold, a crash anywhere leaves the same obligations, and
- * the paths that cover all of it are driven through the live actor.
+ * Generated tests of a statechart: every state and transition is visited, no configuration is a
+ * dead end, invariants hold, a crash anywhere leaves the same obligations, and covering paths are
+ * driven through the live actor.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
@@ -32,7 +32,7 @@ import { type PathSet, transcriptsOf } from './harness/transcript.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Why the models are run; tests of the machines unless something else is said. */
+    /** The purpose of the run; default: test the machines. */
     readonly purpose?: 'mutants' | 'cluster';
   }
   interface TaskMeta {
@@ -42,7 +42,7 @@ declare module 'vitest' {
   }
 }
 
-/** How much of a statechart its model took. */
+/** The size of a model's exploration. */
 export interface ModelCoverage extends Coverage {
   readonly machine: string;
   readonly configurations: number;
@@ -52,20 +52,20 @@ export interface ModelCoverage extends Coverage {
 
 export type { InvokedActors };
 
-/** What a model test has to know of a statechart. */
+/** What a model test needs to know about a statechart. */
 export interface Model<Machine extends AnyStateMachine, World> {
   readonly machine: Machine;
   readonly inputs: readonly InputFrom<Machine>[];
   /** Payload cases by event type; a type that is not named gets one event without payload. */
   readonly events?: Readonly<Record<string, readonly object[]>>;
-  /** The bounded part of the context that tells configurations apart; default all of it. */
+  /** The bounded part of the context that distinguishes configurations; default: all of it. */
   readonly project?: (context: ContextFrom<Machine>) => unknown;
   /** Throws when broken. `actions` has `invoke:<id>`s, too, of the step that led here. */
   readonly invariant?: (snapshot: AnyMachineSnapshot, actions: readonly string[]) => void;
   readonly crash?: CrashInvariant<InputFrom<Machine>, World>;
   /** The statechart as `src/actors` provides it, over fakes that answer through `invoked`. */
   readonly wire?: (invoked: InvokedActors) => AnyStateMachine;
-  /** False for what the world cannot do in a configuration: walks leave it out. */
+  /** False for events that the environment cannot produce: the exploration skips them. */
   readonly happens?: (snapshot: AnyMachineSnapshot, event: EventObject) => boolean;
   /** The most configurations that it may have; an exploration that is cut short fails. */
   readonly limit?: number;
@@ -74,7 +74,7 @@ export interface Model<Machine extends AnyStateMachine, World> {
 /** A model whose paths can also be executed on a cluster. */
 export interface ClusterModel<Machine extends AnyStateMachine, World, Cluster>
   extends Model<Machine, World> {
-  /** None for a statechart without calls of its own. */
+  /** None for a statechart without requests of its own. */
   readonly harness?: ClusterHarness<Cluster>;
 }
 
@@ -131,11 +131,11 @@ const pathsOf = <Machine extends AnyStateMachine, World>(
 
 const transcriptsFile = (name: string): URL => new URL(`transcripts/${name}.txt`, import.meta.url);
 
-/** Transcripts are compared with those that are committed; `--emit` records them anew. */
+/** Compares transcripts with the committed ones; `--emit` re-records them. */
 const checkTranscripts = (name: string, transcript: string): void => {
   const file = transcriptsFile(name);
   if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(file, transcript);
-  expect(transcript, 'record them anew with "npm run models -- --emit"').toBe(
+  expect(transcript, 're-record them with "npm run models -- --emit"').toBe(
     existsSync(file) ? readFileSync(file, 'utf8') : '',
   );
 };
@@ -179,11 +179,11 @@ const describeOnCluster = <Machine extends AnyStateMachine, World, Cluster>(
   describeExecution({ name, machine, exploration, invariant, harness, generated });
 };
 
-/** What the cluster shows of a model that says nothing of it. */
+/** The cluster's state in a model that does not define one. */
 const hasWorld = <World>(explored: Explored<World | undefined>): explored is Explored<World> =>
   [...explored.configurations.values()].every(({ world }) => world !== undefined);
 
-/** The checks of a crash anywhere, by the pure statechart and by live actors in their registry. */
+/** Crash-anywhere checks, on the pure statechart and on live actors in their registry. */
 export const crashChecks = <Machine extends AnyStateMachine, World>(
   { machine, crash }: Model<Machine, World>,
   explored: Explored<World | undefined>,
@@ -254,7 +254,7 @@ export const describeModel = <
     });
     if (model.invariant !== undefined) {
       test(`${name} keeps its invariants on every step`, () => {
-        // Many paths lead to one configuration by the same acts: one look at it is enough.
+        // Many paths lead to one configuration by the same actions: one check suffices.
         const seen = new Set<string>();
         for (const { toKey, step } of explored.edges) {
           const key = `${toKey} ${step.actions.join()}`;

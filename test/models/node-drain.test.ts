@@ -1,4 +1,4 @@
-/** One node that is given back, walked through every configuration. */
+/** The drain of one node, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
 import { provideNodeDrain } from '../../src/actors/node-drains/node-drain-actor.ts';
@@ -118,7 +118,7 @@ const answerOf = (outcome: NodeWriteOutcome): Effect.Effect<KubeAnswer, NotSent>
   }
 };
 
-/** The statechart as it lives, down to the patches that it sends. */
+/** The statechart with its real effects, down to its patches. */
 const wire = (invoked: InvokedActors) => {
   const actIn = ({ body }: KubeCall): string =>
     JSON.stringify(body).includes('"unschedulable":true') ? 'cordonNode' : 'writeEnd';
@@ -144,7 +144,7 @@ const wire = (invoked: InvokedActors) => {
   });
 };
 
-/** What decides nothing any more when the owner has left. */
+/** State that no longer matters after the owner has left. */
 const undecided = (context: NodeDrainContext) => ({
   orders: context.orders.map(({ id }) => id),
   cordonObserved: context.cordonObserved,
@@ -206,14 +206,14 @@ describeModel('nodeDrain', {
     const begun = actions.filter((action) => action.startsWith('invoke:'));
     expect(begun.length, 'two acts of one drain at a time').toBeLessThanOrEqual(1);
     if (actions.includes('evictPods')) {
-      expect(own, 'pods were asked before the cordon').not.toBeNull();
-      expect(released, 'pods were asked before the barrier').toBe(true);
-      expect(known?.paused, 'pods of a paused node were asked').not.toBe(true);
+      expect(own, 'pods were evicted before the cordon').not.toBeNull();
+      expect(released, 'pods were evicted before the barrier').toBe(true);
+      expect(known?.paused, 'pods of a paused node were evicted').not.toBe(true);
       const cancelled = known !== null && cancelSeen(known, 'reclaim', snapshot.context);
-      expect(cancelled, 'pods were asked after a cancel').toBe(false);
+      expect(cancelled, 'pods were evicted after a cancel').toBe(false);
     }
     if (end !== null && !actions.includes('releasePods')) {
-      expect(actions, 'pods were asked after the end').not.toContain('evictPods');
+      expect(actions, 'pods were evicted after the end').not.toContain('evictPods');
     }
     if (actions.includes('invoke:writeEnd')) expect(end).not.toBeNull();
     if (actions.includes('invoke:cordonNode')) {
@@ -241,7 +241,7 @@ describeModel('nodeDrain', {
         { type: 'evictions.released' },
       ],
     }),
-    // Whether the end is owed follows from what is true now, and which end it is as well.
+    // The current state alone determines whether the end must be recorded, and which.
     obligations: ({ context }: { context: NodeDrainContext }) => {
       const key = context.node === null ? undefined : annotationOf(context.node, 'reclaim');
       if (key === undefined) return 'nothing';

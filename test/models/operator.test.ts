@@ -1,4 +1,4 @@
-/** The operator process: every way from its first look at the cluster to a clean end. */
+/** The operator process: every path from startup to a clean stop. */
 import { operator } from '../../src/machines/operator.ts';
 import { describeModel } from './model.ts';
 
@@ -41,7 +41,7 @@ describeModel('operator', {
     }),
     obligations: (snapshot) =>
       snapshot.status !== 'active' || ending.some((state) => snapshot.matches(state))
-        ? 'nothing: it was told to stop, or cannot work here'
+        ? 'nothing: it was stopped, or cannot work here'
         : 'to lead when the lease is free',
   },
 });

@@ -69,7 +69,7 @@ const request = (
 
 const CREATED = request({ resourceVersion: '10' });
 const STAMPED = request({ phase: 'Pending', resourceVersion: '11' });
-/** As another controller made it: another name, and it asks for something else. */
+/** A request by another controller: another name, other resources. */
 const MADE_BY_OTHER = request({
   name: 'cr-pod-web-x7k2p',
   uid: 'r2',
@@ -104,7 +104,7 @@ const actIn = ({ method, path }: KubeCall): string => {
   return method === 'POST' ? 'createRequest' : 'deleteRequest';
 };
 
-/** The statechart as it lives, down to the requests that it sends. */
+/** The statechart with its real effects, down to its requests. */
 const wire = (invoked: InvokedActors) => {
   const api = answeringApi((call) =>
     Effect.flatMap(

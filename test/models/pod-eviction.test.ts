@@ -29,7 +29,7 @@ const ONE: EvictionNeed = { _tag: 'One', budget: 'ns/db' };
 
 const SLOT_BLOCKERS = ['TwoBudgets', 'BudgetBroken', 'BudgetNeverAllows'] as const;
 
-/** What outlives the process: the pod, and whether somebody wants it to leave. */
+/** State outside the process: the pod, and whether it should be evicted. */
 interface World {
   readonly facts: PodFacts | null;
   readonly wanted: boolean;
@@ -90,7 +90,7 @@ const ANSWERS: Readonly<Record<EvictionOutcome['_tag'], KubeAnswer | KubeFault>>
   Refused: refusal(418, 'a teapot'),
 };
 
-/** The statechart as it lives, down to the request that it sends. */
+/** The statechart with its real effects, down to its request. */
 const wire = (invoked: InvokedActors) => {
   const layer = podEvictionApiLayer(silentTelemetry).pipe(
     Layer.provide(Layer.succeed(Writes, {
@@ -109,16 +109,17 @@ const wire = (invoked: InvokedActors) => {
     awaitDispatch: ignore,
     cancelDispatch: ignore,
     reportAnswer: ignore,
+    untilLastTryMs: () => Number.POSITIVE_INFINITY,
     callOf: ({ uid }) => ({ namespace: 'ns', name: 'p1', uid, mayLeave: () => true }),
     inFlight: (eviction) => eviction,
   });
 };
 
-/** Older news may come late; nothing brings a pod back that was deleted. */
+/** Stale events may arrive; a deleted pod stays deleted. */
 const seen = (world: World, now: PodFacts): PodFacts | null =>
   world.facts && { ...now, terminating: now.terminating || world.facts.terminating };
 
-/** What is still owed to the pod, from what anybody can see. */
+/** The remaining obligation towards the pod, from observable state. */
 const pending = (world: World): string => {
   if (world.facts === null) return 'nothing';
   if (world.facts.terminating) return 'its end';
@@ -163,10 +164,10 @@ describeModel('podEviction', {
     const calls = actions.filter((act) => act === 'invoke:evictPod').length;
     expect(calls, 'two calls for one pod at a time').toBeLessThanOrEqual(1);
     if (calls === 1) {
-      expect(now.terminating, 'a terminating pod was asked').toBe(false);
-      expect(released, 'a released pod was asked').toBe(false);
-      expect(vanished, 'a pod that is gone was asked').toBe(false);
-      expect(now.need._tag, 'a pod under two budgets was asked').not.toBe('Blocked');
+      expect(now.terminating, 'a terminating pod was evicted').toBe(false);
+      expect(released, 'a released pod was evicted').toBe(false);
+      expect(vanished, 'a deleted pod was evicted').toBe(false);
+      expect(now.need._tag, 'a pod under two budgets was evicted').not.toBe('Blocked');
     }
     if (snapshot.matches('queued')) expect(now.need._tag).toBe('One');
     const begins = actions.includes('awaitDispatch') ? 1 : 0;

@@ -31,7 +31,7 @@ interface World {
 const cordonedIn = (entries: readonly ReclaimEntry[]): readonly string[] =>
   entries.filter(({ phase }) => phase === 'Cordoned').map(({ machine }) => machine);
 
-/** The statechart as it lives, down to the outbox. */
+/** The statechart with its real effects, down to the outbox. */
 const wire = (invoked: InvokedActors) => {
   const ignore = (): void => {};
   return provideReclaim({
@@ -65,7 +65,7 @@ describeModel('reclaimInstruction', {
   invariant: (snapshot, actions) => {
     const { started, entries, ackPending }: ReclaimInstructionContext = snapshot.context;
     if (actions.includes('invoke:queueAck')) {
-      expect(ackPending, 'an ack that nobody waits for').toBe(true);
+      expect(ackPending, 'an ack that is not pending').toBe(true);
       expect(actions.includes('releaseEvictions') || started !== null).toBe(true);
     }
     if (started !== null) {
@@ -74,7 +74,7 @@ describeModel('reclaimInstruction', {
       );
     }
     if (snapshot.matches('settled')) {
-      expect(ackPending, 'an ack is still owed').toBe(false);
+      expect(ackPending, 'an ack is still pending').toBe(false);
       expect(entries.every(({ phase }) => phase === 'Ended')).toBe(true);
     }
   },

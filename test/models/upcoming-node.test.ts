@@ -49,7 +49,7 @@ const reported = (...states: readonly MachineState[]): MachineReport =>
 /** What the API server would answer with, by revision. */
 const served = new Map<string, object>();
 
-/** A revision is what the object says, so that equal revisions are equal objects. */
+/** The resourceVersion derives from the content, so equal ones mean equal objects. */
 const current = (phase: string, cpu = '1', nodeName = ''): UpcomingNodeProjection => {
   const raw = {
     metadata: {
@@ -80,20 +80,20 @@ const node: NodeLink = {
   ended: null,
   releasable: false,
 };
-/** With the key of a reclaim that ended, and somebody made it schedulable. */
+/** With the key of an ended reclaim, and made schedulable by a user. */
 const releasable: NodeLink = { ...node, held: true, ended: 'Drained', releasable: true };
 const FAILED: HoldingFact = { _tag: 'Failed', lastError: '1 pod remains' };
 const failedOnNode = current('Failed', '1', 'n1');
-/** After the end of a drain, if there was one: without the Node's key that says no more. */
+/** After the end of a drain, if any: without the Node's key. */
 const CONFIGURED: MachineReport = { ...reported('Configured'), servesAgain: true };
 
 /** What outlives the process: the object, the Node, and what the shard would replay. */
 interface World {
   readonly current: UpcomingNodeProjection | null;
   readonly node: NodeLink | null;
-  /** `Unbound` machines are not replayed; the end of the replay says so. */
+  /** `Unbound` machines are not replayed; the end of the replay implies them. */
   readonly shard: 'Silent' | 'Unbound' | 'Configured';
-  /** What the drain of the Node goes on to say until its end stands on the Node. */
+  /** The drain state that the Node reports until its end is recorded. */
   readonly drain: HoldingFact | null;
 }
 
@@ -116,10 +116,10 @@ const actIn = ({ method, path }: KubeCall): string => {
 };
 
 const NO_CORDONS = Layer.succeed(Cordons, {
-  patch: () => Effect.succeed({ _tag: 'Fault', why: 'nobody patches Nodes here' }),
+  patch: () => Effect.succeed({ _tag: 'Fault', why: 'Nodes are not patched here' }),
 });
 
-/** The statechart as it lives, down to the requests that it sends. */
+/** The statechart with its real effects, down to its requests. */
 const wire = (invoked: InvokedActors) => {
   const api = answeringApi((call) =>
     Effect.flatMap(

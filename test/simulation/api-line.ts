@@ -77,9 +77,16 @@ export interface ApiLineOptions {
   readonly tap: ApiTap;
 }
 
+/** The inputs, and whether this line is cut off. */
+interface LineState extends ApiLineOptions {
+  readonly isCutOff: () => boolean;
+}
+
 /** The line, and its controls for the plan. */
 export interface ApiLine {
   readonly layer: Layer.Layer<KubeApi>;
+  /** While true nothing gets through for this process alone. */
+  readonly cutOff: (isCutOff: boolean) => void;
   /** Ends every open watch, abruptly or cleanly. */
   readonly dropWatches: (how: 'cut' | 'eof') => void;
 }
@@ -120,8 +127,10 @@ const FAILURES: readonly [KubeAnswer, ...KubeAnswer[]] = [
 /** The fault of a request: it does not arrive, it is refused, or its answer is lost. */
 type Mishap = 'unreachable' | 'refused' | 'answerLost' | 'requestLost';
 
-const mishapOf = ({ weather, chance }: ApiLineOptions): Mishap | undefined => {
-  if (weather.outage) return chance.pick(['unreachable', 'unreachable', 'requestLost']);
+const mishapOf = ({ weather, chance, isCutOff }: LineState): Mishap | undefined => {
+  if (weather.outage || isCutOff()) {
+    return chance.pick(['unreachable', 'unreachable', 'requestLost']);
+  }
   if (!chance.happens(weather.errorShare)) return undefined;
   return chance.pick(['unreachable', 'refused', 'answerLost', 'requestLost']);
 };
@@ -133,7 +142,7 @@ interface Flight {
 }
 
 /** The effect of the network on a sent request. */
-const fly = (parts: ApiLineOptions, { call, land }: Flight, mishap: Mishap | undefined): void => {
+const fly = (parts: LineState, { call, land }: Flight, mishap: Mishap | undefined): void => {
   const { world, handle, interceptor, chance, weather, tap } = parts;
   const isSlow = weather.slowList !== '' && call.method === 'GET' &&
     call.path.endsWith(weather.slowList);
@@ -158,7 +167,7 @@ const fly = (parts: ApiLineOptions, { call, land }: Flight, mishap: Mishap | und
 type Resume = (end: Effect.Effect<KubeAnswer, KubeFault>) => void;
 
 /** The step that sends a request. */
-const leave = (parts: ApiLineOptions, call: KubeCall, resume: Resume): void => {
+const leave = (parts: LineState, call: KubeCall, resume: Resume): void => {
   const { line, tap } = parts;
   if (!(call.mayLeave?.() ?? true)) {
     return resume(
@@ -185,13 +194,12 @@ const leave = (parts: ApiLineOptions, call: KubeCall, resume: Resume): void => {
   fly(parts, { call, land }, mishap);
 };
 
-const makeCall =
-  (parts: ApiLineOptions) => (call: KubeCall): Effect.Effect<KubeAnswer, KubeFault> =>
-    Effect.callback((resume) => {
-      // Connecting takes time; a caller that gives up before has sent nothing.
-      const cancel = parts.line.time.schedule(0, () => leave(parts, call, resume));
-      return Effect.sync(cancel);
-    });
+const makeCall = (parts: LineState) => (call: KubeCall): Effect.Effect<KubeAnswer, KubeFault> =>
+  Effect.callback((resume) => {
+    // Connecting takes time; a caller that gives up before has sent nothing.
+    const cancel = parts.line.time.schedule(0, () => leave(parts, call, resume));
+    return Effect.sync(cancel);
+  });
 
 /** One open watch: lines in flight, in order. */
 interface OpenWatch {
@@ -201,7 +209,7 @@ interface OpenWatch {
 const refusalOf = ({ status, body }: ClusterAnswer): WatchRefused =>
   new WatchRefused({ status, message: textAt(body, 'message') ?? '' });
 
-const makeWatches = (parts: ApiLineOptions) => {
+const makeWatches = (parts: LineState) => {
   const { line, world, weather, chance, tap } = parts;
   const open = new Set<OpenWatch>();
   /** Messages of the server arrive in order. */
@@ -250,7 +258,7 @@ const makeWatches = (parts: ApiLineOptions) => {
 type Watches = ReturnType<typeof makeWatches>;
 
 /** A watch that was answered, after a round trip. */
-const requestWatch = (parts: ApiLineOptions, call: Pick<KubeCall, 'path' | 'query'>) =>
+const requestWatch = (parts: LineState, call: Pick<KubeCall, 'path' | 'query'>) =>
   Effect.callback<ClusterResponse, KubeFault>((resume) => {
     const { line, world, handle, chance, weather } = parts;
     const mishap = mishapOf(parts);
@@ -274,25 +282,31 @@ const requestWatch = (parts: ApiLineOptions, call: Pick<KubeCall, 'path' | 'quer
     return Effect.sync(cancel);
   });
 
-const makeWatch =
-  (parts: ApiLineOptions, watches: Watches): KubeApi['Service']['watch'] => (call) =>
-    Effect.gen(function* () {
-      const response = yield* requestWatch(parts, call);
-      if (response._tag === 'Answer') return yield* refusalOf(response);
-      const { channel } = yield* Effect.acquireRelease(
-        Effect.sync(() => watches.follow(response, call.path)),
-        ({ close }) => Effect.sync(close),
-      );
-      return channel.lines;
-    });
+const makeWatch = (parts: LineState, watches: Watches): KubeApi['Service']['watch'] => (call) =>
+  Effect.gen(function* () {
+    const response = yield* requestWatch(parts, call);
+    if (response._tag === 'Answer') return yield* refusalOf(response);
+    const { channel } = yield* Effect.acquireRelease(
+      Effect.sync(() => watches.follow(response, call.path)),
+      ({ close }) => Effect.sync(close),
+    );
+    return channel.lines;
+  });
 
 /** A line of one process. */
-export const apiLine = (parts: ApiLineOptions): ApiLine => {
+export const apiLine = (options: ApiLineOptions): ApiLine => {
+  let isCutOff = false;
+  const parts: LineState = { ...options, isCutOff: () => isCutOff };
   const watches = makeWatches(parts);
+  const dropWatches = (how: 'cut' | 'eof'): void => {
+    for (const watch of [...watches.open]) watch.end(how);
+  };
   return {
     layer: Layer.succeed(KubeApi, { call: makeCall(parts), watch: makeWatch(parts, watches) }),
-    dropWatches: (how) => {
-      for (const watch of [...watches.open]) watch.end(how);
+    dropWatches,
+    cutOff: (now) => {
+      isCutOff = now;
+      if (now) dropWatches('cut');
     },
   };
 };

@@ -2,15 +2,21 @@
  * Invariants about demand and machines: the reports to the fleet, and their objects in the cluster.
  */
 import { fromBinary } from '@bufbuild/protobuf';
-import { type JsonRecord, textAt } from '../../src/domain/json.ts';
+import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
+import { podDemandProjector } from '../../src/domain/pod-demand/pod-demand.ts';
+import { OWNED_BY_POD } from '../../src/domain/pod-demand/pod-request.ts';
 import { thousandths } from '../../packages/embedded-kubernetes/src/controllers/amounts.ts';
+import type { StoredChange } from '../../packages/embedded-kubernetes/src/storage/collection.ts';
 import type { FleetMachine } from '../../packages/stand-in-fleet/src/inventory.ts';
 import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import type { ClusterCapacityNeeds } from '../../src/gen/bigfleet/v1alpha1/capacity_pb.ts';
 import { OperatorMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 import { type Bench, type Invariant, nameOf } from './invariant.ts';
 import { reclaimAnnotation } from './node-annotations.ts';
-import { CLUSTER } from './simulated-process.ts';
+import { CLUSTER, LEASE, NAMESPACE } from './simulated-process.ts';
+
+/** How long something must have been wanted before every roll-up must have it. */
+const WANTED_MS = 60_000;
 
 const REQUESTS = 'capacityrequests.bigfleet.lucy.sh';
 const UPCOMING = 'upcomingnodes.bigfleet.lucy.sh';
@@ -46,6 +52,88 @@ export const rollupsAreComplete = ({ site, time, broken, startedMs }: Bench): In
         broken(
           'roll-ups are complete',
           `${process} reports ${requested} m of at least ${least} m`,
+        );
+      }
+    },
+  };
+};
+
+const readPod = podDemandProjector();
+
+const isLeaving = (object: unknown): boolean =>
+  textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
+
+/** What a pod wants; nothing when it leaves, has finished, or counts as no demand. */
+const podMillis = (pod: JsonRecord): number =>
+  isLeaving(pod) || readPod(pod)?.status !== 'Wanted' ? 0 : listOrEmptyAt(pod, 'spec', 'containers')
+    .reduce<number>(
+      (sum, container) =>
+        sum + thousandths(textAt(container, 'resources', 'requests', 'cpu') ?? ''),
+      0,
+    );
+
+/** What the pods and the requests of others want, and the least of it in the last minute. */
+const wantedOverTime = ({ time, calmMs }: Pick<Bench, 'time' | 'calmMs'>) => {
+  const requests = new Map<string, number>();
+  const pods = new Map<string, number>();
+  const sums = { requests: 0, pods: 0 };
+  /** Pods count from the first request that is made for one. */
+  let arePodsCounted = false;
+  let samples: { readonly atMs: number; readonly millis: number }[] = [{ atMs: 0, millis: 0 }];
+  let sinceMs = 0;
+  const put = (kind: keyof typeof sums, object: JsonRecord, millis: number): void => {
+    const all = kind === 'pods' ? pods : requests;
+    const uid = textAt(object, 'metadata', 'uid') ?? '';
+    sums[kind] += millis - (all.get(uid) ?? 0);
+    if (millis === 0) all.delete(uid);
+    else all.set(uid, millis);
+    const wanted = sums.requests + (arePodsCounted ? sums.pods : 0);
+    samples.push({ atMs: time.monotonic(), millis: wanted });
+  };
+  return {
+    change: ({ resource, type, object }: StoredChange): void => {
+      const isGone = type === 'DELETED' || isLeaving(object);
+      if (resource === 'pods') put('pods', object, isGone ? 0 : podMillis(object));
+      if (resource !== REQUESTS) return;
+      const isOwned = textAt(object, 'metadata', 'labels', OWNED_BY_POD) !== undefined;
+      arePodsCounted ||= isOwned;
+      put('requests', object, isGone || isOwned ? 0 : cpuOf(object));
+    },
+    /** A fault lengthens the minute to its beginning: the API server may be away for longer. */
+    tick: (): void => {
+      if (calmMs() < WANTED_MS) return;
+      sinceMs = time.monotonic() - WANTED_MS;
+      const first = samples.findLastIndex(({ atMs }) => atMs <= sinceMs);
+      samples = samples.slice(Math.max(0, first));
+    },
+    least: (): number => Math.min(...samples.map(({ millis }) => millis)),
+  };
+};
+
+/** wire 5: no roll-up is below what has been wanted throughout the last minute. */
+export const rollupsCoverDemand = (bench: Bench): Invariant => {
+  const { site, broken } = bench;
+  const wanted = wantedOverTime(bench);
+  const leader = (): string | undefined =>
+    textAt(
+      site.cluster.store.collection('leases.coordination.k8s.io')
+        .get({ namespace: NAMESPACE, name: LEASE }),
+      'spec',
+      'holderIdentity',
+    );
+  return {
+    change: wanted.change,
+    tick: wanted.tick,
+    frame: (process, frame) => {
+      const { payload } = fromBinary(OperatorMessageSchema, frame);
+      // The shard mutes the session of an earlier leader.
+      if (payload.case !== 'rollup' || leader() !== process) return;
+      const requested = requestedMillis(payload.value);
+      const least = wanted.least();
+      if (requested < least) {
+        broken(
+          'roll-ups cover demand',
+          `${process} reports ${requested} m, wanted for a minute: ${least} m`,
         );
       }
     },

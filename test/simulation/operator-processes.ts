@@ -109,6 +109,14 @@ export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDIN
       leave(process);
       await process.stop();
     },
+    /** Cuts a standby off from the API server for `forMs`. */
+    cutOffStandby: (forMs: number): void => {
+      const standby = processes.find((process) => process !== leader());
+      if (standby === undefined) return;
+      log.note(`${standby.identity} is cut off`);
+      standby.api.cutOff(true);
+      time.schedule(forMs, () => standby.api.cutOff(false));
+    },
     /** Freezes the leader for `forMs`. */
     freeze: (forMs: number): void => {
       const process = leader();

@@ -15,6 +15,8 @@ export interface WorldControls {
   readonly crash: (forMs: number) => void;
   readonly replace: () => void;
   readonly freeze: (forMs: number) => void;
+  /** Cuts a standby off from the API server. */
+  readonly cutOffStandby: (forMs: number) => void;
   readonly weather: (change: Partial<Weather>, forMs: number) => void;
   readonly dropWatches: () => void;
   /** A fault lasts so long from now. */
@@ -187,6 +189,9 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
       return true;
     case 'Freeze':
       hand.freeze(act.forMs);
+      return true;
+    case 'CutOffStandby':
+      hand.cutOffStandby(act.forMs);
       return true;
     case 'ApiOutage':
       hand.weather({ outage: true }, act.forMs);

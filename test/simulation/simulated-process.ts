@@ -47,6 +47,8 @@ export interface ProcessFlags {
   readonly rollupIntervalMs: number;
   readonly tierWaitMs: number | undefined;
   readonly bootstrapTemplateFile: string | undefined;
+  /** `--with-pods`. */
+  readonly withPods: boolean;
 }
 
 /** Creates the environment of a process. */
@@ -100,6 +102,7 @@ export const ORDINARY_FLAGS: ProcessFlags = {
   rollupIntervalMs: 10_000,
   tierWaitMs: undefined,
   bootstrapTemplateFile: undefined,
+  withPods: false,
 };
 
 const startRoles = (
@@ -116,7 +119,8 @@ const startRoles = (
 ): Operator => {
   const intern = textPool(SHARED_TEXTS_MAX);
   const { time } = line;
-  const { lease, qps, burst, rollupIntervalMs, tierWaitMs, bootstrapTemplateFile } = flags;
+  const { lease, qps, burst, rollupIntervalMs, tierWaitMs, bootstrapTemplateFile, withPods } =
+    flags;
   const runtime = ManagedRuntime.make(Layer.mergeAll(
     operatorServices({ time, telemetry, intern, qps, burst }, api.layer),
     shard.layer,
@@ -140,6 +144,9 @@ const startRoles = (
       drains: { own: null, paused: false, tierWaitMs },
       intern,
     },
+    pods: withPods
+      ? { penaltyDefaultsFile: undefined, selectsPod: () => true, selectsNamespace: undefined }
+      : undefined,
   });
   return startOperator(world, {
     lease: { identity, namespace: NAMESPACE, name: LEASE, ...lease },

@@ -55,6 +55,7 @@ export type Act =
   | { readonly _tag: 'Crash'; readonly forMs: number }
   | { readonly _tag: 'Replace' }
   | { readonly _tag: 'Freeze'; readonly forMs: number }
+  | { readonly _tag: 'CutOffStandby'; readonly forMs: number }
   | { readonly _tag: 'ApiOutage'; readonly forMs: number }
   | { readonly _tag: 'ApiErrors'; readonly forMs: number; readonly share: number }
   | { readonly _tag: 'SlowApi'; readonly forMs: number; readonly latencyMs: number }
@@ -77,6 +78,8 @@ export interface WorldPlan {
   /** The initial number of wanted machines, and so nodes. */
   readonly nodes: number;
   readonly standby: boolean;
+  /** Whether processes also write the requests of pods. */
+  readonly withPods: boolean;
   /** The provider's own drain. */
   readonly providerDrainMs: number;
   readonly apps: readonly AppPlan[];
@@ -212,10 +215,33 @@ const scenes = (chance: Chance): readonly Scene[] => {
   return made.toSorted((left, right) => left.atMs - right.atMs);
 };
 
+/** Pods are replaced while nobody can see it: a standby is cut off, or the API server is away. */
+const unseenRollout = (chance: Chance, standby: boolean): readonly Scene[] => {
+  const atMs = chance.int(0, ACTIVE_MS);
+  const forMs = chance.int(20_000, 90_000);
+  const rollouts = [1, 2, 3].map((number): Scene => ({
+    atMs: atMs + number * 1000,
+    act: { _tag: 'Rollout', pick: pick(chance) },
+  }));
+  if (!standby) {
+    return [
+      { atMs, act: { _tag: 'ApiOutage', forMs } },
+      { atMs, act: { _tag: 'DropWatches' } },
+      ...rollouts,
+    ];
+  }
+  return [
+    { atMs, act: { _tag: 'CutOffStandby', forMs } },
+    ...rollouts,
+    { atMs: atMs + forMs - chance.int(-2000, 2000), act: { _tag: 'Crash', forMs: 20_000 } },
+  ];
+};
+
 /** The plan of a seed. */
 export const worldPlan = (seed: number): WorldPlan => {
   const chance = chanceOf(derived(seed, 1));
-  return {
+  const ofPods = chanceOf(derived(seed, 5));
+  const plan = {
     seed,
     nodes: chance.int(...NODES),
     standby: chance.happens(0.4),
@@ -223,4 +249,8 @@ export const worldPlan = (seed: number): WorldPlan => {
     apps: apps(chance),
     scenes: scenes(chance),
   };
+  const withPods = ofPods.happens(0.5);
+  if (!withPods) return { ...plan, withPods };
+  const all = [...plan.scenes, ...unseenRollout(ofPods, plan.standby)];
+  return { ...plan, withPods, scenes: all.toSorted((left, right) => left.atMs - right.atMs) };
 };

@@ -17,6 +17,7 @@ import { REQUESTS, WORKLOADS } from './embedded-site.ts';
 import type { Bench, Invariant } from './invariant.ts';
 import { isDraining } from './node-annotations.ts';
 import { operatorProcesses } from './operator-processes.ts';
+import { ORDINARY_FLAGS } from './simulated-process.ts';
 import { planRunner, runningMachines, sceneText, type WorldControls } from './plan-runner.ts';
 import type { WorldPlan } from './world-plan.ts';
 import {
@@ -102,6 +103,10 @@ const stagehand = (
     crash: processes.crash,
     replace: processes.replace,
     freeze: processes.freeze,
+    cutOffStandby: (forMs) => {
+      trouble(forMs);
+      processes.cutOffStandby(forMs);
+    },
     weather: (change, forMs) => {
       Object.assign(weather, change);
       trouble(forMs);
@@ -158,7 +163,7 @@ export const runWorld = async (
 ): Promise<WorldReport> => {
   const state = worldState(plan);
   state.invariants.push(...more.map((make) => make(state)));
-  const processes = operatorProcesses(state);
+  const processes = operatorProcesses(state, { ...ORDINARY_FLAGS, withPods: plan.withPods });
   processes.start();
   if (plan.standby) processes.start();
   const booted = await boot(state, plan);

@@ -10,6 +10,7 @@ import {
   demandEqualsRequests,
   requestsAreAcknowledged,
   rollupsAreComplete,
+  rollupsCoverDemand,
   upcomingNodesEqualFleet,
 } from './demand-invariants.ts';
 import {
@@ -39,6 +40,7 @@ const INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
   slotsAreUsedOnce,
   drainsGoOn,
   rollupsAreComplete,
+  rollupsCoverDemand,
   demandEqualsRequests,
   upcomingNodesEqualFleet,
   requestsAreAcknowledged,

@@ -1,9 +1,9 @@
 /**
- * A slot that an eviction holds which was cut short, as the API server leaves one behind when its
- * caller dies between the charge and the deletion.
+ * A budget slot charged by an interrupted eviction, as the API server leaves it when the caller
+ * dies between the charge and the deletion.
  *
- * Promises: the budget's status says what it says after such a call, but that the call was made
- * earlier, so that nobody waits for two minutes.
+ * Promises: the budget's status is the one after such a call, backdated so that the test need not
+ * wait two minutes.
  */
 import { listOrEmptyAt } from '../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../src/domain/time.ts';
@@ -18,8 +18,8 @@ import { SINGLE, type SoakSite } from './soak-site.ts';
 export const SLOT_HELD = 'SlotHeldByInterruptedEviction';
 
 /**
- * Kubernetes takes the slot back after two minutes: 45 s from now. On a busy machine a new leader
- * takes half of that to come, and whoever is blocked is named in an Event after 10 s.
+ * Kubernetes frees the slot after two minutes: 45 s from now. On a busy machine a new leader needs
+ * half of that to start, and an Event names a blocked pod after 10 s.
  */
 const MADE_BEFORE_MS = 75_000;
 
@@ -40,7 +40,7 @@ export const chargeSlot = async (
   return true;
 };
 
-/** Whether `tidegate drain status` names a slot that is held like that. */
+/** Whether `tidegate drain status` reports such a slot. */
 export const namesHeldSlot = async (start: StartTidegate, { bed }: SoakSite): Promise<boolean> =>
   listOrEmptyAt(await listedDrains(start, bed, 'status'), 'items').flatMap(heldUp)
     .some((held) => held.startsWith(SLOT_HELD));

@@ -1,10 +1,9 @@
 /**
- * Drains whose operator is killed at a random moment, again and again: crash anywhere, on a real
- * API server.
+ * Drains whose operator is killed at random moments: crash anywhere, on a real API server.
  *
- * Promises: the same seed kills after the same times; half of the rounds have a standby that takes
- * over, the others start a new process; every round says how it went, and the report says what did
- * not hold, by round.
+ * Promises: the same seed kills after the same delays; in half of the rounds a standby takes over,
+ * in the others a new process starts; every round is reported, and the report lists violations by
+ * round.
  */
 import { textAt } from '../../src/domain/json.ts';
 import { nextSeed, type Seed, unitInterval } from '../../src/domain/random.ts';
@@ -26,7 +25,7 @@ export interface Soak {
   readonly start: StartTidegate;
   readonly rounds: number;
   readonly seed: Seed;
-  /** Hears one line for each round. */
+  /** Called with one line for each round. */
   readonly print: (line: string) => void;
 }
 
@@ -38,13 +37,13 @@ const SLOW_SECONDS = 60;
 const SECOND_MS = 1000;
 /** Of so many rounds one leaves a slot charged: with a standby and without, by turns. */
 const CHARGED_EVERY = 20;
-/** How much of a drain's time has passed at most when a slot is to be left charged. */
+/** The latest part of a drain's duration at which a slot may be left charged. */
 const EARLY = 0.25;
 
-/** What rounds are played on. */
+/** The set-up of the rounds. */
 interface SoakRun {
   readonly site: SoakSite;
-  /** How processes are started that ask for the status. */
+  /** How to start processes that query the status. */
   readonly start: StartTidegate;
 }
 
@@ -58,7 +57,7 @@ const ensureOperators = async (site: SoakSite, count: number): Promise<void> => 
   }
 };
 
-/** Gives whether `drain status`, asked from `asksFromMs` on, named a slot that is held. */
+/** Whether `drain status`, polled from `asksFromMs` on, reported a held slot. */
 const untilDrained = async (
   { site, start }: SoakRun,
   machines: readonly string[],
@@ -88,7 +87,7 @@ const areRecovered = async ({ cluster }: SoakSite, machines: readonly string[]) 
 
 const secondsSince = (startMs: number): number => (realTime.now() - startMs) / SECOND_MS;
 
-/** Kills the leader, and sees to a successor; gives when, and whether a slot is charged since. */
+/** Kills the leader and starts a successor; returns when, and whether a slot was left charged. */
 const killLeader = async (
   site: SoakSite,
   machines: readonly string[],
@@ -103,16 +102,16 @@ const killLeader = async (
   return { killedMs, charged };
 };
 
-/** What a round is to be. */
+/** The plan of a round. */
 interface RoundPlan {
   readonly number: number;
   readonly standby: boolean;
-  /** A slot is left charged, as a call that the kill cut can leave it. */
+  /** A slot is left charged, as by a call that the kill interrupted. */
   readonly charges: boolean;
   readonly killAfterMs: number | null;
 }
 
-/** Whoever waits for a slot that a cut call holds must be told so, in both ways. */
+/** A blocked drain must report the held slot in an Event and in the status. */
 const unsaid = (
   { took, charged, named, noted }: {
     readonly took: number;
@@ -175,7 +174,7 @@ const runRound = async (run: SoakRun, plan: RoundPlan): Promise<Round> => {
 const leavesCharged = (number: number): boolean =>
   number % CHARGED_EVERY === CHARGED_EVERY - 2 + Math.floor(number / CHARGED_EVERY) % 2;
 
-/** Does all rounds. The first is not killed: it says how long a drain takes. */
+/** Runs all rounds. The first has no kill: it measures the duration of a drain. */
 export const soakDrains = async (soak: Soak): Promise<readonly Round[]> => {
   const site = await soakSite(soak.bed, soak.start);
   const rounds: Round[] = [];

@@ -1,6 +1,6 @@
 /**
  * `npm run soak [-- ROUNDS [SEED]]`: kills the operator in the middle of drains, and writes
- * `docs/soak.md` when it was asked for as many rounds as the page is about.
+ * `docs/soak.md` for the number of rounds that the page documents.
  */
 import { writeFile } from 'node:fs/promises';
 import process from 'node:process';
@@ -16,33 +16,32 @@ const PAGE = fileURLToPath(new URL('../../docs/soak.md', import.meta.url));
 
 const page = (rounds: readonly Round[], seed: number): string =>
   [
-    '# Killed in the middle of drains',
+    '# Soak test: kills during drains',
     '',
-    'What `npm run soak` said the last time that it did all its rounds; `npm run soak -- 20 7` does',
-    '20 with seed 7, and every CI run does 20 by the same code. The same seed kills after the same',
-    'times.',
+    'The results of `npm run soak`. `npm run soak -- 20 7` runs 20 rounds with seed 7, and every CI run',
+    'does four rounds with the same code. Equal seeds kill after equal times.',
     '',
-    'In each round two machines with 16 pods are taken back, 6 of the pods behind a budget with a',
-    'single slot, and the leader is killed (SIGKILL) at a random moment of the drains. In half of',
-    'the rounds a standby takes over, in the others a new process is started. In one of twenty the',
-    'single slot is left charged for a pod that is still there, as the API server leaves it when',
-    'its caller dies between the charge and the deletion: nobody else gets it for two minutes, of',
-    'which the round waits for the last 45 s, and an Event and `tidegate drain status` must say so.',
-    'Where a kill itself cuts a call like that, the round waits for all of the two minutes.',
+    'Each round reclaims two machines with 16 pods, 6 of them under a budget with a single slot. The',
+    'leader is killed (SIGKILL) at a random moment of the drains. In half of the rounds a standby takes',
+    'over; in the others a new process starts. In one round of twenty the single slot stays charged for',
+    'a pod that still exists. The API server leaves this state when its client dies between the charge',
+    'and the deletion. The slot is then blocked for two minutes, of which the round waits for the last',
+    '45 s; an Event and `tidegate drain status` must show the reason. When the kill itself cuts such a',
+    'call, the round waits for the full two minutes.',
     '',
-    'After each round the audit log, a watch of all pods and what stands in the cluster are asked,',
+    'After each round the audit log, a watch of all pods and the objects in the cluster are checked,',
     'never the operator itself:',
     '',
-    '- no drain was lost: both Nodes say Drained, and so do their UpcomingNodes;',
+    '- no drain was lost: both Nodes and their UpcomingNodes show Drained;',
     '- no deadline moved, and every instruction that reached a Node was acknowledged;',
-    '- nothing was evicted before the cordon of its node, twice, or where it does not run;',
-    '- no call was aborted but by the kill;',
-    '- no budget was broken at any event of the watch;',
-    '- the end is that of a run that was not killed (round 0): all pods elsewhere, and ready.',
+    '- no pod was evicted before the cordon of its node, twice, or on another node;',
+    '- only the kill aborted calls;',
+    '- no budget was violated at any event of the watch;',
+    '- the result equals a run without a kill (round 0): all pods on other nodes and ready.',
     '',
-    'What it does not do: kill the API server (the end-to-end suites do), or run for days.',
+    'Not covered: a killed API server (the end-to-end suites do that), and runs of days.',
     '',
-    '## What came of it',
+    '## Results',
     '',
     ...soakSummary(rounds, seed).map((line) => `- ${line}`),
     '',

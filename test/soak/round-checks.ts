@@ -1,8 +1,8 @@
 /**
- * What must hold after a round of the soak, whenever the operator was killed.
+ * The invariants after each round of the soak, whenever the operator was killed.
  *
- * Promises: sentences about what does not, none when all is well; looks at the audit log, the watch
- * of pods and what stands in the cluster, never at what the operator says of itself.
+ * Promises: returns a message for each violation; reads the audit log, the pod watch and the
+ * cluster's objects, never the operator's own reports.
  */
 import type { AuditEntry } from '../../tools/testbed/audit.ts';
 import { COLLECTIONS, nameOf, phaseOf } from '../support/api/cluster-connection.ts';
@@ -21,13 +21,13 @@ import { type SoakSite, WORKLOADS } from './soak-site.ts';
 export interface RoundFacts {
   readonly machines: readonly string[];
   readonly requests: readonly AuditEntry[];
-  /** When the operator was killed; never when nobody was. */
+  /** When the operator was killed, if it was. */
   readonly killedMs: number | null;
 }
 
-/** Answers that say that the call was heard to its end. */
+/** Responses that prove that the call completed. */
 const ANSWERED: ReadonlySet<number> = new Set([201, 404, 409, 429]);
-/** The API server notices a broken connection, and writes it down, a little later. */
+/** The API server notices and logs a broken connection with a delay. */
 const NOTICED_MS = 2000;
 const RECOVERED = 'recovered-';
 
@@ -82,7 +82,7 @@ const aboutAnnotations = async (
   });
 };
 
-/** The same end as that of a run that nobody killed: all pods elsewhere and whole, all shown. */
+/** The same outcome as without a kill: all pods moved and complete, all reported. */
 const aboutEnd = async ({ cluster, pods }: SoakSite, { machines }: RoundFacts) => {
   const reported = await cluster.list(COLLECTIONS.upcomingNodes);
   const list = await cluster.list(DRAIN_COLLECTIONS.pods);

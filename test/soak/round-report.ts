@@ -1,11 +1,11 @@
-/** The rounds of a soak in words: how each went, and what all of them come to. */
+/** Reports the rounds of a soak: each one, and all together. */
 import type { Seed } from '../../src/domain/random.ts';
 
 /** How a round went. */
 export interface Round {
   readonly number: number;
   readonly standby: boolean;
-  /** Seconds from the reclaim to the kill; null when nobody was killed. */
+  /** Seconds from the reclaim to the kill; null without a kill. */
   readonly killedAfter: number | null;
   /** What had been sent by then. */
   readonly evictionsBefore: number;
@@ -15,9 +15,9 @@ export interface Round {
   readonly cut: number;
   /** Seconds from the reclaim until both nodes were drained. */
   readonly took: number;
-  /** The slot was charged as a cut call leaves it. */
+  /** The slot was charged as by an interrupted call. */
   readonly charged: boolean;
-  /** A cut call held the slot, and an Event and `drain status` said so. */
+  /** An interrupted call held the slot, and an Event and `drain status` reported it. */
   readonly slotHeld: boolean;
   /** The instruction was lost with the process, and the drain was found again. */
   readonly recovered: boolean;
@@ -36,7 +36,7 @@ export const roundLine = (round: Round): string => {
     ...(round.recovered ? ['instruction was lost, drain was found again'] : []),
     ...(round.cut > 0 ? [`${round.cut} call cut`] : []),
     ...(round.charged ? ['slot was left charged'] : []),
-    ...(round.slotHeld ? ['a cut call held the slot, and it was said'] : []),
+    ...(round.slotHeld ? ['an interrupted call held the slot, which was reported'] : []),
     ...(round.refused > 0 ? [`${round.refused} refused`] : []),
     ...round.problems.map((problem) => `PROBLEM: ${problem}`),
   ].join('; ');
@@ -68,7 +68,7 @@ export const soakSummary = (all: readonly Round[], seed: Seed): readonly string[
     `${count(rounds, (one) => one.recovered)} with an instruction that was lost with the process`,
     `${sum(rounds, (one) => one.cut)} calls cut by the death of a process, ` +
     `${count(rounds, (one) => one.charged)} slots left charged as by one; ` +
-    `${count(rounds, (one) => one.slotHeld)} drains waited for such a slot, each said so`,
+    `${count(rounds, (one) => one.slotHeld)} drains waited for such a slot, each reported it`,
     `${evictions} evictions, ${refused} of them refused`,
     `${count(rounds, (one) => one.problems.length > 0)} rounds in which something did not hold`,
   ];

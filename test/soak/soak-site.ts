@@ -49,7 +49,7 @@ const LEASE = {
 };
 const LEASE_PATH = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-operator';
 
-/** What a soak works with. */
+/** The set-up of a soak. */
 export interface SoakSite {
   readonly bed: Testbed;
   readonly cluster: ClusterClient;
@@ -140,7 +140,7 @@ export const soakSite = async (bed: Testbed, start: StartTidegate): Promise<Soak
 /** Waits until every pod of the workloads is ready again. */
 export const untilWhole = ({ cluster }: SoakSite): Promise<void> => untilPodsReady(cluster, PODS);
 
-/** Takes machines that were drained out of the cluster: their Nodes go, and what shows them. */
+/** Removes drained machines from the cluster: their Nodes and the objects that show them. */
 export const giveBack = async (
   { cluster, fleet }: SoakSite,
   machines: readonly string[],
@@ -152,5 +152,5 @@ export const giveBack = async (
     const nodes = (await cluster.list(COLLECTIONS.nodes)).map(nameOf);
     const reported = (await cluster.list(COLLECTIONS.upcomingNodes)).map(nameOf);
     return machines.every((id) => !nodes.includes(id) && !reported.includes(`un-${id}`));
-  }, { what: 'what shows the machines to go' });
+  }, { what: 'the objects of the machines to be deleted' });
 };

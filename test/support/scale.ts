@@ -1,7 +1,7 @@
 /**
- * How large a test is told: small enough for every commit, or as large as before a release.
+ * The scale of a test: small enough for every commit, or as large as before a release.
  *
- * Promises: the same test at both scales; only numbers differ, never what is asserted.
+ * Promises: the same test at both scales; only numbers differ, never the assertions.
  */
 import { inject } from 'vitest';
 
@@ -15,3 +15,6 @@ declare module 'vitest' {
 /** A number at the scale of this run. */
 export const atScale = (sizes: { readonly commit: number; readonly release: number }): number =>
   sizes[inject('scale')];
+
+/** Whether this run is as large as before a release. */
+export const isReleaseScale = (): boolean => inject('scale') === 'release';

@@ -47,7 +47,7 @@ const problemOf = (page: Page, file: string, anchor: string | undefined): string
   return anchorsOf(text).has(anchor) ? undefined : `"${target}" has no heading "${anchor}"`;
 };
 
-/** What is linked and is not there. */
+/** Link targets that do not exist. */
 export const brokenLinks = (page: Page): readonly Violation[] =>
   [...page.text.matchAll(LINK)].flatMap((match) => {
     const problem = problemOf(page, match.groups?.['file'] ?? '', match.groups?.['anchor']);
@@ -55,6 +55,6 @@ export const brokenLinks = (page: Page): readonly Violation[] =>
       path: page.path,
       line: lineAt(page.text, match.index),
       problem: `A link leads nowhere: ${problem}`,
-      remedy: 'Mend the link, or write the page',
+      remedy: 'Fix the link, or write the page',
     }];
   });

@@ -117,7 +117,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   { retired: ['trouble-log', 'sparing'], use: '"warningAggregator" or "sampledLogger"' },
   {
     retired: ['departures', 'first-requests', 'lost-reclaims'],
-    use: '"gcGrace", "initialRequests" or "reclaimRecovery"',
+    use: '"gcGrace", "demandSync" or "reclaimRecovery"',
   },
   { retired: ['happening', 'happenings'], use: '"TimelineEntry"' },
   {

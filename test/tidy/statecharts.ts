@@ -1,4 +1,4 @@
-/** Statecharts as the style wants them: every state told, every invoke named, every delay named. */
+/** Statecharts as the style requires: every state described, every invoke and delay named. */
 import { REASONS } from '../../src/api/reasons.ts';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 
@@ -58,7 +58,7 @@ const reasonFindings = (node: AnyStateNode): readonly Finding[] => {
     : [[`its reason "${String(reason)}" is not registered`, 'Add it to src/api/reasons.ts']];
 };
 
-/** Somebody may ask why: the state itself says it, or each of those around it or inside of it. */
+/** The reason must be findable: in the state itself, or in each state around or inside it. */
 const givesReason = (node: AnyStateNode): boolean => {
   const { meta } = node;
   if (typeof meta === 'object' && meta !== null && 'reason' in meta) return true;
@@ -106,7 +106,7 @@ const findings = (node: AnyStateNode): readonly Finding[] => {
 export const chartProblemText = ({ machine, state, problem, remedy }: ChartProblem): string =>
   `${machine}, state ${state}: ${problem}. ${remedy}`;
 
-/** What is wrong with the statecharts of a catalogue. */
+/** Violations in the statecharts of a catalogue. */
 export const chartProblems = (
   machines: Readonly<Record<string, AnyStateMachine>>,
 ): readonly ChartProblem[] =>

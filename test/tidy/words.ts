@@ -213,7 +213,7 @@ const SYNTAX: readonly Ban[] = [
   {
     what: 'a cast through unknown',
     pattern: /\bas unknown as\b|\bas never\b/g,
-    remedy: 'Read the value (src/domain/json.ts) or mend the type',
+    remedy: 'Read the value (src/domain/json.ts) or fix the type',
     allowed: {},
     scope: SOURCE,
     planted: source('export const light = value as unknown as Light;'),
@@ -267,7 +267,7 @@ const SILENCED = /@ts-(?:ignore|nocheck|expect-error)\b/g;
 const silenced: Ban = {
   what: 'a silenced type checker',
   pattern: SILENCED,
-  remedy: 'Mend the type',
+  remedy: 'Fix the type',
   allowed: {},
   scope: EVERYWHERE,
   planted: source(`// @ts-${'ignore'}`),

@@ -1,11 +1,11 @@
 /**
- * A trace of calls with their causes: which call made another happen, also when a promise, a queue
- * or a timer lies in between.
+ * A trace of calls with their causes: which call led to another, also through promises, queues and
+ * timers.
  *
  * Promises: on simulated time everything between two timers is caused by the function that the
  * first of them ran; so a continuation that has waited since an earlier timer is caused by the call
- * that began the present turn. A closure that ran exactly once is caused by the call that made it,
- * and, when another call ran it, by that as well: by a queue that it waited in.
+ * that began the present turn. A closure that ran exactly once is caused by the call that created
+ * it, and, when another call ran it, by that as well: by a queue that it waited in.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SourceFunction } from './instrumented-source.ts';
@@ -45,11 +45,11 @@ export interface CallTrace {
   readonly functions: SourceFunction[];
   readonly enter: (id: number, maker: Call | undefined) => Call;
   readonly exit: (call: Call) => void;
-  /** Before a function waits; gives `value` back. */
+  /** Before a function waits; returns `value`. */
   readonly suspend: <T>(call: Call, value: T) => T;
-  /** After it has waited: the same call, unless a turn began in between. */
+  /** After the wait: the same call, unless a turn began in between. */
   readonly resume: (call: Call) => Call;
-  /** Gives `value` back, once the function goes on. */
+  /** Returns `value` once the function resumes. */
   readonly given: <T>(value: T, call: Call) => T;
   /** Runs `act` as an event that an actor takes in and that `sender` sent. */
   readonly step: <T>(step: ActorStep, sender: Call | undefined, act: () => T) => T;
@@ -57,7 +57,7 @@ export interface CallTrace {
   readonly exchange: (exchange: Exchange) => Call;
   /** The call that runs now. */
   readonly current: () => Call | undefined;
-  /** All calls since the last time that this was asked, oldest first. */
+  /** All calls since the last read, oldest first. */
   readonly drain: () => readonly Call[];
 }
 
@@ -83,7 +83,7 @@ const foundCauses = ({ what, caller, maker }: Call): readonly Call[] => {
   return isBelow(maker, caller) ? [maker] : [maker, caller];
 };
 
-/** The calls that made a call happen, once nothing is traced any more; the main one first. */
+/** The calls that caused a call, once tracing has ended; the main one first. */
 export const causesOf = (call: Call): readonly Call[] => {
   const known = causes.get(call) ?? foundCauses(call);
   causes.set(call, known);
@@ -107,7 +107,7 @@ export const makeCallTrace = (): CallTrace => {
     },
   ): Call => {
     const before = running.getStore();
-    // Only timers and the simulation itself call from nowhere; what goes on has waited for a call.
+    // Only timers and the simulation itself have no caller; a resumed call has one.
     const isRoot = before === undefined && !resumed;
     if (isRoot) turn += 1;
     const nearest = sender?.turn === turn ? sender : before;

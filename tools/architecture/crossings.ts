@@ -6,7 +6,7 @@
  */
 import type { SourceFunction } from './instrumented-source.ts';
 
-/** The peer behind each file; '' for one that only passes on. */
+/** The peer behind each file; '' for one that only forwards. */
 export const CROSSINGS: Readonly<Record<string, string>> = {
   'test/simulation/api-line.ts': 'API server',
   'test/simulation/shard-line.ts': 'shard',

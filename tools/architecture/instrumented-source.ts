@@ -75,7 +75,7 @@ const namesIn = (program: Nodes, source: string): ReadonlyMap<number, string> =>
   return names;
 };
 
-/** The texts around the body of a function, whose call lives in `variable`. */
+/** The texts around the body of a function, whose call is in `variable`. */
 const bodyEdits = (
   source: string,
   { node, variable }: Scope,
@@ -119,7 +119,7 @@ export const instrumented = (
     }
   };
   const exit = (): void => void scopes.pop();
-  /** `word` is where `yield`, `yield*` or `await` ends. */
+  /** `word` is the end of `yield`, `yield*` or `await`. */
   const pause = (node: Span, word: number): void => {
     const scope = scopes.at(-1);
     if (scope === undefined) return;

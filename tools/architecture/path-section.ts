@@ -8,7 +8,7 @@ const PEERS = ['shard', 'API server'];
 
 const idOf = (participant: string): string => participant.replaceAll(/\W/g, '');
 
-/** Peers stand at the two ends, actors between them in the order of their coming. */
+/** Peers are at the two ends, actors between them in order of appearance. */
 const participantsOf = (steps: readonly PathStep[]): readonly string[] => {
   const all = [...new Set(steps.flatMap(({ from, to }) => [from, to]))];
   const inside = all.filter((one) => !PEERS.includes(one));
@@ -51,7 +51,7 @@ const filesInOrder = (steps: readonly PathStep[]): readonly string[] => [
 const limited = (count: number, thing: string, most: number | undefined): string =>
   `${count} ${thing}${most === undefined ? '' : ` (at most ${most})`}`;
 
-/** What a path passes, in one line. */
+/** A path's summary in one line. */
 export const countsText = (
   { filesMax, callsMax }: PathDefinition,
   { files, crossings }: PathSlice,
@@ -59,7 +59,7 @@ export const countsText = (
   `${limited(files.length, 'files', filesMax)}, ` +
   limited(crossings.length, 'calls between files', callsMax);
 
-/** The section; `read` gives the text of a file. */
+/** The section; `read` returns the text of a file. */
 export const pathSection = (
   path: PathDefinition,
   { slice, steps, read }: {

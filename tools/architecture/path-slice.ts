@@ -1,20 +1,19 @@
 /**
- * What a path passes: the calls that lie between its trigger and everything that leaves the process
- * for it.
+ * A slice of a trace: the calls between a path's trigger and its outputs.
  *
- * Promises: a call is passed when it is a cause, directly or through other calls, of a message that
- * belongs to the path (`isGoal`). So what happens beside the path (metrics, logs, Events on
- * objects, caches of other kinds) is not counted, and neither is a function that is only asked
- * something on the way and gives an answer; the files of those are counted apart, as consulted.
+ * Promises: a call is included when it causes, directly or through other calls, a message of the
+ * path (`isGoal`). So side effects (metrics, logs, Events on objects, caches of other kinds) are
+ * excluded, and so are functions that only return a value; the files of those are counted
+ * separately, as consulted.
  *
- * Where a path waits in memory for a timer (a need that the next roll-up takes along), no call
- * leads from the one to the other. There the chain from the trigger to the call that keeps the
- * value is passed, too; it is found by the files that both turns call.
+ * Where a path waits in memory for a timer (a need that the next roll-up includes), no call
+ * connects the two turns. There the chain from the trigger to the call that stores the value is
+ * included, too; it is found by the files that both turns call.
  */
 import { type Call, causesOf, type Exchange } from './call-trace.ts';
 import type { SourceFunction } from './instrumented-source.ts';
 
-/** What a path is cut out by. */
+/** The definition of a path's slice. */
 export interface SliceOptions {
   /** All calls between the trigger and the outcome, oldest first. */
   readonly calls: readonly Call[];
@@ -35,7 +34,7 @@ export interface PathSlice {
   readonly files: readonly string[];
   /** Distinct calls from a function of one file to a function of another. */
   readonly crossings: readonly string[];
-  /** Files of `src/` that ran because of the path and do not lie on it. */
+  /** Files of `src/` that ran because of the path but are not on it. */
   readonly consulted: readonly string[];
 }
 
@@ -72,7 +71,7 @@ const causedBy = (goals: readonly Call[], firstNumber: number): Set<Call> => {
   return passed;
 };
 
-/** The files that the path reads in the turn of its timer, and those that it passes. */
+/** The files that the path reads in its timer's turn, and those that it passes. */
 const filesAround = (passed: ReadonlySet<Call>, options: SliceOptions) => ({
   passed: new Set([...passed].map((call) => fileOf(call, options))),
   read: new Set(
@@ -83,8 +82,8 @@ const filesAround = (passed: ReadonlySet<Call>, options: SliceOptions) => ({
 });
 
 /**
- * The call that keeps what the trigger brought: the first, in the turn of the trigger, into a file
- * of the path, or what this calls of the files that the path reads.
+ * The call that stores the trigger's value: the first in the trigger's turn into a file of the
+ * path, or into a file that the path reads.
  */
 const heldCall = (passed: ReadonlySet<Call>, options: SliceOptions): Call | undefined => {
   const { calls, isTrigger } = options;

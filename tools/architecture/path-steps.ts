@@ -13,7 +13,7 @@ export interface PathStep {
   readonly from: string;
   readonly to: string;
   readonly text: string;
-  /** The state of the actor afterwards; '' when it is no actor. */
+  /** The actor's new state; '' when it is not an actor. */
   readonly state: string;
   /** Files of `src/` between the two, in the order in which they are passed. */
   readonly files: readonly string[];
@@ -24,11 +24,11 @@ export interface StepsOptions {
   readonly slice: PathSlice;
   readonly files: Pick<SliceOptions, 'functions' | 'chartOf'>;
   readonly states: ReadonlyMap<number, string>;
-  /** What the first arrow brings. */
+  /** The payload of the first arrow. */
   readonly trigger: string;
 }
 
-/** Stands for what begins a turn by itself. */
+/** The origin of a turn without a caller. */
 const TIMER = 'timer';
 
 const INVOKED = /^xstate\.done\.actor\.(?:\d+\.)?(.+)$/;
@@ -39,7 +39,7 @@ const eventText = (event: string): string =>
 
 const nameOfFile = (file: string): string => (file.split('/').at(-1) ?? file).replace(/\.ts$/, '');
 
-/** Who takes part in a call that a step may begin or end with. */
+/** The participant in a call that a step may begin or end with. */
 const participantOf = (call: Call, options: StepsOptions): string | undefined => {
   const { what } = call;
   if (call === options.slice.held) return nameOfFile(fileOf(call, options.files) ?? '');

@@ -1,6 +1,5 @@
 /**
- * The three paths of ARCHITECTURE.md: what begins each, what leaves the process for it, and how
- * much of the program it may pass.
+ * The three paths of ARCHITECTURE.md: the trigger of each, its outputs, and its budget of calls.
  */
 import type { Exchange } from './call-trace.ts';
 import type { RecordedRun } from './recorded-run.ts';
@@ -12,7 +11,7 @@ export const ENFORCED = true;
 export interface PathDefinition {
   readonly key: keyof RecordedRun;
   readonly title: string;
-  /** What comes in and begins it, as the first arrow names it. */
+  /** The trigger, as the first arrow names it. */
   readonly trigger: string;
   readonly intro: readonly string[];
   readonly isTrigger: (exchange: Exchange) => boolean;
@@ -33,9 +32,8 @@ export const PATHS: readonly PathDefinition[] = [
     title: 'From a ReclaimInstruction to a drained node',
     trigger: 'ReclaimInstruction',
     intro: [
-      'The shard takes one machine back; one pod runs on it, and no budget guards the pod. The path',
-      'ends when the Node says `Drained`. Every write to the Node and its pod belongs to it, and the',
-      'ReclaimAck.',
+      'The shard reclaims one machine; one pod runs on it, without a budget. The path ends when the',
+      'Node shows `Drained`. It includes every write to the Node and its pod, and the ReclaimAck.',
     ],
     isTrigger: () => false,
     isGoal: leaving(/^(?:PATCH nodes|POST pods\/.*\/eviction|ReclaimAck)/),
@@ -60,9 +58,8 @@ export const PATHS: readonly PathDefinition[] = [
     title: 'From a CapacityRequest to an acknowledged roll-up',
     trigger: 'CapacityRequest',
     intro: [
-      'Someone creates a CapacityRequest. Its need is added to the demand that is kept in memory;',
-      'the next roll-up carries it to the shard. The path ends when the CapacityRequest says',
-      '`Acknowledged`.',
+      'A user creates a CapacityRequest. Its need is added to the demand in memory; the next roll-up',
+      'sends it to the shard. The path ends when the CapacityRequest shows `Acknowledged`.',
     ],
     isTrigger: arriving(/^watch capacityrequests/),
     isGoal: leaving(/^(?:Rollup|PATCH capacityrequests)/),

@@ -1,8 +1,8 @@
 /**
- * Plays one small simulated cluster and records the three paths that ARCHITECTURE.md shows.
+ * Runs one small simulated cluster and records the three paths of ARCHITECTURE.md.
  *
  * Promises: the same commit gives the same record; the operator is the real one, on simulated time;
- * the actors' part of the record is made by the operator's own recorder.
+ * the operator's own recorder records the actors.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { kindInId } from '../../src/api/actor-board.ts';
@@ -40,7 +40,7 @@ const GRACE_SECONDS = 600;
 /** Longer than anything is on its way. */
 const CALM_MS = 2000;
 const KINDS: ReadonlySet<string> = new Set(Object.keys(MACHINES));
-/** Recordings are flushed when they are closed: a timer would be a turn of its own. */
+/** Recordings are flushed on close: a timer would start its own turn. */
 const NO_TIMER = { now: () => 0, schedule: () => () => {} };
 
 /** `ReclaimAck`, `Rollup`. */
@@ -57,7 +57,7 @@ const requestName = (method: string, path: string): string => {
   return [`${method} ${resource}`, ...(name === undefined ? [] : ['{name}']), ...below].join('/');
 };
 
-/** The states that actors came into, as the operator records them, by the calls that led there. */
+/** The recorded states of actors, by the calls that led there. */
 const recordStates = (trace: CallTrace) => {
   const lines: string[] = [];
   const steps: Call[] = [];
@@ -92,7 +92,7 @@ const recordStates = (trace: CallTrace) => {
   };
 };
 
-/** Runs one trigger to its outcome, and gives all that was called meanwhile. */
+/** Runs one trigger to its outcome; returns all calls in between. */
 const between = async (
   { harness, trace }: { readonly harness: Harness; readonly trace: CallTrace },
   trigger: () => void,
@@ -128,7 +128,7 @@ const openCluster = async (
   return { harness, trace, machines: scene.machines };
 };
 
-/** Plays and records. The trace must have been installed before this file was loaded. */
+/** Runs and records. The trace must have been installed before this file was loaded. */
 export const recordRun = async (trace: CallTrace): Promise<RecordedRun> => {
   traceActors(trace);
   const { inspect, states } = recordStates(trace);

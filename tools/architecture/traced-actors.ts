@@ -1,6 +1,6 @@
 /**
- * Makes each event that a statechart takes in a call of the trace, with the call that sent it as
- * its cause, also when the event had to wait until the statechart had finished another.
+ * Traces each event of a statechart as a call caused by its sender, also when the event had to wait
+ * in the mailbox.
  */
 import { Actor } from 'xstate';
 import type { Call, CallTrace } from './call-trace.ts';
@@ -15,7 +15,7 @@ const textOf = (value: unknown, name: string): string | undefined => {
   return typeof text === 'string' ? text : undefined;
 };
 
-/** Only statecharts have an id of their own in their logic. */
+/** Only statecharts have an id in their logic. */
 const isStatechart = (actor: unknown): boolean =>
   textOf(propertyOf(actor, 'logic'), 'id') !== undefined;
 
@@ -33,7 +33,7 @@ const wrapMethod = (
   Reflect.set(Actor.prototype, name, wrapped);
 };
 
-/** The event by which the trace knows the start of an actor. */
+/** The event by which the trace recognizes the start of an actor. */
 export const START = 'start';
 
 /** Traces every statechart of this process. */

@@ -1,9 +1,9 @@
 /**
- * Lets Node load the operator's files, and those that connect it to the simulated cluster and
- * fleet, with reports of their calls.
+ * A module loader for Node that instruments the operator's files and the simulation transports with
+ * call tracing.
  *
- * Promises: only files that are loaded afterwards report; a file that was loaded before is a hole
- * in the trace, so whoever installs it imports nothing of `src/` statically.
+ * Promises: traces only files loaded after installation; a file that was loaded before is a gap in
+ * the trace, so the installing module imports nothing of `src/` statically.
  */
 import { registerHooks } from 'node:module';
 import { type CallTrace, makeCallTrace } from './call-trace.ts';
@@ -19,7 +19,7 @@ const reports = (path: string): boolean => isCrossing(path) || OPERATOR.test(pat
 const textOf = (source: unknown): string =>
   source instanceof Uint8Array ? new TextDecoder().decode(source) : String(source);
 
-/** Traces what is loaded from now on. */
+/** Traces modules loaded from now on. */
 export const traceLoading = (): CallTrace => {
   const trace = makeCallTrace();
   Object.defineProperty(globalThis, TRACE_NAME, { value: trace });

@@ -25,7 +25,7 @@ interface NodeSeen extends Identity {
   readonly ready: boolean;
 }
 
-/** What the cluster shows, as it changes. */
+/** A live view of the cluster. */
 export interface ClusterView {
   readonly changes: Observable<unknown>;
   readonly scene: (bound: number) => Scene;
@@ -37,7 +37,7 @@ const isReady = (raw: unknown): boolean =>
     textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
   );
 
-/** A pod on its way out counts neither as running nor as gone. */
+/** A terminating pod counts neither as running nor as gone. */
 const podOf = (raw: unknown): PodSeen | undefined => {
   const identity = identityOf(raw);
   return identity && { ...identity, runs: isReady(raw) && !isDeleting(raw) };

@@ -1,9 +1,9 @@
 /**
- * `npm run demo:real`: a control plane, a fleet and the operator on this machine, and what happens
- * when somebody creates a Deployment that fits nowhere and later scales it to 0.
+ * `npm run demo:real`: a control plane, a fleet and the operator on this machine, with an
+ * unschedulable Deployment that is later scaled to 0.
  *
- * Promises: it ends by itself, with 0 when every pod ran and everything went back, and leaves no
- * process behind.
+ * Promises: it ends with 0 when every pod ran and everything was removed, otherwise with 1, and
+ * leaves no process behind.
  */
 import { styleText } from 'node:util';
 import { fileURLToPath } from 'node:url';
@@ -58,7 +58,7 @@ interface RunningDemo {
   readonly scriptPort: number;
 }
 
-/** How the story went. */
+/** The result of the scenario. */
 type Outcome = { readonly peak: Scene } | { readonly stuck: Scene };
 
 const startDemo = async (): Promise<RunningDemo> => {
@@ -114,14 +114,14 @@ const boundMachines = async (scriptPort: number): Promise<number> => {
   return machines.length;
 };
 
-/** Says what the user does, and does it. */
+/** Prints a user's action and performs it. */
 const type = async (bed: Testbed, args: readonly string[]): Promise<void> => {
   print('you', styleText('bold', `kubectl ${args.join(' ')}`));
   const { code, stderr } = await bed.kubectl(...args);
   if (code !== 0) throw new Error(stderr);
 };
 
-/** Tells each change from up to down; gives the scene at the top, or where it got stuck. */
+/** Prints each change from up to down; returns the scene at the top, or where it got stuck. */
 const follow = async ({ bed, scriptPort }: RunningDemo, stop: AbortSignal): Promise<Outcome> => {
   const view = viewCluster(bed.kubeconfigFor('admin'));
   let last = EMPTY_SCENE;
@@ -135,14 +135,14 @@ const follow = async ({ bed, scriptPort }: RunningDemo, stop: AbortSignal): Prom
       printChanges(await boundMachines(scriptPort));
       return is(last);
     }, {
-      what: 'the end of the story',
+      what: 'the end of the scenario',
       timeoutMs: PATIENCE_MS,
       hopeless: () => stop.aborted ? 'interrupted' : undefined,
     }).catch(() => false);
   const changes = view.changes.pipe(auditTime(GLANCE_MS)).subscribe(() => printChanges(last.bound));
   try {
     const { cpu, memory } = DEFAULT_REQUEST;
-    print('control plane', `a container that says nothing asks for ${cpu} CPU and ${memory}`);
+    print('control plane', `a container without requests asks for ${cpu} CPU and ${memory}`);
     await type(bed, CREATE);
     if (!await until((scene) => isUp(scene, REPLICAS))) return { stuck: last };
     const peak = last;

@@ -1,4 +1,4 @@
-/** What the demo tells: each change as a line, and at the end a summary. Pure. */
+/** The demo's output: each change as a line, and a final summary. Pure. */
 import type { Phase } from '../../src/domain/machine-phase.ts';
 
 /** A machine as the demo follows it. */
@@ -21,7 +21,7 @@ export interface Scene {
   readonly machines: ReadonlyMap<string, MachineSeen>;
   /** Node name → whether it is Ready. */
   readonly nodes: ReadonlyMap<string, boolean>;
-  /** Machines that the fleet says are ours. */
+  /** The cluster's machines according to the fleet. */
   readonly bound: number;
 }
 
@@ -84,7 +84,7 @@ const nodeLines = (before: Scene, now: Scene): readonly Line[] => {
   return [...steps, ...gone.map((name): Line => ({ who: 'node', what: `${name}  left` }))];
 };
 
-/** The lines that tell what changed between two scenes, causes before what follows from them. */
+/** The changes between two scenes as lines, causes before effects. */
 export const changeLines = (before: Scene, now: Scene): readonly Line[] => [
   ...requestLines(before, now),
   ...phaseLines(before, now),
@@ -93,7 +93,7 @@ export const changeLines = (before: Scene, now: Scene): readonly Line[] => [
   ...podLines(before, now),
 ];
 
-/** True when so many pods run, on machines that came for them, and everything shows it. */
+/** True when so many pods run on machines that joined for them, and every object shows it. */
 export const isUp = (scene: Scene, replicas: number): boolean => {
   const counts = [scene.pods, scene.running, scene.requests, scene.acknowledged];
   return counts.every((count) => count === replicas) && scene.bound > 0 &&

@@ -15,7 +15,9 @@ export const CREATE = [
 /** And in the end. */
 export const SCALE_TO_ZERO = ['scale', 'deployment', 'web', '--replicas=0'] as const;
 
-/** What a container asks for that says nothing: what `kubectl create deployment` makes. */
+/**
+ * The default request of a container without requests, such as `kubectl create deployment` creates.
+ */
 export const DEFAULT_REQUEST = { cpu: '1', memory: '2Gi' } as const;
 
 /** Its manifest, which the cluster's owner applies before. */

@@ -7,21 +7,22 @@ const cluster: RuleChapter = {
   rules: [
     {
       id: 'CLU-01',
-      text: 'Caches page their lists and show nothing of one that is not complete; they keep ' +
-        'bookmarks, resume after an end of stream without a list, list again after 410, ' +
-        'notice idleness themselves and back off with jitter.',
+      text:
+        'Caches list in pages and publish complete lists only; they keep bookmarks, resume after ' +
+        'the end of a stream without a list, list again after 410, detect idle watches and back ' +
+        'off with jitter.',
       testedBy: ['test/unit/actors/reflector.test.ts', 'test/integration/reflector.test.ts'],
     },
     {
       id: 'CLU-02',
-      text: 'Only the holder of the Lease writes. Nothing leaves after the renew deadline; ' +
-        'the lease is released on SIGTERM and a standby starts at once; losing it makes a ' +
-        'candidate again.',
+      text: 'Only the holder of the Lease writes. No request is sent after the renew deadline; ' +
+        'the lease is released on SIGTERM and a standby starts at once; a process that loses it ' +
+        'becomes a candidate again.',
       testedBy: ['DR-15'],
     },
     {
       id: 'CLU-03',
-      text: 'All writes share one budget in classes; a higher class goes first.',
+      text: 'All writes share one budget with priority classes; a higher class goes first.',
       testedBy: [
         'DR-36: a higher class goes first, and a class is FIFO',
         'lets a burst through at once',
@@ -37,8 +38,9 @@ const cluster: RuleChapter = {
     },
     {
       id: 'CLU-05',
-      text: 'Flags are those of BigFleet’s operator and more; a bad one ends with 2 and one ' +
-        'line; no verb but flags means `operator`.',
+      text:
+        'Flags are a superset of those of BigFleet’s operator; an invalid one exits with 2 and ' +
+        'one line; flags without a command mean `operator`.',
       testedBy: [
         'test/unit/settings/settings.test.ts',
         'flags without a command mean the operator, as an image swap requires',
@@ -47,7 +49,7 @@ const cluster: RuleChapter = {
     },
     {
       id: 'CLU-06',
-      text: 'Probes are alive without metrics; readiness names what is not ready.',
+      text: 'Probes work without metrics; `/readyz` names what is not ready.',
       testedBy: ['test/unit/observability/servers.test.ts'],
     },
   ],

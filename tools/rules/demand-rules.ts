@@ -3,12 +3,12 @@ import type { RuleChapter } from './rule.ts';
 
 const demand: RuleChapter = {
   title: 'Demand',
-  intro: 'What a roll-up is made of.',
+  intro: 'The contents of a roll-up.',
   rules: [
     {
       id: 'DEM-01',
       text: 'Quantities are added exactly and printed as Kubernetes prints them; a sum has ' +
-        'the format of its first operand that is not zero; what is finer than a nano is ' +
+        'the format of its first operand that is not zero; values finer than a nano are ' +
         'rounded away from zero.',
       testedBy: ['quantity:'],
     },
@@ -16,7 +16,7 @@ const demand: RuleChapter = {
       id: 'DEM-02',
       text: 'A penalty in dollars is rounded up to its bucket. No penalty is bucket 0, which ' +
         'is not the bucket of $0; more than $8,388,608 is pinned; a negative one is ' +
-        'unreadable.',
+        'invalid.',
       testedBy: ['penalty:'],
     },
     {
@@ -34,14 +34,13 @@ const demand: RuleChapter = {
     },
     {
       id: 'DEM-05',
-      text: 'Spread that says ScheduleAnyway is dropped.',
+      text: 'ScheduleAnyway spread constraints are dropped.',
       testedBy: ['spread:'],
     },
     {
       id: 'DEM-06',
-      text: 'A request that cannot be read is left out (or keeps its last good reading), ' +
-        'counted, and gets one Warning that names the field and the remedy; all others go ' +
-        'up.',
+      text: 'An invalid request is excluded (or keeps its last valid version), counted, and gets ' +
+        'one Warning that names the field and the remedy; all others are reported.',
       testedBy: [
         'reading:',
         'wire 2: an invalid request is excluded, counted and recorded once',
@@ -50,14 +49,14 @@ const demand: RuleChapter = {
     },
     {
       id: 'DEM-07',
-      text: 'Demand that is kept as requests change is the demand that a recomputation gives.',
+      text: 'Incrementally maintained demand equals recomputed demand.',
       testedBy: ['demand: after any sequence it equals demand computed from scratch'],
     },
     {
       id: 'DEM-08',
       text: 'Requests of an acknowledged roll-up whose phase is empty or Pending become ' +
-        'Acknowledged, one patch each, so many at once, never twice, never in the way of ' +
-        'the next roll-up; one that is gone is nobody’s business.',
+        'Acknowledged, with one patch each and limited concurrency, never twice, and without ' +
+        'delaying the next roll-up; a deleted request is ignored.',
       testedBy: [
         'wire 2: requests become Acknowledged',
         'no request is acknowledged twice',
@@ -82,7 +81,7 @@ const demand: RuleChapter = {
 
 const bootstrap: RuleChapter = {
   title: 'Bootstrap',
-  intro: 'What a machine is given to join the cluster.',
+  intro: 'The bootstrap data with which a machine joins the cluster.',
   rules: [
     {
       id: 'BOOT-01',
@@ -100,14 +99,14 @@ const bootstrap: RuleChapter = {
     },
     {
       id: 'BOOT-03',
-      text: 'Without a file a `#cloud-config` stub is given; a render error goes into ' +
+      text: 'Without a file the answer is a `#cloud-config` stub; a render error is sent in ' +
         '`error`.',
       testedBy: ['test/unit/domain/bootstrap.test.ts'],
     },
     {
       id: 'BOOT-04',
-      text: 'A bad template at start is an error with line and column. The file is read again ' +
-        'when it changes, and a bad one keeps the last good one.',
+      text: 'An invalid template at start is an error with line and column. The file is reloaded ' +
+        'when it changes; an invalid one keeps the last valid one.',
       testedBy: ['bootstrap file:'],
     },
   ],

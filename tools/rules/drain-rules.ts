@@ -1,91 +1,97 @@
 /** The rules of reclaims, drains and evictions. */
 import type { Rule, RuleChapter } from './rule.ts';
 
-/** A rule that is shown by every test whose title begins with its number. */
+/** A rule tested by every test whose title begins with its number. */
 const rule = (id: string, text: string): Rule => ({ id, text, testedBy: [`${id}:`] });
 
 const cordons: RuleChapter = {
   title: 'Drains: cordons and their owners',
-  intro: 'What stands on a Node, so that a drain survives the process that does it.',
+  intro: 'The annotations on a Node by which a drain survives its process.',
   rules: [
     rule(
       'DR-01',
       'Each owner of a cordon has one annotation, `cordon.tidegate.dev/<owner>`: `person`, ' +
         '`reclaim`, `disabled` or `maintenance-<12 hex digits of its UID>`. Its value is compact ' +
-        'JSON with instructions, deadline, grace, beginning and end. A value of another version ' +
-        'is left alone and reported.',
+        'JSON with instructions, deadline, grace, start and end. A value of another version ' +
+        'is left unchanged and reported.',
     ),
     rule(
       'DR-02',
       'A cordon is one merge patch: `unschedulable`, the key of its owner, and the ' +
-        '`resourceVersion` it was decided on. A conflict is decided again at once when the cache ' +
-        'is newer already, else with the next event. The first owner that finds a node cordoned ' +
-        'by nobody notes the person who did it.',
+        '`resourceVersion` of the decision. After a conflict the decision is repeated at once when ' +
+        'the cache is newer already, else with the next event. The first owner that finds a node ' +
+        'cordoned without an owner records `person`.',
     ),
     rule(
       'DR-03',
       'A second instruction for a node joins the first, and the earlier deadline wins. A ' +
-        'repeated instruction is acknowledged again and starts nothing.',
+        'repeated instruction is acknowledged again and has no other effect.',
     ),
     rule(
       'DR-04',
-      'A reclaim never makes a node schedulable: key and cordon stay, with how it ended, written ' +
-        'after the UpcomingNode shows it. The key goes with the Node, or when the machine serves ' +
-        'again on a schedulable node. Only the last `maintenance-*` or `disabled` key uncordons, ' +
-        'and never past a person or a reclaim.',
+      'A reclaim never makes a node schedulable: key and cordon stay, with the outcome, which is ' +
+        'written after the UpcomingNode shows it. The key is removed with the Node, or when the ' +
+        'machine is in service again on a schedulable node. Only removing the last ' +
+        '`maintenance-*` or `disabled` key uncordons, and never against a person or a reclaim.',
     ),
     rule(
       'DR-05',
       'Making the node schedulable, or removing the key, cancels the drain: nothing is evicted ' +
-        'after that was seen, and `Cancelled` is written so that a replay does not start it ' +
-        'again. What the watch shows from before our own patch is no cancel.',
+        'after that was observed, and `Cancelled` is written so that a replay does not restart ' +
+        'it. A watch event older than our own patch does not cancel.',
     ),
-    rule('DR-06', 'A Node that is deleted in the middle of its drain is Drained.'),
+    rule('DR-06', 'A Node that is deleted during its drain is Drained.'),
   ],
 };
 
 const instructions: RuleChapter = {
   title: 'Drains: instruction, acknowledgement, recovery',
-  intro: 'From the shard’s word to the nodes it means, across restarts.',
+  intro: 'From the shard’s instruction to its nodes, across restarts.',
   rules: [
     rule(
       'DR-10',
       'A machine whose known Node is gone counts as started and is Drained. One whose Node was ' +
-        'never seen is waited for until the deadline, loudly, and not counted.',
+        'never observed is waited for until the deadline, with a Warning, and not counted. The ' +
+        'wait ends when the machine is IDLE, DELETING or absent from a complete replay: its next ' +
+        'life is not drained for its last one. An entry that names a Node is shown on the machine ' +
+        'that the Node belongs to.',
     ),
     rule(
       'DR-11',
-      'Thirty-two cordons are written at once. Evictions and the acknowledgement wait until all ' +
-        'cordons have landed or 2 s have passed; late cordons are tried until the deadline. The ' +
-        'acknowledgement counts each node that had landed once. Nothing is evicted from a node ' +
+      'At most 32 cordons are written concurrently. Evictions and the acknowledgement wait until ' +
+        'all cordons are written or 2 s have passed; late cordons are retried until the deadline. ' +
+        'The acknowledgement counts each cordoned node once. Nothing is evicted from a node ' +
         'before its own cordon.',
     ),
     rule(
       'DR-12',
-      'An acknowledgement stays with its instruction until the stream has taken it. After a ' +
-        'restart, resumed instructions are acknowledged once more.',
+      'An acknowledgement stays pending until the stream has sent it. After a restart, resumed ' +
+        'instructions are acknowledged again.',
     ),
     rule(
       'DR-13',
-      'At start, every cordoned node with an unfinished key drains on with its deadline, before ' +
-        'new instructions are heard; one whose deadline has passed ends at once.',
+      'At start, every cordoned node with an unfinished key resumes its drain and deadline ' +
+        'before new instructions are processed. One whose deadline has passed ends at once: as ' +
+        'Drained when no pod that must leave is there, else as Failed with the pods that are.',
     ),
     rule(
       'DR-14',
       'A machine that is DRAINING in a replay, and whose Node has no key 5 s after that stream’s ' +
-        'first acknowledged roll-up, is drained as `recovered-<machine>` with 600 s.',
+        'first acknowledged roll-up, is drained as `recovered-<machine>` with 600 s; without a ' +
+        'Node so far, when its Node joins.',
     ),
     {
       id: 'DR-15',
       text: 'Only the holder of the Lease writes; no request leaves after the renew deadline. On ' +
-        'SIGTERM nothing new is sent, the answers of evictions under way are awaited for at most ' +
-        '15 s, and then the lease is released. Losing the lease makes a candidate again.',
+        'SIGTERM nothing new is sent, the answers to evictions in flight are awaited for at most ' +
+        '15 s, and then the lease is released. A process that loses the lease becomes a ' +
+        'candidate again.',
       testedBy: ['DR-15'],
     },
     rule(
       'DR-16',
       'A live deadline runs on monotonic time, in timers of at most a day. A grace that is absent ' +
-        'or not positive is 30 s; one above seven days is cut, with a Warning.',
+        'or not positive is 30 s; one above seven days is capped, with a Warning.',
     ),
   ],
 };
@@ -96,26 +102,26 @@ const pods: RuleChapter = {
   rules: [
     rule(
       'DR-20',
-      'DaemonSet and mirror pods stay, finished ones need nothing, all others leave, also those ' +
-        'that arrive later. The operator’s own pod leaves last. A pod that came back past the ' +
-        'cordon stays.',
+      'DaemonSet and mirror pods stay, finished ones need no eviction, all others leave, also ' +
+        'pods that arrive later. The operator’s own pod leaves last. A pod that was recreated ' +
+        'despite the cordon stays.',
     ),
     rule(
       'DR-21',
       'One tier for each priority, lowest first. The next starts when the earlier ones are gone, ' +
-        'or when nothing of them has moved for the tier wait; from the last quarter of the grace ' +
+        'or when they made no progress for the tier wait; from the last quarter of the grace ' +
         'on, all are open.',
     ),
     rule(
       'DR-22',
       'A terminating pod is never evicted again, one call is in flight for a pod, and every call ' +
-        'names the UID that it means; it is not sent when the cache shows another.',
+        'names the pod’s UID; it is not sent when the cache shows another.',
     ),
     rule('DR-23', 'A drain never deletes by force and never shortens the grace of a pod.'),
     rule(
       'DR-24',
       'A drain is done when no pod that must leave is on the node, terminating ones included. ' +
-        'Volumes that are still attached are named, and delay nothing.',
+        'Volumes that are still attached are reported, and delay nothing.',
     ),
   ],
 };
@@ -124,18 +130,21 @@ const budgets: RuleChapter = {
   title: 'Drains: budgets',
   intro: 'How evictions share the slots of PodDisruptionBudgets.',
   rules: [
-    rule('DR-30', 'Each budget that covers a pod of a drain has one actor, which follows changes.'),
+    rule(
+      'DR-30',
+      'Each budget that selects a pod of a drain has one actor, which follows changes.',
+    ),
     rule(
       'DR-31',
-      'What needs no slot does not queue: Pending pods, and unready ones where Kubernetes lets ' +
-        'them pass. Pods under two budgets, and bare pods under a budget that counts controllers, ' +
-        'are blocked and not asked for.',
+      'Pods that need no slot do not queue: Pending ones, and unready ones that Kubernetes evicts ' +
+        'without a slot. Pods under two budgets, and pods without a controller under a budget ' +
+        'that counts controllers, are blocked, without an eviction request.',
     ),
     rule(
       'DR-32',
-      'Free is what a status that is current allows, less what is reserved. A reservation begins ' +
-        'when the slot is handed out and ends when the status certainly shows the eviction, or it ' +
-        'was refused. After a refusal nothing is free until a newer status.',
+      'The free slots are those of a current status, minus reservations. A reservation starts ' +
+        'when the slot is assigned and ends when the status certainly includes the eviction, or ' +
+        'when it was refused. After a refusal no slot is free until a newer status.',
     ),
     rule(
       'DR-33',
@@ -143,26 +152,27 @@ const budgets: RuleChapter = {
     ),
     rule(
       'DR-34',
-      'A free slot goes to an eviction that was cut short, then by class, by a deadline within ' +
-        'a minute, by the fewest pods left on the node, by age and by name.',
+      'A free slot goes to an interrupted eviction first, then by class, by a deadline within ' +
+        'a minute (an instruction that joins may bring it forward), by the fewest pods left on ' +
+        'the node, by age and by name.',
     ),
     rule(
       'DR-35',
-      'A closed budget is asked again when its status changes; when its watch has been silent ' +
-        'for 120 s, by one call.',
+      'Evictions under an exhausted budget resume when its status changes; when its watch has ' +
+        'been silent for 120 s, one call probes.',
     ),
     rule('DR-36', 'All writes share one budget; cordons and phases go before evictions.'),
     rule(
       'DR-37',
-      'A watch that ends is resumed without a list. When no connection can be made, writes wait ' +
-        'until a watch is back.',
+      'A watch that ends is resumed without a list. While connections fail, writes wait until a ' +
+        'watch is open again.',
     ),
   ],
 };
 
 const reporting: RuleChapter = {
-  title: 'Drains: what is shown, and what it costs',
-  intro: 'For people who watch, and for the API server.',
+  title: 'Drains: reports and cost',
+  intro: 'What users see, and the load on the API server.',
   rules: [
     rule(
       'DR-40',
@@ -171,24 +181,24 @@ const reporting: RuleChapter = {
     ),
     rule(
       'DR-41',
-      'A failed drain says in one sentence how many pods remain, and names five with what keeps ' +
-        'each.',
+      'A failed drain reports in one sentence how many pods remain, and names five with the ' +
+        'blocker of each.',
     ),
     rule(
       'DR-42',
       'One Event at the start and one at the end of a drain, and one for each budget or reason ' +
-        'that has blocked for 10 s; none for each pod or retry.',
+        'that has blocked for 10 s; no Events per pod or retry.',
     ),
     rule('DR-43', '`drain status`, `drain plan` and `explain` read the cluster and nothing else.'),
     rule(
       'DR-44',
-      'A kubelet that does not answer is a reason of its own; after the first call for each pod ' +
-        'nothing is repeated.',
+      'An unresponsive kubelet is a reason of its own; after the first call for each pod nothing ' +
+        'is retried.',
     ),
     rule(
       'DR-45',
-      'While drains are paused, by flag or by annotation, nothing new is evicted, clocks run on, ' +
-        'and status says so.',
+      'While drains are paused, by flag or by annotation, nothing new is evicted, deadlines ' +
+        'continue, and the status shows the pause.',
     ),
     rule(
       'DR-50',
@@ -197,7 +207,7 @@ const reporting: RuleChapter = {
     ),
     rule(
       'DR-51',
-      'While budgets change only by our doing, at most 0.3 % of evictions are refused.',
+      'While only our evictions change budgets, at most 0.3 % of them are refused.',
     ),
   ],
 };

@@ -1,9 +1,9 @@
-/** What the stand-in fleet plays. */
+/** The rules of the stand-in fleet. */
 import type { RuleChapter } from './rule.ts';
 
 const fleet: RuleChapter = {
-  title: 'What the stand-in fleet plays',
-  intro: 'The behaviours of the real shard that everything above is tested against.',
+  title: 'The stand-in fleet',
+  intro: 'The behaviour of the real shard, which the tests of all rules above rely on.',
   rules: [
     {
       id: 'FLT-01',
@@ -18,25 +18,25 @@ const fleet: RuleChapter = {
     },
     {
       id: 'FLT-02',
-      text: 'Roll-ups: a rejected or superseded one gets no answer; a sudden fall below a ' +
-        'tenth is believed the third time in a row.',
+      text: 'Roll-ups: a rejected or superseded one gets no answer; a sudden drop below a ' +
+        'tenth is accepted the third time in a row.',
       testedBy: ['packages/stand-in-fleet/test/rollups.test.ts'],
     },
     {
       id: 'FLT-03',
-      text: 'A second session of a cluster mutes the first without telling it.',
+      text: 'A second session of a cluster mutes the first without a frame.',
       testedBy: ['that comes second mutes the first'],
     },
     {
       id: 'FLT-04',
-      text: 'A bootstrap pull waits 30 s: an error fails the machine, silence makes it idle ' +
+      text: 'A bootstrap pull waits 30 s: an error fails the machine, a timeout makes it idle ' +
         'and a new pull follows.',
       testedBy: ['whose pull is'],
     },
     {
       id: 'FLT-05',
       text: 'Reclaim names one machine, once, with 600 s, or less by priority gap for ' +
-        'preemption; the drain starts at once and no acknowledgement is waited for.',
+        'preemption; the drain starts at once, without waiting for an acknowledgement.',
       testedBy: ['reclaims what shrunken demand', 'begins the drain at once', 'preempts'],
     },
     {
@@ -44,27 +44,27 @@ const fleet: RuleChapter = {
       text: 'A certificate without exactly one matching URI is refused.',
       testedBy: [
         'serves the cluster that its certificate names',
-        'serves nobody without a certificate',
+        'refuses clients without a certificate',
       ],
     },
     {
       id: 'FLT-07',
-      text: 'It writes frames in step: a reader that stalls holds up its decisions.',
+      text: 'It writes frames synchronously: a stalled reader delays its decisions.',
       testedBy: ['that stalls holds up'],
     },
     {
       id: 'FLT-08',
-      text: 'It keeps its bindings in a file and comes back from a kill with them.',
-      testedBy: ['outlive a killed fleet', 'comes back with its machines'],
+      text: 'It keeps its bindings in a file and restores them after a kill.',
+      testedBy: ['outlive a killed fleet', 'restores its machines'],
     },
     {
       id: 'FLT-09',
-      text: 'Its reading of the contract is its own, and agrees with the operator’s.',
+      text: 'Its implementation of the contract is independent, and agrees with the operator’s.',
       testedBy: ['test/unit/proto/two-readings.test.ts'],
     },
     {
       id: 'FLT-10',
-      text: 'What it accepted can be asked with `InspectNeeds`.',
+      text: '`InspectNeeds` returns the accepted demand.',
       testedBy: ['that is good counts, is acked, and shows in InspectNeeds'],
     },
   ],

@@ -3,25 +3,26 @@ import type { RuleChapter } from './rule.ts';
 
 const machines: RuleChapter = {
   title: 'Machines',
-  intro: 'One UpcomingNode for each machine of ours, and one writer for each UpcomingNode.',
+  intro: 'One UpcomingNode for each machine of the cluster, and one writer for each UpcomingNode.',
   rules: [
     {
       id: 'UPN-01',
-      text: 'Each state of a machine has its phase, and every ending comes out right: Drained ' +
-        'is shown before the object goes; a machine that is IDLE is no longer ours.',
+      text:
+        'Each state of a machine has its phase. Drained is shown before the object is deleted; ' +
+        'an IDLE machine no longer belongs to the cluster.',
       testedBy: ['wire phases:'],
     },
     {
       id: 'UPN-02',
-      text: 'What was not replayed by the first acknowledged roll-up of a stream is stale and ' +
-        'deleted then, whichever operator made it; never on silence, never before, and nothing ' +
-        'that is not named `un-…`.',
+      text: 'An UpcomingNode that was not replayed before the first acknowledged roll-up of a ' +
+        'stream is stale and then deleted, whichever operator made it; never on silence, never ' +
+        'before, and nothing that is not named `un-…`.',
       testedBy: ['wire resync:'],
     },
     {
       id: 'UPN-03',
       text: 'The Node of a machine is found by provider id, then by the machine’s name, then ' +
-        'by label, then by the name in the entry. `nodeRef` is filled from what is seen.',
+        'by label, then by the name in the entry. `nodeRef` is set from the observed Node.',
       testedBy: [
         'test/unit/domain/node-matching.test.ts',
         'upcomingNodes: is referred to once it is observed, before or after the frame',
@@ -30,7 +31,7 @@ const machines: RuleChapter = {
     },
     {
       id: 'UPN-04',
-      text: '`UpcomingNode` is named `un-<machine id>`, or by a hash where that is no DNS ' +
+      text: '`UpcomingNode` is named `un-<machine id>`, or by a hash where that is not a DNS ' +
         'name; the annotation `bigfleet.lucy.sh/machine-id` holds the id.',
       testedBy: [
         'names:',
@@ -48,7 +49,7 @@ const machines: RuleChapter = {
     },
     {
       id: 'UPN-06',
-      text: 'A write that fails is tried again until it lands or a newer frame replaces it; ' +
+      text: 'A failed write is retried until it succeeds or a newer frame replaces it; ' +
         'every machine ends in the state of its last frame.',
       testedBy: [
         'upcomingNodes: every machine ends in the state of its last frame',
@@ -65,14 +66,14 @@ const machines: RuleChapter = {
     },
     {
       id: 'UPN-08',
-      text: 'The Node’s own readiness is told in one Event; the phase stays the shard’s.',
+      text: 'One Event reports the Node’s own readiness; the phase stays the shard’s.',
       testedBy: [
         'upcomingNodes: records its first readiness in one Event and leaves the phase to the shard',
       ],
     },
     {
       id: 'UPN-09',
-      text: 'Unknown transitions are counted and followed.',
+      text: 'Unexpected transitions are counted and applied.',
       testedBy: ['upcomingNodes: an unexpected state change is counted and applied'],
     },
     {
@@ -99,7 +100,7 @@ const resources: RuleChapter = {
   rules: [
     {
       id: 'CRD-01',
-      text: 'The manifests are made from the schemas and accepted by the API server, with ' +
+      text: 'The manifests are generated from the schemas and accepted by the API server, with ' +
         'their scopes, short names, columns, category and status subresource.',
       testedBy: ['crd:', 'test/unit/api/resources.test.ts'],
     },
@@ -110,7 +111,7 @@ const resources: RuleChapter = {
     },
     {
       id: 'CRD-03',
-      text: 'What a schema cannot say is said by rules with a sentence each.',
+      text: 'Constraints that a schema cannot express are CEL rules with a message each.',
       testedBy: ['rule:'],
     },
   ],

@@ -1,15 +1,15 @@
-/** The rules of pods that become demand. */
+/** The rules of pods as demand. */
 import type { RuleChapter } from './rule.ts';
 
 const pods: RuleChapter = {
   title: 'Pods as demand',
-  intro: 'What `tidegate pods`, and the operator with `--with-pods`, make of pods.',
+  intro: 'How `tidegate pods`, and the operator with `--with-pods`, convert pods to requests.',
   rules: [
     {
       id: 'POD-01',
       text:
-        'Every pod that is demand ends with exactly one request, which says what the pod asks ' +
-        'for; a pod that is none, or has finished, with no request. So it is after any crash.',
+        'Every pod that is demand ends with exactly one request, which has the pod’s resources; a ' +
+        'pod that is no demand, or has finished, ends with none. This holds after any crash.',
       testedBy: [
         'test/unit/pods/pod-demands.test.ts',
         'pods: every sequence ends with exactly one request',
@@ -19,9 +19,9 @@ const pods: RuleChapter = {
     {
       id: 'POD-02',
       text:
-        'A request asks for what its pod requires: node selector, first term of required affinity, ' +
+        'A request has the requirements of its pod: node selector, first term of required affinity, ' +
         'co-location, hard spread, priority and penalties; pods of DaemonSets and mirror pods are ' +
-        'no demand; what cannot be said is left out with a Warning.',
+        'no demand; requirements that cannot be expressed are omitted with a Warning.',
       testedBy: [
         'test/unit/domain/pod-demand/pod-request.test.ts',
         'test/integration/pod-demand-cases.test.ts',
@@ -31,7 +31,7 @@ const pods: RuleChapter = {
     {
       id: 'POD-03',
       text: 'A pod asks for what kube-scheduler reserves for it: init containers, sidecars, ' +
-        'overhead and pod-level resources included, and what a resize in place has granted.',
+        'overhead and pod-level resources included, and the allocated resources of an in-place resize.',
       testedBy: [
         'a node of exactly the computed size takes the pod',
         'a pod that is resized in place takes as much',
@@ -45,8 +45,8 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-05',
-      text: 'A request follows its pod and the file of penalties; a bad file keeps the last good ' +
-        'one.',
+      text: 'A request follows its pod and the file of penalties; an invalid file keeps the last ' +
+        'valid one.',
       testedBy: ['a request follows its pod', 'penalties by PriorityClass are read again'],
     },
     {
@@ -63,7 +63,7 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-07',
-      text: 'Pods that selectors leave out, by their own labels or those of their namespace, are ' +
+      text: 'Pods that selectors exclude, by their own labels or those of their namespace, are ' +
         'no demand.',
       testedBy: ['namespaces and pods that selectors exclude'],
     },
@@ -74,25 +74,27 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-09',
-      text: 'Only the holder of the Lease makes requests; another process takes over when it dies.',
+      text:
+        'Only the holder of the Lease writes requests; another process takes over when it dies.',
       testedBy: ['create one request per pod between them'],
     },
     {
       id: 'POD-10',
       text:
-        'Demand does not flicker while pods are recreated. An operator that begins to lead tells ' +
-        'the shard nothing before the pods that it finds without a request have theirs, or a ' +
-        'minute is over.',
+        'Demand does not flicker while pods are recreated. A new leader sends no demand to the ' +
+        'shard before all existing pods have their requests, or a minute has passed; so it is ' +
+        'after an outage of the API server (WIRE-05).',
       testedBy: [
         'all of a ReplicaSet, one by one',
         'all of a ReplicaSet at once',
-        'test/unit/pods/initial-requests.test.ts',
+        'test/unit/pods/missing-requests.test.ts',
       ],
     },
     {
       id: 'POD-11',
-      text: 'Pods that fit nowhere get machines, and machines that no pod needs go back, with ' +
-        'nobody else doing anything.',
+      text:
+        'Unschedulable pods get machines, and machines that no pod needs are returned, without ' +
+        'manual steps.',
       testedBy: ['runs pods that fit nowhere'],
     },
   ],

@@ -1,8 +1,8 @@
-/** What a rule of the reference page is made of. */
+/** The parts of a rule of the reference page. */
 
 /**
- * One rule: what holds, and what shows it: titles of tests, or their beginnings, or whole files
- * (`test/…`, `packages/…/test/…`).
+ * One rule and its tests: titles, beginnings of titles, or whole files (`test/…`,
+ * `packages/…/test/…`).
  */
 export interface Rule {
   readonly id: string;

@@ -8,8 +8,8 @@ const stream: RuleChapter = {
     {
       id: 'WIRE-01',
       text: 'The operator dials. `Hello`, with the cluster id and protocol version ' +
-        '`v1alpha1`, is the first frame of every stream. Frames that come before it is ' +
-        'acknowledged are heard.',
+        '`v1alpha1`, is the first frame of every stream. Frames that arrive before its ' +
+        'acknowledgement are processed.',
       testedBy: ['wire 1:'],
     },
     {
@@ -17,37 +17,42 @@ const stream: RuleChapter = {
       text: 'A roll-up is the complete demand of the cluster. A newer one replaces an older ' +
         'one that was not sent yet; one is outstanding at a time, so that an ' +
         'acknowledgement, which names nothing, belongs to exactly one; without an ' +
-        'acknowledgement for three intervals the stream is given up, said, and dialled ' +
-        'again. One bad CapacityRequest never gets into it.',
+        'acknowledgement for three intervals the stream is closed, reported, and dialled ' +
+        'again; until the replay is complete, each frame starts the three intervals anew. An ' +
+        'invalid CapacityRequest is never part of it.',
       testedBy: ['wire 2:'],
     },
     {
       id: 'WIRE-03',
-      text: 'Replies wait in a queue of 256; when it is full the newest is turned away and ' +
+      text: 'Replies wait in a queue of 256; when it is full the newest is dropped and ' +
         'counted. Roll-ups and replies never wait behind one another. Replies of an ended ' +
-        'stream are forgotten.',
+        'stream are dropped.',
       testedBy: ['wire 3:'],
     },
     {
       id: 'WIRE-04',
-      text: 'The latest frame of a machine counts; there is never more than one write under ' +
-        'way for a machine, and 32 machines are written at once.',
+      text: 'The latest frame of a machine counts; there is never more than one write in ' +
+        'flight for a machine, and 32 machines are written concurrently.',
       testedBy: ['wire 4:'],
     },
     {
       id: 'WIRE-05',
-      text:
-        'Nothing is dialled before the list of CapacityRequests is complete, because an early ' +
-        'roll-up would be an authoritative “nothing wanted”. While the API server is away the last ' +
-        'known demand is sent on for as long as this process may lead; after that nobody can know ' +
-        'who leads, the session is closed, and the shard keeps the last demand by itself. A ' +
-        'request that was good and turns bad keeps its last good reading until it is deleted.',
+      text: 'The shard is never sent less demand than the cluster wants. In each term nothing is ' +
+        'dialled before the CapacityRequests were listed since the lease was won, and, with the ' +
+        'pod controller in the process, pods and namespaces after them, and before every pod in ' +
+        'those lists has its request, needs none or cannot get one (for a minute at most). The ' +
+        'same holds after every failed list or watch of one of them: until then the demand from ' +
+        'before the failure is sent, and no request of a pod is written. When the API server ' +
+        'answers for one collection again, all that wait to retry do so at once. While the API ' +
+        'server is away the last known demand is sent for as long as this process may lead; after ' +
+        'that leadership is unknown, the session is closed, and the shard keeps the last demand. ' +
+        'A valid request that becomes invalid keeps its last valid version until it is deleted.',
       testedBy: ['wire 5:'],
     },
     {
       id: 'WIRE-06',
-      text: 'Keepalive pings are further apart than a Go server forgives (five minutes). A ' +
-        'dead peer is noticed by the acknowledgement that does not come.',
+      text: 'Keepalive pings are further apart than a Go server’s minimum (five minutes). A ' +
+        'dead peer is detected by a missing acknowledgement.',
       testedBy: ['wire 6:', 'throws a client out that pings more often'],
     },
     {
@@ -59,8 +64,9 @@ const stream: RuleChapter = {
     {
       id: 'WIRE-08',
       text: 'Without certificate flags the session is plaintext; with all three it is mutual ' +
-        'TLS 1.3. Our certificate must have exactly one `bigfleet://cluster/<cluster id>` ' +
-        'URI, checked before dialling. Files are read again when they change; a ' +
+        'TLS 1.3. Our certificate must have exactly one `bigfleet://` URI, which is ' +
+        '`bigfleet://cluster/<cluster id>`, checked before dialling. Files are reloaded when ' +
+        'they change; a ' +
         'half-written rotation keeps the pair before it; the running stream stays and the ' +
         'next dial uses the new pair. Some of the flags without the others are an error ' +
         'at start.',
@@ -68,8 +74,8 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-09',
-      text: 'A bootstrap pull is answered on arrival, before the next frame is looked at and ' +
-        'behind no write to the API server.',
+      text: 'A bootstrap pull is answered on arrival, before the next frame is processed and ' +
+        'without waiting for a write to the API server.',
       testedBy: ['wire 9:'],
     },
     {
@@ -84,7 +90,7 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-11',
-      text: 'The session never stops reading, whatever waits for whom.',
+      text: 'The session never stops reading, even while its writes are blocked.',
       testedBy: ['20,000 frames are read while the shard reads nothing'],
     },
     {
@@ -96,8 +102,8 @@ const stream: RuleChapter = {
     {
       id: 'WIRE-13',
       text:
-        'A reclaim instruction is told and counted; the session itself does not acknowledge it: ' +
-        'that is done once its nodes are cordoned (DR-11).',
+        'A reclaim instruction is published and counted; the session itself does not acknowledge ' +
+        'it: the acknowledgement follows the cordons of its nodes (DR-11).',
       testedBy: ['a reclaim instruction is published, counted and not acked', 'DR-11'],
     },
   ],
@@ -110,14 +116,13 @@ const messages: RuleChapter = {
     {
       id: 'MSG-01',
       text: 'Every message is read from and written to the bytes of another implementation of ' +
-        'Protocol Buffers; fields and values of a newer contract do not hinder reading.',
+        'Protocol Buffers; unknown fields and values of a newer contract are tolerated.',
       testedBy: ['test/unit/proto/golden.test.ts'],
     },
     {
       id: 'MSG-02',
-      text: 'Bytes that are no message, unknown enum values, empty machine ids and oversized ' +
-        'label maps neither crash nor wedge the session; what was wrong is said and ' +
-        'counted.',
+      text: 'Malformed messages, unknown enum values, empty machine ids and oversized label maps ' +
+        'neither crash nor block the session; each is logged and counted.',
       testedBy: [
         'test/unit/session/frames.test.ts',
         'malformed messages neither end the process nor block the stream',
@@ -126,7 +131,7 @@ const messages: RuleChapter = {
     },
     {
       id: 'MSG-03',
-      text: 'A machine whose replayed frame could not be read is not collected as stale.',
+      text: 'A machine whose replayed frame was malformed is not collected as stale.',
       testedBy: [
         'test/unit/session/malformed-frames.test.ts',
         'a replay with a malformed frame completes no resync; the next stream may',
@@ -135,7 +140,7 @@ const messages: RuleChapter = {
     {
       id: 'MSG-04',
       text: 'Frames of up to 256 MiB pass in both directions; a roll-up above it is not sent ' +
-        'and is reported with its size and what made it big.',
+        'and is reported with its size and the largest contributors.',
       testedBy: ['wire 2: frames go up to 256 MiB', 'a roll-up over the frame limit'],
     },
   ],

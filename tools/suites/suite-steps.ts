@@ -1,8 +1,8 @@
 /**
- * What `npm test` runs, by what was asked for, as data.
+ * The steps of `npm test` for the given flags, as data.
  *
- * Promises: cheap suites come first, so that a slip is found before a cluster is started; Deno runs
- * what can differ on it, and what is pure runs there once.
+ * Promises: cheap suites come first, so that simple mistakes are found before a cluster is started;
+ * Deno runs everything that can differ on it, and pure code once.
  */
 
 /** What of the suites is wanted. */
@@ -39,7 +39,7 @@ const CHECK: SuiteStep = {
 const PURE = ['tidy', 'packages', 'unit', 'models'];
 const ON_CLUSTERS = ['models-embedded', 'models-kube-apiserver-shortest', 'integration', 'e2e'];
 
-/** Files of suites that use what Deno has of its own: sockets, TLS, files, processes, signals. */
+/** Suites that depend on the runtime: sockets, TLS, files, processes, signals. */
 const DIFFERENT_ON_DENO = [
   'packages/',
   'test/unit/cli',
@@ -58,7 +58,7 @@ const CLUSTERS_ON_DENO = [
   'test/integration/server-side-apply.test.ts',
   'test/integration/session.test.ts',
 ];
-/** Processes are out of sight of imports: one story stands for them. */
+/** Imports do not cover child processes: one scenario represents them. */
 const SMOKE = 'test/e2e/smoke.test.ts';
 
 interface VitestRun {

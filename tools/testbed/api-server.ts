@@ -1,4 +1,4 @@
-/** The API server's life: started, ready, gone and back again on the same port. */
+/** The lifecycle of the API server: started, ready, stopped and restarted on the same port. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from './commands.ts';
@@ -9,14 +9,14 @@ import type { Program, Supervised } from './processes.ts';
 import { type Programs, untilStarted } from './programs.ts';
 import { eventually } from './waiting.ts';
 
-/** How it is asked whether it is ready. The kubeconfig may come into being after its start. */
+/** How to probe its readiness. The kubeconfig may be created after its start. */
 export interface Access {
   readonly layout: Layout;
   readonly kubectl: string;
   readonly kubeconfig: string;
 }
 
-/** One API server. It keeps nothing: all it knows is in etcd. */
+/** One API server. It is stateless: all data is in etcd. */
 export class ApiServer {
   readonly #programs: Programs;
   readonly #program: Program;
@@ -36,7 +36,7 @@ export class ApiServer {
     await this.#until('to listen', () => accepts(this.#access.layout.serverPort));
   }
 
-  /** Waits until it says that it is ready. */
+  /** Waits until it is ready. */
   async ready(): Promise<void> {
     const { kubectl, kubeconfig } = this.#access;
     await this.#until('to be ready', async () => {
@@ -54,7 +54,7 @@ export class ApiServer {
     );
   }
 
-  /** Kills it and waits until nobody answers on its port. */
+  /** Kills it and waits until its port is closed. */
   async stop(): Promise<void> {
     if (this.#child !== undefined) await this.#programs.kill(this.#child);
     await eventually(async () => !(await accepts(this.#access.layout.serverPort)), {

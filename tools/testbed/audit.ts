@@ -1,8 +1,8 @@
 /**
- * The API server's audit log: what is logged, and reading it back.
+ * The API server's audit log: its policy, and reading it back.
  *
- * Promises: every request of a test's user is there once, with the time it came and the time it was
- * answered; the body is there for Nodes and evictions. What the bed's own programs read is not.
+ * Promises: contains every request of a test's user once, with the time it arrived and the time it
+ * was answered; with the body for Nodes and evictions. Reads by the bed's own programs are omitted.
  */
 import { readFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
@@ -103,7 +103,7 @@ const parsed = (line: string): unknown => {
   }
 };
 
-/** The answered requests that these lines of the log tell of. */
+/** The answered requests in these lines of the log. */
 export const auditEntries = (log: string): readonly AuditEntry[] =>
   log.split('\n').flatMap((line) => {
     const entry = line === '' ? undefined : entryOf(parsed(line));

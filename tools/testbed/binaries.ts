@@ -1,6 +1,6 @@
 /**
- * The programs that the test bed is made of: taken from `KUBEBUILDER_ASSETS`, or built once from
- * the pinned Go module into a cache folder that is keyed by its lock.
+ * The programs of the test bed: from `KUBEBUILDER_ASSETS`, or built once from the pinned Go module
+ * into a cache directory that is keyed by its lock.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import {
 
 export { oracle, TestbedUnavailable } from './go-builds.ts';
 
-/** Where each program is. What is optional may be missing when assets were given without Go. */
+/** The path of each program. Optional ones may be missing when assets were given without Go. */
 export interface Binaries {
   readonly etcd: string;
   readonly kubeApiserver: string;
@@ -89,7 +89,7 @@ const builtForAssets = async (
   return canBuild ? await built(module, buildEnvironment) : undefined;
 };
 
-/** Finds or builds every program. Rejects with `TestbedUnavailable`, which says what to do. */
+/** Finds or builds every program. Rejects with `TestbedUnavailable`, which names the remedy. */
 export const binaries = async (
   print: Print = printOnStderr,
   env: Environment = environment,

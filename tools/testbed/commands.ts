@@ -30,7 +30,7 @@ const KILLED = 137;
 
 const isMissing = (problem: Error): boolean => 'code' in problem && problem.code === 'ENOENT';
 
-/** Runs `file` with `args` and gives what it printed. */
+/** Runs `file` with `args` and returns its output. */
 export const runCommand = (
   file: string,
   args: readonly string[],
@@ -57,7 +57,8 @@ export const runCommand = (
         stdout: Buffer.concat(stdout).toString(),
         stderr: Buffer.concat(stderr).toString(),
       }));
-    // A command that ends without reading its input closes the pipe: its exit code tells the rest.
+    // A command that ends without reading its input closes the pipe; its exit code shows the
+    // failure.
     child.stdin.on('error', () => {});
     child.stdin.end(options.input ?? '');
   });

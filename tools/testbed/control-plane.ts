@@ -1,4 +1,4 @@
-/** The command lines of the programs that the test bed is made of. */
+/** The command lines of the test bed's programs. */
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import type { CredentialFiles } from './credentials.ts';
@@ -99,7 +99,7 @@ export const apiServerProgram = (
       // Never rotated: tests count its lines.
       'audit-log-maxsize': AUDIT_LOG_MEGABYTES,
       'profiling': false,
-      // Without the controllers nobody makes the service account that this would wait for.
+      // Without the controllers the service account that this would wait for is never created.
       ...(choices.serviceAccounts ? {} : { 'disable-admission-plugins': 'ServiceAccount' }),
     }),
     ...choices.flags,

@@ -1,9 +1,9 @@
-/** Who may talk to the test bed's API server, and the files that say so. */
+/** Users of the test bed's API server, and their credential files. */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Users for tests. All may do everything, except `viewer`, who may do nothing unless bound. */
+/** Users for tests. All have full permissions, except `viewer`, who has none unless bound. */
 export const testbedUsers = [
   'admin',
   'tidegate',
@@ -35,7 +35,7 @@ export interface CredentialFiles {
 
 const SERVICE_ACCOUNT_KEY_BITS = 2048;
 
-/** Makes tokens for all users and the key that signs service account tokens. */
+/** Creates tokens for all users and the key that signs service account tokens. */
 export const writeCredentials = async (directory: string): Promise<CredentialFiles> => {
   const tokenByUser = new Map<string, string>(
     [...testbedUsers, ...componentUsers].map((user) => [user, randomUUID()]),

@@ -1,6 +1,4 @@
-/**
- * Folders of test beds, which do not pile up: what a killed run left goes when the next one starts.
- */
+/** Directories of test beds, which do not accumulate: each start removes those of killed runs. */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +11,7 @@ const sweep = async (): Promise<void> => {
   for (const name of await readdir(root)) {
     const directory = join(root, name);
     const owner = Number(await readFile(join(directory, OWNER_FILE), 'utf8').catch(() => ''));
-    // No number yet: somebody is just making it.
+    // No number yet: another process is creating it.
     if (owner > 0 && !isRunning(owner)) await rm(directory, { recursive: true, force: true });
   }
 };

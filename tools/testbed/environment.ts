@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The variables that matter, so that a test can give others. */
+/** The variables that matter, injectable for tests. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** This process's environment. */
@@ -20,7 +20,7 @@ export const assetsFolder = (env: Environment = environment): string | undefined
 export const isContinuousIntegration = (env: Environment = environment): boolean =>
   !['', '0', 'false', undefined].includes(env['CI']);
 
-/** This process's environment with some variables set, and those that are `undefined` left out. */
+/** This process's environment with some variables set and the `undefined` ones removed. */
 export const environmentWith = (changes: Environment = {}): Record<string, string> =>
   Object.fromEntries(
     Object.entries({ ...environment, ...changes }).flatMap(([name, value]) =>

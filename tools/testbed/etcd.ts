@@ -1,4 +1,4 @@
-/** etcd's start, and what tests ask of it, through its JSON gateway. */
+/** Starts etcd and accesses it through its JSON gateway. */
 import type { Binaries } from './binaries.ts';
 import { etcdProgram, type Layout } from './control-plane.ts';
 import { type Programs, untilStarted } from './programs.ts';
@@ -36,7 +36,7 @@ const revisionIn = (answer: unknown): string => {
 
 const ANY_KEY = 'AA==';
 
-/** Forgets every revision but the newest. */
+/** Compacts every revision but the newest. */
 export const compactEtcd = async (layout: Layout): Promise<void> => {
   const revision = revisionIn(await ask(layout, 'kv/range', { key: ANY_KEY, limit: '1' }));
   await ask(layout, 'kv/compaction', { revision, physical: true });

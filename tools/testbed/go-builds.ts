@@ -1,8 +1,8 @@
 /**
- * Builds programs of the test bed's Go module, once, into a cache folder.
+ * Builds programs of the test bed's Go module, once, into a cache directory.
  *
- * Promises: what is in the cache is whole (built beside it and renamed into place), and a machine
- * without a usable Go gets one sentence that says what to install or set.
+ * Promises: cached programs are complete (built beside the cache and renamed into place), and a
+ * machine without a usable Go gets one message that says what to install or set.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { cacheFolder, type Environment, environment } from './environment.ts';
 import { locked } from './locks.ts';
 import { supervise } from './processes.ts';
 
-/** Where progress goes, a line at a time. */
+/** Receives progress messages, a line at a time. */
 export type Print = (line: string) => void;
 
 /** Progress on stderr, so that stdout stays free for results. */
@@ -23,7 +23,7 @@ export const printOnStderr: Print = (line) => {
   process.stderr.write(`testbed: ${line}\n`);
 };
 
-/** The machine lacks what the test bed needs; the message says what to do about it. */
+/** The machine lacks a dependency of the test bed; the message names the remedy. */
 export class TestbedUnavailable extends Error {
   override readonly name = 'TestbedUnavailable';
 }
@@ -31,11 +31,11 @@ export class TestbedUnavailable extends Error {
 /** The folder of the Go module. */
 export const moduleFolder = dirname(fileURLToPath(import.meta.url));
 
-/** What the module's lock says. */
+/** Contents of the module's lock. */
 export interface GoModule {
   /** The first 16 hex digits of SHA-256 over go.mod and go.sum. */
   readonly key: string;
-  /** The oldest Go that builds it, such as `1.26.0`. */
+  /** The minimum Go version, such as `1.26.0`. */
   readonly go: string;
   /** The Kubernetes release that is built, such as `1.36.3`. */
   readonly kubernetes: string;
@@ -88,7 +88,7 @@ export const goProblem = async (
 
 const PROGRESS_EVERY_MS = 20_000;
 
-/** Says every now and then that `what` is still going on; gives the function that ends it. */
+/** Reports periodically that `what` is still running; returns the function that stops it. */
 const keepPrinting = (what: string, print: Print): () => void => {
   const started = realTime.monotonic();
   let cancel: () => void;
@@ -102,7 +102,7 @@ const keepPrinting = (what: string, print: Print): () => void => {
   return () => cancel();
 };
 
-/** Where a build talks to, and what it finds. */
+/** The network and cache settings of a build. */
 export interface BuildEnvironment {
   readonly print: Print;
   readonly env: Environment;
@@ -144,7 +144,7 @@ const goBuild = async (
 };
 
 /**
- * Gives `target` when it exists, and otherwise builds it beside itself and renames it into place.
+ * Returns `target` when it exists, and otherwise builds it beside itself and renames it into place.
  */
 export const builtOnce = async (
   target: string,
@@ -178,8 +178,8 @@ const sourcesKey = async (folder: string): Promise<string> => {
 };
 
 /**
- * The path of the program `oracle/<name>`: a small Go program that says what Go or Kubernetes
- * itself makes of some input. Rebuilt when its sources or the module's lock change. Rejects with
+ * The path of the program `oracle/<name>`: a small Go program that prints the result of Go or
+ * Kubernetes for some input. Rebuilt when its sources or the module's lock change. Rejects with
  * `TestbedUnavailable` on a machine without Go.
  */
 export const oracle = async (name: string, print: Print = printOnStderr): Promise<string> => {

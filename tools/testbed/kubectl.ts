@@ -1,4 +1,4 @@
-/** What tests ask kubectl to do on a test bed. */
+/** kubectl commands that tests run on a test bed. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { eventually } from './waiting.ts';
 /** The part of a test bed that kubectl does. */
 export interface Kubectl {
   readonly kubectl: (...args: readonly string[]) => Promise<CommandResult>;
-  /** Applies manifests on the server's side; rejects with what kubectl said. */
+  /** Applies manifests server-side; rejects with kubectl's error. */
   readonly apply: (manifests: string) => Promise<void>;
   /** Applies the chart's CRDs and waits until they are served. */
   readonly installCrds: () => Promise<void>;

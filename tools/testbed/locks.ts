@@ -1,9 +1,8 @@
 /**
- * One builder at a time, across processes.
+ * A lock between builder processes.
  *
- * The lock only saves work: whoever builds publishes with one atomic rename, so two builders at
- * once, possible when a dead one's lock is broken by two others together, are wasteful but
- * harmless.
+ * The lock only saves work: builds are published with one atomic rename, so two builders at once,
+ * possible when two others break a dead one's lock together, are wasteful but harmless.
  */
 import { open, readFile, rm } from 'node:fs/promises';
 import { eventually } from './waiting.ts';

@@ -79,7 +79,7 @@ const run = async (): Promise<number> => {
     process.stdout.write(USAGE);
     return 0;
   }
-  // Heard from here on, so that Ctrl-C during the start ends in good order as well.
+  // Handles signals from here on, so that Ctrl-C during the start stops cleanly as well.
   const asked = interrupted();
   const bed = await startTestbed(flags.options);
   try {

@@ -1,4 +1,4 @@
-/** Ports for processes that are told where to listen. */
+/** Port allocation for child processes. */
 import { randomInt } from 'node:crypto';
 import { connect, createServer, type Server } from 'node:net';
 
@@ -11,8 +11,8 @@ const LAST_PORT = 32_000;
 const ATTEMPTS = 100;
 
 /**
- * Where a port is kept for whoever it was given to: another address of loopback, so that the port
- * itself stays free. The kernel gives it back when the process ends, however it ends.
+ * A reservation of a port: the same port on another loopback address, so that the port itself stays
+ * free. The kernel releases it when the process ends, however it ends.
  */
 const KEEPER = '127.0.0.2';
 
@@ -31,8 +31,8 @@ const canListen = async (port: number): Promise<boolean> => {
 };
 
 /**
- * Keeps `port` for this process until it ends. `false` when another has it. Where loopback has one
- * address only, as on macOS, nobody can keep a port.
+ * Reserves `port` until this process ends. `false` when it is taken. Where loopback has only one
+ * address, as on macOS, reservation is impossible.
  */
 const kept = async (port: number): Promise<boolean> => {
   const server = await listen(port, KEEPER);
@@ -42,8 +42,8 @@ const kept = async (port: number): Promise<boolean> => {
 };
 
 /**
- * A port of loopback that nobody listens on, and that is given to nobody else while this process
- * runs: ports are given before they are used, and two test beds would be told the same one day.
+ * A free loopback port, reserved while this process runs: ports are allocated before they are used,
+ * and two test beds would eventually get the same one.
  */
 export const freePort = async (): Promise<number> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -54,7 +54,7 @@ export const freePort = async (): Promise<number> => {
   throw new Error(`Cannot find a free port between ${FIRST_PORT} and ${LAST_PORT}`);
 };
 
-/** Whether somebody accepts connections there. */
+/** Whether a process accepts connections there. */
 export const accepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -65,7 +65,7 @@ export const accepts = (port: number): Promise<boolean> =>
     socket.once('error', () => resolve(false));
   });
 
-/** Lets a server listen on a free port of loopback, and gives the port. Called once for each. */
+/** Binds a server to a free loopback port and returns the port. Called once for each. */
 export const listening = (server: Server): Promise<number> =>
   new Promise((resolve, reject) => {
     server.on('error', reject);

@@ -3,8 +3,8 @@
  *
  * Each child runs under a shell that reads signal names from a pipe which only this process holds.
  * When this process ends, however it ends (SIGKILL included), the pipe closes, and the shell kills
- * its whole process group. Signals go through the same pipe: they reach the child alone, never a
- * process that got its number later, and Deno, whose `child.kill()` works once, does not matter.
+ * its whole process group. Signals use the same pipe: they reach the child alone, never a process
+ * that reuses its PID, and independently of Deno, whose `child.kill()` works once.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { realTime } from '../../src/effects/real-time.ts';
@@ -49,7 +49,7 @@ export interface Supervised {
   readonly exited: Promise<number>;
   readonly isRunning: () => boolean;
   readonly signal: (signal: SignalName) => void;
-  /** Asks it to end, kills it when it has not after `graceMs`, and gives its exit code. */
+  /** Sends SIGTERM, then SIGKILL after `graceMs`, and returns the exit code. */
   readonly stop: (graceMs?: number) => Promise<number>;
 }
 
@@ -75,7 +75,7 @@ const eachLine = (
 
 const started = (program: Program): ChildProcess =>
   spawn('sh', ['-c', SUPERVISOR, 'supervisor', program.log ?? '', program.file, ...program.args], {
-    // A group of its own, so that killing it touches nobody else.
+    // Its own group, so that a kill affects no other process.
     detached: true,
     stdio: program.log === undefined ? ['pipe', 'pipe', 'pipe'] : ['pipe', 'ignore', 'ignore'],
     env: environmentWith(program.env),
@@ -91,7 +91,7 @@ export const supervise = (program: Program): Supervised => {
       running = false;
       resolve(code);
     };
-    // `close` comes after the last line has been read.
+    // `close` is emitted after the last line has been read.
     shell.on('close', (code) => ended(code ?? KILLED));
     shell.on('error', () => ended(NOT_STARTED));
   });
@@ -105,7 +105,7 @@ export const supervise = (program: Program): Supervised => {
   };
   const stop = async (graceMs = STOP_GRACE_MS): Promise<number> => {
     signal('TERM');
-    // A stopped process hears TERM only when it goes on.
+    // A stopped process receives SIGTERM only after SIGCONT.
     signal('CONT');
     const cancel = realTime.schedule(graceMs, () => signal('KILL'));
     const code = await exited;

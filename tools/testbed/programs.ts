@@ -1,5 +1,6 @@
 /**
- * The programs of one test bed: started together, ended together, and missed when one dies early.
+ * The programs of one test bed: started together, stopped together, and monitored for an early
+ * exit.
  */
 import { readFile } from 'node:fs/promises';
 import type { Print } from './go-builds.ts';
@@ -15,8 +16,8 @@ const logTail = async (path: string | undefined): Promise<string> => {
 };
 
 /**
- * Asks `probe` until it says yes. `what` goes on after the program's name. Rejects with the end of
- * its log when the time is up, or when it has ended.
+ * Polls `probe` until it succeeds. `what` continues the program's name in messages. Rejects with
+ * the end of its log on a timeout, or when the program has exited.
  */
 export const untilStarted = async (
   { program, child }: { readonly program: Program; readonly child: Supervised },
@@ -34,7 +35,7 @@ export const untilStarted = async (
   }
 };
 
-/** Starts programs, says which ended although nobody asked for it, and ends those that are left. */
+/** Starts programs, reports unexpected exits, and stops the rest. */
 export class Programs {
   readonly #running = new Set<Supervised>();
   readonly #unwanted = new Set<Supervised>();
@@ -54,7 +55,7 @@ export class Programs {
   async #ended(child: Supervised, program: Program, code: number): Promise<void> {
     this.#running.delete(child);
     if (this.#unwanted.delete(child)) return;
-    this.#print(`${program.name} ended by itself with ${code}:\n${await logTail(program.log)}`);
+    this.#print(`${program.name} exited unexpectedly with ${code}:\n${await logTail(program.log)}`);
   }
 
   /** Ends one program at once and waits for it. */
@@ -65,7 +66,7 @@ export class Programs {
     await child.exited;
   }
 
-  /** All data go anyway, so nothing is asked to end in good order. */
+  /** All data are discarded anyway, so nothing is stopped gracefully. */
   async end(): Promise<void> {
     await Promise.all([...this.#running].map((child) => this.kill(child)));
   }

@@ -1,6 +1,6 @@
 /**
- * How kwok plays kubelet: Nodes become Ready, pods run, Jobs complete and deleted pods go, each
- * after a delay of its own.
+ * kwok stages as a kubelet: Nodes become Ready, pods run, Jobs complete and deleted pods terminate,
+ * each after its own delay.
  */
 import { stringify } from 'yaml';
 
@@ -13,9 +13,9 @@ export interface StageDelays {
   readonly podDeleteMs: number;
 }
 
-/** A pod's own termination time, as a Go duration; it goes before `podDeleteMs`. */
+/** A pod's own termination time, as a Go duration; overrides `podDeleteMs`. */
 export const POD_DELETE_ANNOTATION = 'testbed.tidegate.dev/delete-after';
-/** How long a pod takes to run and be ready, likewise; it goes before `podReadyMs`. */
+/** A pod's own time until Ready, likewise; overrides `podReadyMs`. */
 export const POD_READY_ANNOTATION = 'testbed.tidegate.dev/ready-after';
 
 const HEARTBEAT_MS = 300_000;
@@ -121,7 +121,7 @@ interface Stage {
 
 const after = (durationMilliseconds: number): Stage['delay'] => ({ durationMilliseconds });
 
-/** Where the object has no such annotation, `durationMilliseconds` holds. */
+/** Objects without such an annotation use `durationMilliseconds`. */
 const afterOwn = (durationMilliseconds: number, annotation: string): Stage['delay'] => ({
   durationMilliseconds,
   durationFrom: { expressionFrom: `.metadata.annotations["${annotation}"]` },
@@ -170,15 +170,15 @@ const stages = (delays: StageDelays): readonly Stage[] => [
 ];
 
 /**
- * Stages that kwok plays at once. With its own 4 the pods of a hundred nodes took a minute to go
- * instead of a second.
+ * Concurrent stage transitions. With the default of 4 the pods of a hundred nodes took a minute to
+ * terminate instead of a second.
  */
 const AT_ONCE = 32;
 
 const CONFIGURATION = stringify({
   apiVersion: 'config.kwok.x-k8s.io/v1alpha1',
   kind: 'KwokConfiguration',
-  // kwok has no defaults for what a configuration leaves out.
+  // kwok has no defaults for omitted configuration.
   options: {
     cidr: '10.0.0.0/24',
     nodeLeaseParallelism: AT_ONCE,

@@ -1,8 +1,8 @@
 /**
- * A real control plane for tests: etcd, kube-apiserver and, when asked for, controllers, scheduler
- * and kwok, on free ports of the loopback address.
+ * A real control plane for tests: etcd, kube-apiserver and, on request, controllers, scheduler and
+ * kwok, on free ports of the loopback address.
  *
- * Promises: it starts in seconds, says what it does, logs what was asked of the API server, and
+ * Promises: it starts in seconds, reports its progress, logs all requests to the API server, and
  * every process that it starts ends with this one, also when this one is killed.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -42,7 +42,7 @@ export interface TestbedOptions extends Partial<StageDelays> {
   /** All of kube-controller-manager, or some of its controllers; pods need no account then. */
   readonly controllers?: boolean | readonly string[];
   readonly scheduler?: boolean;
-  /** Plays the kubelets of all Nodes. */
+  /** Simulates the kubelets of all Nodes. */
   readonly kwok?: boolean;
   readonly print?: Print;
   /** Further flags of the API server, such as `--etcd-compaction-interval=2s`. */
@@ -57,15 +57,15 @@ export interface Testbed extends Kubectl {
   readonly auditLog: string;
   readonly directory: string;
   readonly binaries: Binaries;
-  /** The path of a user's kubeconfig, so that the audit log tells users apart. */
+  /** The path of a user's kubeconfig; the audit log distinguishes users. */
   readonly kubeconfigFor: (user: TestbedUser) => string;
   /** Ends the API server at once, as a crash does. */
   readonly stopApiServer: () => Promise<void>;
   /** Starts it again on the same port and the same etcd, and waits until it is ready. */
   readonly startApiServer: () => Promise<void>;
   /**
-   * Makes every older revision 410 Gone: watches and pages from before cannot go on. The API server
-   * goes away for some seconds, because it serves old revisions from its own cache as well.
+   * Compacts every older revision, so that earlier watches and pages get 410 Gone. The API server
+   * is away for some seconds, because it also serves old revisions from its own cache.
    */
   readonly compactHistory: () => Promise<void>;
   /** Every answered request so far, except what the bed's own programs read. */
@@ -129,7 +129,7 @@ const startComponents = (
 
 const seconds = (sinceMs: number): string => ((realTime.monotonic() - sinceMs) / 1000).toFixed(1);
 
-/** What is going on in one bed while it starts and runs. */
+/** The state of one bed. */
 interface Site {
   readonly layout: Layout;
   readonly found: Binaries;

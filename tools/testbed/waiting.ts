@@ -3,12 +3,12 @@
  */
 import { realTime } from '../../src/effects/real-time.ts';
 
-/** How long to look, how often, and what to call it when it does not come. */
+/** The timeout and interval of a wait, and the condition's name for messages. */
 export interface Patience {
   readonly what: string;
   readonly timeoutMs?: number;
   readonly everyMs?: number;
-  /** Says why it can never come, once that is known; then nobody waits any longer. */
+  /** Returns why the condition can never hold, if known; then the wait ends. */
   readonly hopeless?: () => string | undefined;
 }
 
@@ -25,8 +25,8 @@ const described = (problem: unknown): string =>
   problem instanceof Error ? problem.message : String(problem);
 
 /**
- * Asks `probe` until it gives something other than `undefined` or `false`, and gives that. A probe
- * that throws is asked again; what it threw last is in the error when the time is up.
+ * Polls `probe` until it returns something other than `undefined` or `false`, and returns that. A
+ * probe that throws is retried; its last error is in the timeout's error.
  */
 export const eventually = async <T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,

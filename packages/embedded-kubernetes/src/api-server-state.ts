@@ -1,4 +1,4 @@
-/** The state that every verb of the API server works with, and the object it works on. */
+/** The state shared by all verbs of the API server, and the object that a verb works on. */
 import type { JsonRecord } from './values/json.ts';
 import type { Time } from './values/time.ts';
 import { type Kind, type Moment, subjectOf } from './kinds/kind.ts';
@@ -7,7 +7,7 @@ import type { ObjectName } from './storage/collection.ts';
 import type { Identifiers } from './storage/identifiers.ts';
 import type { Store } from './storage/store.ts';
 
-/** The kinds that are served; CRDs add and remove some. */
+/** The served kinds. CRDs add and remove entries. */
 export interface Kinds {
   /** By group, version and plural name. */
   readonly find: (group: string, version: string, plural: string) => Kind | undefined;
@@ -24,30 +24,30 @@ export interface ApiServerState {
   readonly identifiers: Identifiers;
 }
 
-/** One object of one kind, there or not. */
+/** One object of one kind, which may be absent. */
 export interface Target {
   readonly kind: Kind;
   readonly at: ObjectName;
 }
 
-/** What rules may look at now. */
+/** The context passed to admission and strategy rules. */
 export const momentOf = ({ store, time }: ApiServerState): Moment => ({ store, nowMs: time.now() });
 
-/** The object as it is stored. */
+/** The stored object. */
 export const storedAt = ({ store }: ApiServerState, { kind, at }: Target): JsonRecord | undefined =>
   store.collection(kind.resource).get(at);
 
-/** The object as it is stored; refuses when there is none. */
+/** The stored object; throws 404 if it is absent. */
 export const storedOrRefuse = (server: ApiServerState, target: Target): JsonRecord => {
   const found = storedAt(server, target);
   if (found === undefined) throw notFound(subjectOf(target.kind), target.at.name);
   return found;
 };
 
-/** The object as this version of the kind has it. */
+/** The object converted to this version of the kind. */
 export const servedBy = (kind: Kind, stored: JsonRecord): JsonRecord =>
   kind.conversion?.fromStored(stored) ?? stored;
 
-/** The object as it is stored, from what this version of the kind has. */
+/** Converts an object from this version of the kind to its stored form. */
 export const storedBy = (kind: Kind, object: JsonRecord): JsonRecord =>
   kind.conversion?.toStored(object) ?? object;

@@ -1,23 +1,23 @@
 /**
- * What goes into the embedded API server and what comes out, whatever carries it.
+ * Transport-independent requests and responses of the embedded API server.
  *
- * Promises: a request is what a socket would carry, parsed; an HTTP status is an answer and never a
- * failure. A carrier fails only as a connection does: `ConnectionCut`.
+ * Promises: a request is a parsed HTTP request; every HTTP status is a response, never a rejection.
+ * A transport rejects only with `ConnectionCut`, when the connection fails.
  */
 import type { JsonRecord } from './values/json.ts';
 
 /** One request. */
 export interface ClusterRequest {
   readonly method: string;
-  /** As on the wire, query included: `/api/v1/namespaces/a/pods?limit=5`. */
+  /** The request target with its query: `/api/v1/namespaces/a/pods?limit=5`. */
   readonly path: string;
-  /** Names in lower case. A `content-type` decides how a body is read; default JSON. */
+  /** Names in lower case. `content-type` selects the body decoder; default JSON. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Parsed JSON. */
   readonly body?: unknown;
 }
 
-/** A whole answer. `body` is JSON, or text when it is a string. */
+/** A complete response. `body` is JSON, or text when it is a string. */
 export interface ClusterAnswer {
   readonly _tag: 'Answer';
   readonly status: number;
@@ -31,28 +31,28 @@ export interface ClusterWatchLine {
   readonly object: JsonRecord;
 }
 
-/** Where the lines of a watch go; after `ended` or `cut` nothing comes any more. */
+/** Receives the lines of a watch; nothing follows `ended` or `cut`. */
 export interface WatchReader {
-  /** What came together, in order; what is there at the beginning comes while `open` runs. */
+  /** One batch of lines, in order; the initial batch arrives while `open` runs. */
   readonly lines: (lines: readonly ClusterWatchLine[]) => void;
-  /** The server closed the stream in good order. */
+  /** The server closed the stream cleanly. */
   readonly ended: () => void;
   /** The connection broke. */
   readonly cut: () => void;
 }
 
-/** An open stream with status 200; it begins when somebody reads it. */
+/** An open stream with status 200; it starts when `open` is called. */
 export interface ClusterWatch {
   readonly _tag: 'Watch';
-  /** Gives the lines to one reader; returns what closes the stream from the client's side. */
+  /** Delivers the lines to one reader; returns a function that closes the stream. */
   readonly open: (reader: WatchReader) => () => void;
 }
 
 export type ClusterResponse = ClusterAnswer | ClusterWatch;
 
-/** The connection broke before the answer came, or was never made. */
+/** The connection broke before the response arrived, or was never established. */
 export class ConnectionCut extends Error {
-  /** False when nothing reached the server for certain, as a client can tell. */
+  /** False when the request certainly did not reach the server, as far as a client can tell. */
   readonly sent: boolean;
 
   constructor(sent: boolean) {

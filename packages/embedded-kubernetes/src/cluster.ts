@@ -1,9 +1,10 @@
 /**
- * A whole API server in one value: its store, its verbs, its faults, on a given time and seed.
+ * A complete API server in one value: store, verbs and faults, driven by an injected clock and
+ * seed.
  *
- * Promises: `answer` is done when it returns, and faults never touch it; `handle` is the same
- * behind the faults that are set, as a connection would bring it. The same requests at the same
- * moments give the same answers, UIDs and revisions.
+ * Promises: `answer` is synchronous and bypasses faults; `handle` applies the configured faults,
+ * like a connection. The same requests at the same times produce the same responses, UIDs and
+ * resource versions.
  */
 import type { Time } from './values/time.ts';
 import { discover } from './http/discovery.ts';
@@ -24,12 +25,12 @@ import { expireEvents } from './controllers/event-ttl.ts';
 import { finalizeNamespaces } from './controllers/namespace.ts';
 import { makeWatchRegister, type OpenWatches } from './verbs/watching.ts';
 
-/** How a cluster is made. */
+/** Options of a cluster. */
 export interface ClusterOptions {
   readonly time: Time;
-  /** Decides UIDs and generated names. */
+  /** Seeds UIDs and generated names. */
   readonly seed: number;
-  /** How many changes each resource remembers for watches. */
+  /** How many changes per resource the watch cache keeps. */
   readonly historyMax?: number;
 }
 
@@ -40,21 +41,21 @@ export interface Cluster {
   readonly kinds: Kinds;
   readonly faults: Faults;
   readonly watches: OpenWatches;
-  /** Answers at once. */
+  /** Responds synchronously. */
   readonly answer: (request: ClusterRequest) => ClusterResponse;
-  /** Answers as a connection would: late, refused or never, when faults say so. */
+  /** Responds as a connection would; faults may delay, reject or drop the request. */
   readonly handle: (request: ClusterRequest) => Promise<ClusterResponse>;
 }
 
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-/** Priorities of what the system itself consists of. */
+/** Priorities of the system priority classes. */
 const PRIORITY_CLASSES = [
   ['system-node-critical', 2_000_001_000],
   ['system-cluster-critical', 2_000_000_000],
 ] as const;
 
-/** What a problem looks like to the client. */
+/** Converts a problem to the response that the client receives. */
 const refusalOf = ({ code, status, retryAfterSeconds }: ApiProblem): ClusterAnswer => {
   const answer = answerOf(code, status);
   if (retryAfterSeconds === undefined) return answer;

@@ -1,8 +1,8 @@
 /**
- * What goes wrong on purpose between a client and the embedded API server.
+ * Injects faults between a client and the embedded API server.
  *
- * Promises: a fault touches the requests that match it, as often as it says and not once more; the
- * oldest fault that matches goes first; what is done before a connection breaks stays done.
+ * Promises: a fault applies to matching requests at most `times` times; the oldest matching fault
+ * applies first; a request that ran before its connection broke stays applied.
  */
 import type { Time } from './values/time.ts';
 import { answerOf } from './http/requests.ts';
@@ -10,36 +10,36 @@ import { type ClusterRequest, type ClusterResponse, ConnectionCut } from './api.
 
 /** What happens to a request. */
 export type Trouble =
-  /** Answered with this status and nothing done; 429 may say after how long to try again. */
+  /** Responds with this status without running the request; 429 may carry Retry-After. */
   | { readonly kind: 'refuse'; readonly status: number; readonly retryAfterSeconds?: number }
-  /** The connection breaks, before or after the request was done. */
+  /** Breaks the connection before or after the request ran. */
   | { readonly kind: 'cut'; readonly done: boolean }
-  /** No connection is made. */
+  /** Refuses the connection. */
   | { readonly kind: 'unreachable' }
-  /** Never answered: the client has to give up. */
+  /** Never responds: the client must time out. */
   | { readonly kind: 'hang'; readonly done: boolean }
-  /** Done and answered, but late. */
+  /** Runs the request and responds late. */
   | { readonly kind: 'slow'; readonly delayMs: number };
 
-/** A fault that waits for requests. */
+/** A configured fault. */
 export interface Fault {
   readonly trouble: Trouble;
   /** Default: every method. */
   readonly methods?: readonly string[];
-  /** A part of the path, query included; default: every path. */
+  /** A substring of the path with its query; default: every path. */
   readonly path?: string;
-  /** How many requests it touches; default: all until it is lifted. */
+  /** How many requests it applies to; default: all until it is removed. */
   readonly times?: number;
 }
 
-/** Faults that are set. */
+/** The configured faults. */
 export interface Faults {
-  /** Sets a fault; returns what lifts it. */
+  /** Adds a fault; returns a function that removes it. */
   readonly set: (fault: Fault) => () => void;
   readonly clear: () => void;
-  /** Those that are set, with how many requests each has touched. */
+  /** The configured faults, each with how many requests it has affected. */
   readonly list: () => readonly (Fault & { readonly touched: number })[];
-  /** Answers a request behind the faults. */
+  /** Applies the faults to a request. */
   readonly intercept: (
     request: ClusterRequest,
     answer: (request: ClusterRequest) => ClusterResponse,
@@ -66,7 +66,7 @@ const refusal = (status: number, retryAfterSeconds: number | undefined): Cluster
     apiVersion: 'v1',
     metadata: {},
     status: 'Failure',
-    message: 'the embedded cluster was told to refuse this request',
+    message: 'the embedded cluster refuses this request: injected fault',
     ...(reason === undefined ? {} : { reason }),
     ...(retry === undefined ? {} : { details: retry }),
     code: status,

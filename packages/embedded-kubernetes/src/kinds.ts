@@ -1,4 +1,4 @@
-/** The kinds that a cluster serves: those that are built in, and those that CRDs bring. */
+/** The registry of served kinds: built-in ones and those of CRDs. */
 import type { Kinds } from './api-server-state.ts';
 import { budgetKind } from './kinds/budget-kind.ts';
 import { CORE_KINDS } from './kinds/core-kinds.ts';
@@ -8,7 +8,7 @@ import { serviceKind } from './kinds/services.ts';
 import { WORKLOAD_KINDS } from './kinds/workloads.ts';
 import { definitionKind } from './controllers/custom-resource-definitions.ts';
 
-/** Kinds that are always there. */
+/** Built-in kinds. */
 export const BUILT_IN: readonly Kind[] = [
   ...CORE_KINDS,
   coreEventKind,
@@ -22,7 +22,7 @@ export const BUILT_IN: readonly Kind[] = [
 const keyOf = ({ group, version, plural }: Pick<Kind, 'group' | 'version' | 'plural'>): string =>
   `${group}/${version}/${plural}`;
 
-/** A register with `kinds` in it. */
+/** A registry with `kinds`. */
 export const makeKinds = (kinds: readonly Kind[] = BUILT_IN): Kinds => {
   const known = new Map(kinds.map((kind) => [keyOf(kind), kind]));
   return {

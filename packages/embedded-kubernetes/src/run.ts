@@ -1,7 +1,7 @@
 /**
  * An embedded cluster with its controllers and kubelets, over HTTP.
  *
- * Promises: its kubeconfig is good for kubectl and for any client; nothing is left on disk.
+ * Promises: its kubeconfig works with kubectl and any client; nothing is left on disk.
  */
 import { nextSeed, seededRandom } from './values/random.ts';
 import type { JsonRecord } from './values/json.ts';
@@ -15,27 +15,27 @@ import { DEFAULT_TIMING } from './controllers/controller-environment.ts';
 import { storeEnvironment } from './controllers/store-environment.ts';
 import { type ScaledClock, scaledClock } from './scaled-clock.ts';
 
-/** How a cluster is run. */
+/** Options of a run. */
 export interface ClusterRunOptions {
   readonly time: Time;
-  /** Where kubectl connects; port 0 takes a free one. */
+  /** The listen address; port 0 picks a free one. */
   readonly listen: BoundAddress;
-  /** Decides UIDs, generated names and the timing of controllers. */
+  /** Seeds UIDs, generated names and controller timing. */
   readonly seed: number;
-  /** CustomResourceDefinitions that are there at the start. */
+  /** CustomResourceDefinitions to create at the start. */
   readonly definitions?: readonly JsonRecord[];
-  /** How many Nodes there are at the start. */
+  /** How many Nodes to create at the start. */
   readonly nodes: number;
-  /** How many seconds pass in a real one. */
+  /** Simulated seconds per real second. */
   readonly rate: number;
 }
 
-/** A cluster that runs. */
+/** A running cluster. */
 export interface RunningCluster {
   readonly address: BoundAddress;
   readonly cluster: Cluster;
   readonly time: ScaledClock;
-  /** YAML (which JSON is) for kubectl. */
+  /** A kubeconfig as YAML (in JSON syntax). */
   readonly kubeconfig: string;
   readonly stop: () => Promise<void>;
 }

@@ -1,17 +1,17 @@
 /**
- * Time at a rate, with jumps: a day of a cluster in a minute.
+ * A clock with an adjustable rate and jumps: a day of a cluster in a minute.
  *
- * Promises: timers fire in the order of their due times, also across a jump; at rate 0 nothing
- * fires by itself. Durations and the wall clock move together.
+ * Promises: timers fire in the order of their due times, also across a jump; at rate 0 no timer
+ * fires unless the clock is advanced. Durations and the wall clock move together.
  */
 import type { Time } from './values/time.ts';
 
 /** A `Time` whose rate can be set. */
 export interface ScaledClock extends Time {
-  /** How many seconds pass in a real one. */
+  /** Simulated seconds per real second. */
   readonly rate: () => number;
   readonly setRate: (rate: number) => void;
-  /** Lets `ms` pass at once. */
+  /** Advances the clock by `ms`. */
   readonly jump: (ms: number) => void;
 }
 
@@ -49,7 +49,7 @@ export const scaledClock = (base: Time, startRate = 1): ScaledClock => {
       }),
     );
   };
-  /** Begins to count anew, with every timer where it is due now. */
+  /** Restarts the base timers after a change of rate. */
   const anchor = (ms: number, newRate: number): void => {
     anchorMs = ms;
     anchorBaseMs = base.monotonic();

@@ -32,7 +32,7 @@ const TEMPLATE = {
 };
 const WORKLOAD = { selector: { matchLabels: { a: 'b' } }, template: TEMPLATE };
 
-/** Specs without which nothing of the kind is taken. */
+/** Minimal valid specs of the kinds. */
 const SPECS: Readonly<Record<string, JsonRecord>> = {
   pods: TEMPLATE.spec,
   services: { ports: [{ port: 80 }] },

@@ -48,7 +48,7 @@ describe('scaledUp', () => {
 });
 
 describe('budgetCounts', () => {
-  test('maxUnavailable leaves what the controllers want less so many', () => {
+  test('maxUnavailable is subtracted from the wanted replicas', () => {
     expect(counts({ maxUnavailable: 1 }, pods(4))).toMatchObject({
       expectedPods: 4,
       desiredHealthy: 3,
@@ -56,21 +56,21 @@ describe('budgetCounts', () => {
       disruptionsAllowed: 1,
     });
   });
-  test('a percentage of maxUnavailable is one of what is wanted, not of what is there', () => {
+  test('a percentage of maxUnavailable refers to the wanted replicas, not the current pods', () => {
     expect(counts({ maxUnavailable: '25%' }, pods(3), { wanted: 8 })).toMatchObject({
       expectedPods: 8,
       desiredHealthy: 6,
       disruptionsAllowed: 0,
     });
   });
-  test('a number of minAvailable counts pods, whoever wants them', () => {
+  test('a number of minAvailable counts pods of any controller', () => {
     expect(counts({ minAvailable: 2 }, pods(3), { wanted: undefined })).toMatchObject({
       expectedPods: 3,
       desiredHealthy: 2,
       disruptionsAllowed: 1,
     });
   });
-  test('a budget over pods that nobody controls allows nothing under maxUnavailable', () => {
+  test('a budget over pods without a controller allows nothing under maxUnavailable', () => {
     expect(counts({ maxUnavailable: 1 }, pods(2), { wanted: 0 })).toMatchObject({
       expectedPods: 0,
       disruptionsAllowed: 0,
@@ -83,7 +83,7 @@ describe('budgetCounts', () => {
       disruptionsAllowed: 0,
     });
   });
-  test('a counted eviction is not healthy until its pod terminates or two minutes are over', () => {
+  test('an evicted pod is not healthy until it terminates or two minutes have passed', () => {
     const disruptedPods = {
       p0: new Date(NOW - 1000).toISOString(),
       p1: new Date(NOW - 121_000).toISOString(),
@@ -93,7 +93,7 @@ describe('budgetCounts', () => {
     expect(Object.keys(found?.disruptedPods ?? {})).toEqual(['p0']);
     expect(found).toMatchObject({ currentHealthy: 3, disruptionsAllowed: 1, againInMs: 119_000 });
   });
-  test('controllers that cannot be told make a budget that cannot be worked out', () => {
+  test('a budget over pods with unknown controllers cannot be computed', () => {
     expect(counts({ maxUnavailable: 1 }, pods(2), { wanted: undefined })).toBeUndefined();
     expect(counts({ minAvailable: '50%' }, pods(2), { wanted: undefined })).toBeUndefined();
   });

@@ -44,7 +44,7 @@ describe('fields of built-in kinds', () => {
     ]);
   });
 
-  test('null is what is not said, and no unknown field', () => {
+  test('null counts as absent, not as an unknown field', () => {
     const { object, dropped } = shaped({ metadata: { creationTimestamp: null, labels: null } });
     expect([object, dropped]).toEqual([{ metadata: {} }, []]);
   });
@@ -76,7 +76,7 @@ describe('fields of built-in kinds', () => {
     expect(object).toEqual(container({ resources: { limits: { cpu: kept } } }));
   });
 
-  test('maps keep their keys, and what may be anything stays as it is', () => {
+  test('maps keep their keys, and untyped fields stay unchanged', () => {
     const budget = kindOf('poddisruptionbudgets', 'policy');
     const given = {
       metadata: { annotations: { 'a.b/c': 'd' } },

@@ -60,8 +60,8 @@ const workload = (kind: string, name: string, spec: JsonRecord) => ({
   },
 });
 
-describe('the players', () => {
-  test('a Deployment becomes Ready pods on nodes, and its status says so', async () => {
+describe('the controllers', () => {
+  test('a Deployment becomes Ready pods on nodes, and its status reports them', async () => {
     const { time, ask, pods } = setUp();
     await time.advance(5000);
     ask('POST', `${APPS}/deployments`, workload('Deployment', 'web', { replicas: 5 }));
@@ -90,7 +90,7 @@ describe('the players', () => {
     expect(images).toEqual(['b', 'b', 'b', 'b']);
   });
 
-  test('what fits nowhere says why, and is placed when a node joins', async () => {
+  test('an unschedulable pod reports the reason, and is bound when a node joins', async () => {
     const { time, ask, addNode, pods } = setUp(1);
     ask('POST', `${APPS}/replicasets`, workload('ReplicaSet', 'web', { replicas: 9 }));
     await time.advance(20_000);
@@ -107,7 +107,7 @@ describe('the players', () => {
     expect(pods().filter(isReady)).toHaveLength(9);
   });
 
-  test('a pod that will not stop takes its grace and no longer; finalizers keep it', async () => {
+  test('a pod that does not stop ends after its grace period; finalizers keep it', async () => {
     const { time, ask, pods } = setUp(1);
     ask('POST', `${CORE}/pods`, {
       metadata: { name: 'a', annotations: { [STOPS_AFTER]: 'never' }, finalizers: ['x.dev/keep'] },
@@ -124,7 +124,7 @@ describe('the players', () => {
     expect(pods()).toEqual([]);
   });
 
-  test('a StatefulSet makes its pods one after another, each with a volume of its zone', async () => {
+  test('a StatefulSet creates its pods in order, each with a volume in its zone', async () => {
     const { time, ask, cluster, pods } = setUp();
     const set = workload('StatefulSet', 'db', {
       replicas: 3,
@@ -147,7 +147,7 @@ describe('the players', () => {
     expect([nodeOf(again), isReady(again)]).toEqual([home, true]);
   });
 
-  test('a DaemonSet has one pod a node, on cordoned ones too', async () => {
+  test('a DaemonSet has one pod per node, also on cordoned ones', async () => {
     const { time, ask, addNode, pods } = setUp(2);
     ask('PATCH', '/api/v1/nodes/n1', { spec: { unschedulable: true } });
     ask('POST', `${APPS}/daemonsets`, workload('DaemonSet', 'agent', {}));
@@ -157,7 +157,7 @@ describe('the players', () => {
     expect(pods().filter(isReady).map(nodeOf).toSorted()).toEqual(['late', 'n0', 'n1']);
   });
 
-  test('a budget counts what its controllers want, and follows evictions', async () => {
+  test('a budget counts the replicas of its controllers, and follows evictions', async () => {
     const { time, ask, pods } = setUp();
     ask('POST', `${APPS}/deployments`, workload('Deployment', 'web', { replicas: 4 }));
     ask('POST', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', {
@@ -180,7 +180,7 @@ describe('the players', () => {
     expect(budget()).toMatchObject({ currentHealthy: 4, disruptionsAllowed: 1 });
   });
 
-  test('what an owner leaves behind goes after it; orphans stay', async () => {
+  test('dependents are deleted after their owner; orphans stay', async () => {
     const { time, ask, cluster, pods } = setUp();
     for (const name of ['a', 'b', 'c']) {
       ask('POST', `${APPS}/deployments`, workload('Deployment', name, { replicas: 2 }));
@@ -200,7 +200,7 @@ describe('the players', () => {
     expect([others.length, listOrEmptyAt(set, 'metadata', 'ownerReferences')]).toEqual([0, []]);
   });
 
-  test('pods of a Node that is deleted go, and come back elsewhere', async () => {
+  test('pods of a deleted Node are deleted and recreated elsewhere', async () => {
     const { time, ask, pods } = setUp();
     ask('POST', `${APPS}/deployments`, workload('Deployment', 'web', { replicas: 6 }));
     await time.advance(20_000);
@@ -210,7 +210,7 @@ describe('the players', () => {
     expect(pods().some((pod) => nodeOf(pod) === 'n0')).toBe(false);
   });
 
-  test('a node that falls silent is Unknown and tainted, until it is received again', async () => {
+  test('a silent node is Unknown and tainted until its kubelet reports again', async () => {
     const { time, ask, controllers, pods } = setUp(2);
     ask('POST', `${APPS}/deployments`, workload('Deployment', 'web', { replicas: 4 }));
     await time.advance(20_000);

@@ -7,7 +7,7 @@ import { makeCluster } from '../src/cluster.ts';
 const MINUTE_MS = 60_000;
 const EVENTS = '/api/v1/namespaces/default/events';
 
-test('Events go an hour after they were last written, when the next one comes', async () => {
+test('Events are deleted an hour after their last write, when the next one arrives', async () => {
   const time = simulatedTime();
   const { answer, store } = makeCluster({ time, seed: 1 });
   const write = (name: string): void => {

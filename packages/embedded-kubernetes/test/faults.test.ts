@@ -20,7 +20,7 @@ const statusOf = (response: ClusterResponse): number | string =>
   response._tag === 'Answer' ? response.status : response._tag;
 
 describe('faults of the embedded cluster', () => {
-  test('a refusal answers as often as it says, and nothing is done', async () => {
+  test('a refusal applies the given number of times, without running the request', async () => {
     const { cluster, create, exists } = setUp();
     cluster.faults.set({ trouble: { kind: 'refuse', status: 409 }, times: 2 });
     const statuses = [await create('a'), await create('a'), await create('a')].map(statusOf);
@@ -28,13 +28,13 @@ describe('faults of the embedded cluster', () => {
     expect(exists('a')).toBe(true);
   });
 
-  test('a refusal may say when to try again', async () => {
+  test('a refusal may have Retry-After', async () => {
     const { cluster, create } = setUp();
     cluster.faults.set({ trouble: { kind: 'refuse', status: 429, retryAfterSeconds: 3 } });
     expect(await create('a')).toMatchObject({ status: 429, headers: { 'retry-after': '3' } });
   });
 
-  test('only requests that match are touched', async () => {
+  test('only matching requests are affected', async () => {
     const { cluster, create } = setUp();
     cluster.faults.set({ trouble: { kind: 'unreachable' }, methods: ['GET'], path: '/configmaps' });
     expect(statusOf(await create('a'))).toBe(201);
@@ -46,7 +46,7 @@ describe('faults of the embedded cluster', () => {
   });
 
   test.each([{ done: true }, { done: false }])(
-    'a cut connection leaves what was done: $done',
+    'a cut connection keeps applied changes: $done',
     async ({ done }) => {
       const { cluster, create, exists } = setUp();
       cluster.faults.set({ trouble: { kind: 'cut', done }, times: 1 });
@@ -67,7 +67,7 @@ describe('faults of the embedded cluster', () => {
     expect([answered, exists('a')]).toEqual([false, true]);
   });
 
-  test('a slow request is done when its time has come', async () => {
+  test('a slow request runs after its delay', async () => {
     const { time, cluster, create, exists } = setUp();
     cluster.faults.set({ trouble: { kind: 'slow', delayMs: 500 } });
     const answer = create('a');
@@ -77,7 +77,7 @@ describe('faults of the embedded cluster', () => {
     expect(statusOf(await answer)).toBe(201);
   });
 
-  test('a lifted fault touches nothing', async () => {
+  test('a removed fault affects nothing', async () => {
     const { cluster, create } = setUp();
     const lift = cluster.faults.set({ trouble: { kind: 'refuse', status: 500 } });
     lift();
@@ -86,7 +86,7 @@ describe('faults of the embedded cluster', () => {
     expect(statusOf(await create('a'))).toBe(201);
   });
 
-  test('watches are cut or ended, those of one resource alone when asked so', () => {
+  test('watches are cut or ended, optionally those of one resource only', () => {
     const { cluster } = setUp();
     const ends: string[] = [];
     for (const path of [CONFIGMAPS, '/api/v1/nodes', '/api/v1/pods']) {

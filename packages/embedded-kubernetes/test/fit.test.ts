@@ -15,7 +15,7 @@ const affinity = (...nodeSelectorTerms: readonly unknown[]): JsonRecord => ({
 });
 
 describe('misfit', () => {
-  test('a cordoned node is for pods that tolerate the cordon', () => {
+  test('a cordoned node fits only pods that tolerate the cordon', () => {
     const cordoned = node({ unschedulable: true });
     const tolerant = {
       spec: { tolerations: [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }] },
@@ -35,11 +35,11 @@ describe('misfit', () => {
     const why = misfit({ spec: { tolerations: [toleration] } }, tainted, []);
     expect(why === undefined).toBe(holds);
   });
-  test('a preference of a taint keeps nobody away', () => {
+  test('a PreferNoSchedule taint excludes no pod', () => {
     const tainted = node({ taints: [{ key: 'a', effect: 'PreferNoSchedule' }] });
     expect(misfit({}, tainted, [])).toBeUndefined();
   });
-  test('node selectors want every label', () => {
+  test('node selectors require every label', () => {
     const pod = { spec: { nodeSelector: { zone: 'a', disk: 'ssd' } } };
     expect(misfit(pod, node({}, { zone: 'a' }), [])).toContain('affinity/selector');
     expect(misfit(pod, node({}, { zone: 'a', disk: 'ssd' }), [])).toBeUndefined();
@@ -51,7 +51,7 @@ describe('misfit', () => {
     expect(misfit(affinity({}, inA), node({}, { zone: 'a' }), [])).toBeUndefined();
     expect(misfit(affinity(inA, byName), node({}, { zone: 'b' }), [])).toBeUndefined();
   });
-  test('a volume of another zone keeps its pod away', () => {
+  test('a volume in another zone excludes the node', () => {
     const key = 'topology.kubernetes.io/zone';
     const volume = { metadata: { labels: { [key]: 'b' } } };
     expect(misfit({}, node({}, { [key]: 'a' }), [volume])).toContain('volume node affinity');
@@ -61,7 +61,7 @@ describe('misfit', () => {
 
 describe('ledger', () => {
   const container = (cpu: string) => ({ resources: { requests: { cpu } } });
-  test('a pod asks for its containers together, at least for its largest init container', () => {
+  test('a pod requests the sum of its containers, at least its largest init container', () => {
     const pod = {
       spec: {
         containers: [container('500m'), container('250m')],
@@ -71,7 +71,7 @@ describe('ledger', () => {
     };
     expect(podAmounts(pod).get('cpu')).toBe(2010);
   });
-  test('what is short is named; what is given back is there again', () => {
+  test('names the insufficient resource; released resources are available again', () => {
     const book = noAllocations();
     const room = nodeAmounts(node());
     const one = podAmounts({ spec: { containers: [container('1500m')] } });
@@ -81,7 +81,7 @@ describe('ledger', () => {
     book.giveBack(one);
     expect(book.short(one, room)).toBeUndefined();
   });
-  test('a node takes so many pods and no more, however small', () => {
+  test('a node fits no more pods than its limit, however small', () => {
     const book = noAllocations();
     const small = podAmounts({ spec: {} });
     for (let made = 0; made < 3; made += 1) book.take(small);

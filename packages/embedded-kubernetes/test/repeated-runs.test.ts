@@ -28,7 +28,7 @@ const recordedRun = (seed: number): readonly string[] => {
   return lines;
 };
 
-test('the embedded cluster tells the same story of the same seed, byte for byte', () => {
+test('the embedded cluster repeats a run of the same seed byte for byte', () => {
   expect(recordedRun(5)).toEqual(recordedRun(5));
 });
 

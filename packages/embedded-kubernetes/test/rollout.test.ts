@@ -15,7 +15,7 @@ describe('leeway', () => {
 });
 
 describe('rolloutStep', () => {
-  test('a new set begins within the surge, and old pods that are not available go first', () => {
+  test('a new set starts within the surge, and unavailable old pods are deleted first', () => {
     const step = rolloutStep({
       replicas: 4,
       strategy: {},
@@ -31,7 +31,7 @@ describe('rolloutStep', () => {
     expect(rolloutStep({ replicas: 4, strategy, next: undefined, old }).next).toBe(0);
     expect(rolloutStep({ replicas: 4, strategy, next: undefined, old: [] }).next).toBe(4);
   });
-  test('never too many pods, never too few available, and always an end', () => {
+  test('never too many pods, never too few available, and it always ends', () => {
     const share = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constantFrom('0%', '25%', '60%'));
     fc.assert(fc.property(fc.integer({ min: 1, max: 20 }), share, share, (replicas, up, down) => {
       const strategy = { rollingUpdate: { maxSurge: up, maxUnavailable: down } };
@@ -64,7 +64,7 @@ describe('replicaPlan', () => {
       conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
     },
   });
-  test('pods without a node go first, then those that do not run', () => {
+  test('pods without a node are deleted first, then pods that do not run', () => {
     const pods = [pod('a', 'n', true), pod('b', 'n', false), pod('c', '', false)];
     const { toMake, toRemove } = replicaPlan(1, pods);
     expect([toMake, toRemove]).toEqual([0, [pods[2], pods[1]]]);

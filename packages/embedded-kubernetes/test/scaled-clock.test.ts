@@ -5,7 +5,7 @@ import { scaledClock } from '../src/scaled-clock.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('warped time', () => {
+describe('scaled clock', () => {
   test('passes at its rate, on both clocks', async () => {
     const base = simulatedTime(0);
     const time = scaledClock(base, 60);
@@ -26,7 +26,7 @@ describe('warped time', () => {
     expect(time.monotonic()).toBe(2 * HOUR_MS);
   });
 
-  test('stands still at rate 0, and goes on where it stood', async () => {
+  test('stops at rate 0 and resumes from the same time', async () => {
     const base = simulatedTime(0);
     const time = scaledClock(base, 0);
     let fired = 0;
@@ -40,7 +40,7 @@ describe('warped time', () => {
     expect([fired, time.monotonic()]).toEqual([1, 10]);
   });
 
-  test('a cancelled timer does not fire, whatever became of the rate', async () => {
+  test('a cancelled timer does not fire, whatever the rate', async () => {
     const base = simulatedTime(0);
     const time = scaledClock(base);
     let fired = 0;

@@ -1,4 +1,4 @@
-/** CEL rules of custom resources: what holds, what is told, what is refused at once. */
+/** CEL rules of custom resources: valid objects, violations, and rules that do not compile. */
 import { describe, expect, test } from 'vitest';
 import type { JsonRecord } from '../src/values/json.ts';
 import { ruleValidator } from '../src/schema/schema-rules.ts';
@@ -48,7 +48,7 @@ describe('CEL rules of a schema', () => {
     ]);
   });
 
-  test('a rule without a message says itself', () => {
+  test('a rule without a message reports its expression', () => {
     expect(problemsOf({ rule: 'self.least > 0' }, { least: 0 })[0]?.message).toContain(
       'failed rule: self.least > 0',
     );
@@ -66,27 +66,27 @@ describe('CEL rules of a schema', () => {
     ]);
   });
 
-  test('a rule about a change is judged only where there is one', () => {
+  test('a transition rule runs on updates only', () => {
     const rule = { rule: 'self.name == oldSelf.name', message: 'stays' };
     expect(problemsOf(rule, { name: 'b' })).toEqual([]);
     expect(problemsOf(rule, { name: 'b' }, { name: 'b' })).toEqual([]);
     expect(problemsOf(rule, { name: 'b' }, { name: 'a' })).toHaveLength(1);
   });
 
-  test('a rule that cannot be evaluated holds nothing back in silence', () => {
+  test('a rule that fails to evaluate is reported', () => {
     expect(problemsOf({ rule: 'self.none > 0' }, {})[0]?.message).toContain(
       'rule evaluation error',
     );
   });
 
   test.each(['self.least <', 'isURL(self.name)', 'self.least + 1'])(
-    'a rule that is none is told at once: %s',
+    'a rule that does not compile is reported at once: %s',
     (rule) => {
       expect(() => ruleValidator(withRules([{ rule }]))).toThrow();
     },
   );
 
-  test('rules of entries of lists say which entry', () => {
+  test('rules of list items report the index', () => {
     const entry = { ...text, 'x-kubernetes-validations': [{ rule: "self != ''", message: 'no' }] };
     const validate = ruleValidator(withRules([], {
       properties: { tags: { type: 'array', items: entry } },

@@ -24,7 +24,7 @@ const write = fc.oneof(
   fc.record({ what: fc.constant('budgets' as const), object: budget, removed: fc.boolean() }),
 );
 
-test('selection finds what selectors select, in the order of coming, after any writes', () => {
+test('selection finds the selected objects in insertion order, after any writes', () => {
   fc.assert(fc.property(fc.array(write, { maxLength: 40 }), (writes) => {
     const selection = makeSelection();
     for (const { what, object, removed } of writes) {

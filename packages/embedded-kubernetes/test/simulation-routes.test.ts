@@ -17,8 +17,8 @@ const setUp = () => {
   return { base, cluster, ask };
 };
 
-describe('handles of the embedded cluster', () => {
-  test('faults are set, listed and lifted; the handles themselves are not touched', async () => {
+describe('control endpoints of the embedded cluster', () => {
+  test('faults are set, listed and removed, and do not affect the endpoints', async () => {
     const { ask } = setUp();
     const fault = { kind: 'refuse', status: 503, path: '/nodes', times: 5 };
     await ask('POST', '/_sim/faults', fault);
@@ -42,7 +42,7 @@ describe('handles of the embedded cluster', () => {
     expect(cluster.faults.list()).toEqual([]);
   });
 
-  test('time is told, moved and stopped', async () => {
+  test('time is reported, advanced and stopped', async () => {
     const { ask } = setUp();
     expect(await ask('POST', '/_sim/time', { advanceMs: 90_000, rate: 0 })).toEqual([200, {
       now: '2026-01-01T00:01:30.000Z',
@@ -51,7 +51,7 @@ describe('handles of the embedded cluster', () => {
     expect((await ask('GET', '/_sim/time'))[0]).toBe(200);
   });
 
-  test('watches are dropped and revisions forgotten', async () => {
+  test('watches are dropped and revisions compacted', async () => {
     const { ask, cluster } = setUp();
     const watch = cluster.answer({ method: 'GET', path: '/api/v1/nodes?watch=true' });
     if (watch._tag === 'Watch') watch.open({ lines: () => {}, ended: () => {}, cut: () => {} });
@@ -68,7 +68,7 @@ describe('handles of the embedded cluster', () => {
     }]);
   });
 
-  test('a path that is none is not found, and others are the cluster’s', async () => {
+  test('an unknown path is not found, and other paths go to the cluster', async () => {
     const { ask } = setUp();
     expect((await ask('GET', '/_sim/none'))[0]).toBe(404);
     expect((await ask('PUT', '/_sim/time'))[0]).toBe(404);

@@ -38,7 +38,7 @@ describe('store', () => {
     expect(size()).toBe(3);
   });
 
-  test('tells listeners of changes in order, also of those that a listener makes', () => {
+  test('delivers changes in order, including changes that a listener makes', () => {
     const store = makeStore({});
     const received: string[] = [];
     store.subscribe(({ type, at: { name } }) => {
@@ -52,7 +52,7 @@ describe('store', () => {
     expect(received).toEqual(['2 ADDED x', '3 ADDED y', '4 DELETED x']);
   });
 
-  test('tells nothing to a listener that left', () => {
+  test('delivers nothing after unsubscribing', () => {
     const store = makeStore({});
     let received = 0;
     const leave = store.subscribe(() => {
@@ -64,7 +64,7 @@ describe('store', () => {
     expect(received).toBe(1);
   });
 
-  test('reads what was there at a revision', () => {
+  test('reads the state at a revision', () => {
     const store = makeStore({});
     put(store, 'x', { data: 'old' });
     put(store, 'y');
@@ -78,7 +78,7 @@ describe('store', () => {
     expect(names(collection.orderedAt(store.revision(), 'a'))).toEqual(['a/x', 'a/z']);
   });
 
-  test('forgets what is compacted, and says so', () => {
+  test('drops compacted history and reports it as expired', () => {
     const store = makeStore({});
     put(store, 'x');
     const then = store.revision();
@@ -91,7 +91,7 @@ describe('store', () => {
     expect(store.collection('pods').since(then - 1)).toBeUndefined();
   });
 
-  test('remembers no more changes than it may', () => {
+  test('keeps no more changes than its limit', () => {
     const store = makeStore({ historyMax: 10 });
     for (let count = 0; count < 100; count += 1) put(store, 'x', { data: `${count}` });
     const collection = store.collection('configmaps');
@@ -99,7 +99,7 @@ describe('store', () => {
     expect(collection.since(store.revision() - 1)).toHaveLength(1);
   });
 
-  test('hands out the very object that it keeps', () => {
+  test('returns the stored object itself', () => {
     const store = makeStore({});
     const kept = put(store, 'x');
     expect(store.collection('configmaps').get(at('x'))).toBe(kept);

@@ -1,8 +1,7 @@
 /**
- * `printf` as Go's package fmt does it: a format with flags, widths, precisions and operand
- * numbers.
+ * `printf` as Go's package fmt implements it: flags, widths, precisions and operand numbers.
  *
- * Promises: any format with any operands gives text; what does not fit is said in it, in Go's words
+ * Promises: any format with any operands yields text; mismatches appear in it in Go's notation
  * (`%!d(MISSING)`, `%!(EXTRA int=1)`, `%!(BADWIDTH)`).
  */
 import { type ByteString, decodeRune, encodeRune } from './byte-strings.ts';

@@ -122,7 +122,7 @@ const plainConstant = (text: string): NumberConstant => {
   const integer = parseInteger(text);
   const fits = integer !== undefined && integer >= -MAX_INT - 1n && integer <= MAX_UINT &&
     (integer <= MAX_INT || !text.startsWith('+'));
-  // Go tells floats by their letters, so that -0x1e is a float: its "e" is no exponent.
+  // Go recognizes floats by their letters, so -0x1e is a float: its "e" is no exponent.
   const floatLike = LOOKS_LIKE_FLOAT.test(text) && !IS_HEX_INTEGER.test(text);
   if (fits && floatLike) return constant(floatValue(Number(integer)));
   if (fits) return integer > MAX_INT ? { _tag: 'Overflow' } : constant(intValue(integer));

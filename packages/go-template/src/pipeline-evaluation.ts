@@ -32,7 +32,7 @@ import {
 } from './values.ts';
 import type { WorkMeter } from './work-meter.ts';
 
-/** No result of an earlier command: Go tells it from a nil one. */
+/** No result of an earlier command: Go distinguishes it from a nil result. */
 const NO_FINAL = Symbol('no final argument');
 type Final = Value | typeof NO_FINAL;
 

@@ -65,7 +65,7 @@ export const canBackquote = (bytes: ByteString): boolean => {
   return true;
 };
 
-/** One character of a quoted text, as the bytes it stands for. */
+/** One character of a quoted text, as bytes. */
 export interface UnquotedCharacter {
   readonly rune: number;
   readonly bytes: ByteString;
@@ -129,7 +129,7 @@ export const unquoteCharacter = (
   return byte === undefined ? undefined : ofByte(byte, 2);
 };
 
-/** What a whole quoted string (`"…"` or `` `…` ``) stands for; `undefined` when it is malformed. */
+/** The value of a whole quoted string (`"…"` or `` `…` ``); `undefined` when it is malformed. */
 export const unquote = (quoted: ByteString): ByteString | undefined => {
   const mark = quoted.charAt(0);
   const end = quoted.length - 1;

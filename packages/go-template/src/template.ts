@@ -48,7 +48,7 @@ export type RenderAnswer =
   | { readonly _tag: 'Rendered'; readonly text: string }
   | ({ readonly _tag: 'RenderFailed' } & TemplateFailure);
 
-/** Said where the runtime's own stack ends before our limits do. */
+/** The error message when the runtime's own stack ends before our limits apply. */
 const STACK_EXHAUSTED = 'exceeded maximum template depth (stack exhausted)';
 
 const placeOf = (text: string, position: number): Place => {

@@ -50,7 +50,7 @@ const describeToken = (token: Token): ByteString => {
 
 /** The first `count` characters, none of them cut in two. */
 const firstRunes = (text: ByteString, count: number): ByteString =>
-  // In UTF-8 a character goes on for as long as bytes are 0x80 to 0xbf.
+  // In UTF-8 a character continues as long as bytes are 0x80 to 0xbf.
   new RegExp(`^(?:[\\x00-\\x7f\\xc0-\\xff][\\x80-\\xbf]*){0,${count}}`).exec(text)?.[0] ?? '';
 
 const WORDS: ReadonlySet<TokenKind> = new Set<TokenKind>([
@@ -148,7 +148,7 @@ export class TokenReader {
     this.#returned.push(token);
   }
 
-  /** What a quoted token stands for. */
+  /** The value of a quoted token. */
   unquoted(token: Token): ByteString {
     return unquote(token.text) ?? this.fail('invalid syntax', token);
   }

@@ -1,10 +1,10 @@
 /**
- * Values as Go's reflection sees them: what a template computes with.
+ * Template values as Go's reflection sees them.
  *
- * Promises: plain data of JSON shape becomes what Go's `map[string]any` world would hold (a whole
- * number an `int`, any other number a `float64`, a list a `[]any`, an object a `map[string]any`),
- * and `structure` makes structs whose unknown fields are errors. Whether a value sits inside an
- * `any` is kept, because Go's messages and comparisons tell the difference.
+ * Promises: plain JSON-shaped data becomes what Go's `map[string]any` would hold (a whole number an
+ * `int`, any other number a `float64`, a list a `[]any`, an object a `map[string]any`), and
+ * `structure` makes structs whose unknown fields are errors. Whether a value is inside an `any` is
+ * recorded, because Go's messages and comparisons differ.
  */
 import { type ByteString, toBytes } from './byte-strings.ts';
 
@@ -88,7 +88,10 @@ const anyValue = (inner: Value): Value => ({ kind: 'any', inner });
 export const STRING: GoType = { kind: 'string' };
 const ANY: GoType = { kind: 'any' };
 
-/** A slice of `element`s; an empty one is nil, as protobuf decoding leaves it, unless said so. */
+/**
+ * A slice of `element`s; an empty one is nil, as protobuf decoding leaves it, unless stated
+ * otherwise.
+ */
 export const sliceValue = (
   element: GoType,
   items: readonly Value[],

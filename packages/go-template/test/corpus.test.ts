@@ -23,7 +23,7 @@ describe('the corpus of templates', () => {
     }
   });
 
-  it('has an answer of Go to each', () => {
+  it("has Go's result for each", () => {
     const unanswered = corpus.flatMap(({ cases }) => cases).filter(({ answer }) => {
       return 'error' in answer && !answer.error.startsWith('template: ');
     });

@@ -54,7 +54,7 @@ describe('a template', () => {
     });
   });
 
-  it('that calls itself without end fails at the call, with its line', () => {
+  it('that calls itself endlessly fails at the call, with its line', () => {
     expect(answer('{{define "a"}}\n{{template "a" .}}{{end}}{{template "a"}}')).toMatchObject({
       _tag: 'RenderFailed',
       line: 2,
@@ -77,7 +77,7 @@ describe('a template', () => {
     }
   });
 
-  it('of a megabyte is read in the time of its length', () => {
+  it('of a megabyte is parsed in linear time', () => {
     const long = '{{if .s}}{{printf "%s|" .s}}{{end}} text\n'.repeat(25_000);
     expect(answer(long)._tag).toBe('Rendered');
     expect(answer(`{{${'1'.repeat(1 << 20)}}}`)._tag).toBe('Unparseable');
@@ -86,7 +86,7 @@ describe('a template', () => {
   });
 });
 
-describe('the place of a complaint', () => {
+describe('the position of an error', () => {
   it('is counted from 1, in characters, where Go counts bytes', () => {
     expect(answer('é\néé {{.s.x}}')).toMatchObject({
       line: 2,
@@ -95,7 +95,7 @@ describe('the place of a complaint', () => {
     });
   });
 
-  it('of a text that is no template is where reading stopped', () => {
+  it('of an invalid template is where parsing stopped', () => {
     expect(answer('a\n  {{.s}} {{nope}}')).toMatchObject({
       _tag: 'Unparseable',
       line: 2,

@@ -1,4 +1,6 @@
-/** The inventory as an allocation sees it, and the promises that the last one made. */
+/**
+ * The inventory that an allocation pass sees, including the machines that the last pass assigned.
+ */
 import { type AllocatableInventory, type Claim, claimKey } from './claims.ts';
 import type { FleetMachine, Inventory } from './inventory.ts';
 
@@ -27,13 +29,13 @@ function* boundMachines(inventory: Inventory, clusters: Iterable<string>): Gener
   }
 }
 
-/** What it is computed from. */
+/** The inputs of the view. */
 export interface AllocatableInventoryOptions {
   readonly inventory: Inventory;
-  /** Machines and the claims that they are on their way to. */
+  /** Machines and the claims that they are assigned to. */
   readonly promises: ReadonlyMap<string, string>;
   readonly claims: readonly Claim[];
-  /** Those whose demand is known. */
+  /** Clusters with known demand. */
   readonly clusters: readonly string[];
 }
 

@@ -1,10 +1,10 @@
 /**
- * Which machine goes to which need: one pure pass over demand and inventory.
+ * Assigns machines to needs in one pure pass over demand and inventory.
  *
- * Promises: a need gets whole machines that suit it until their sum covers its aggregate; a need
- * with `Same` gets all of them from one value of its label or none; the more important need chooses
- * first and may take from the less important, never from a pinned one; what a cluster no longer
- * needs goes back.
+ * Promises: a need gets whole suitable machines until their sum covers its aggregate; a need with
+ * `Same` gets all of them from one value of its label, or none; the need with the higher priority
+ * chooses first and may preempt lower ones, but never takes a pinned machine; machines that a
+ * cluster no longer needs are reclaimed.
  */
 import { PenaltyBucket } from './gen/bigfleet/v1alpha1/capacity_pb.ts';
 import { type AllocatableInventory, type Claim, claimKey } from './claims.ts';
@@ -14,14 +14,14 @@ import type { MachineKind } from './machine-kind.ts';
 import { suits } from './needs.ts';
 import { addInto, covers } from './quantity.ts';
 
-/** One thing to do. */
+/** One action. */
 export type Decision =
   | { readonly _tag: 'Bind'; readonly id: string; readonly claim: Claim }
-  /** Have it made for a need. */
+  /** Provision it for a need. */
   | { readonly _tag: 'Order'; readonly id: string; readonly claim: Claim }
-  /** Serve another need of the same cluster. */
+  /** Reassign it to another need of the same cluster. */
   | { readonly _tag: 'Reassign'; readonly id: string; readonly claim: Claim }
-  /** Take it from a less important need; it is promised to this one. */
+  /** Preempt a need of lower priority; the machine is reserved for this one. */
   | {
     readonly _tag: 'Preempt';
     readonly id: string;
@@ -34,37 +34,37 @@ export type Decision =
 /** The outcome of a pass. */
 export interface Allocation {
   readonly decisions: readonly Decision[];
-  /** Keys of the claims whose machines, those on their way included, cover them. */
+  /** Keys of the claims whose machines, assigned ones included, cover them. */
   readonly satisfied: ReadonlySet<string>;
 }
 
-/** Grace of a reclaim that nobody is in a hurry for (FLT-05). */
+/** Grace of a reclaim that is not urgent (FLT-05). */
 const VOLUNTARY_GRACE_SECONDS = 600;
 
-/** From the widest gap of priorities to the narrowest. */
+/** Widest priority gap first. */
 const PREEMPTION_GRACE = [
   { gap: 1_000_000, seconds: 10 },
   { gap: 100_000, seconds: 30 },
   { gap: 1000, seconds: 120 },
 ] as const;
 
-/** The more important the preemptor, the shorter the grace. */
+/** The higher the preemptor's priority, the shorter the grace. */
 export const preemptionGraceSeconds = (priority: number, victimPriority: number): number =>
   PREEMPTION_GRACE.find(({ gap }) => priority - victimPriority >= gap)?.seconds ??
     VOLUNTARY_GRACE_SECONDS;
 
-/** A claim while it is being filled. */
+/** A claim while machines are assigned to it. */
 interface Filling {
   readonly claim: Claim;
   readonly key: string;
   readonly total: Map<string, bigint>;
-  /** Kinds of its machines, one entry a machine. */
+  /** Kinds of its machines, one entry per machine. */
   readonly kinds: MachineKind[];
-  /** Machines that it has and does not need. */
+  /** Its surplus machines. */
   readonly surplus: FleetMachine[];
 }
 
-/** Where further machines may come from: ids by kind, most welcome source first. */
+/** Sources of further machines: ids by kind, preferred source first. */
 interface Source {
   readonly ids: (kind: MachineKind) => Iterable<string>;
   readonly count: (kind: MachineKind) => number;
@@ -78,7 +78,7 @@ const take = (filling: Filling, kind: MachineKind): void => {
   filling.kinds.push(kind);
 };
 
-/** Machines that cannot be sent away count first, then as many of the others as are needed. */
+/** Machines that cannot be reassigned count first, then as many of the others as are needed. */
 const begin = (claim: Claim, inventory: AllocatableInventory): Filling => {
   const filling: Filling = {
     claim,
@@ -97,7 +97,7 @@ const begin = (claim: Claim, inventory: AllocatableInventory): Filling => {
   return filling;
 };
 
-/** One pass: the state of an allocation while it is made. */
+/** The state of one allocation pass. */
 class Pass {
   readonly decisions: Decision[] = [];
   readonly #inventory: AllocatableInventory;
@@ -123,7 +123,7 @@ class Pass {
     return filling;
   }
 
-  /** Machines of a cluster that none of its needs holds on to. */
+  /** Machines of a cluster that none of its needs uses. */
   offer(cluster: string, machines: readonly FleetMachine[]): void {
     this.#surplus.set(cluster, [...this.#surplus.get(cluster) ?? [], ...machines]);
   }
@@ -160,7 +160,7 @@ class Pass {
     this.decisions.push({ _tag: 'Bind', id, claim: filling.claim });
   }
 
-  /** Of a need with `Same`, the kinds of one domain that can cover it; none when there is none. */
+  /** For a need with `Same`, the kinds of one domain that can cover it, or none. */
   #oneDomain(
     filling: Filling,
     kinds: readonly MachineKind[],
@@ -243,7 +243,7 @@ class Pass {
   }
 }
 
-/** Machines that a claim may take from others, the least important first. */
+/** Machines that a claim may preempt, lowest priority first. */
 const victimsOf = (
   claim: Claim,
   claims: readonly Claim[],
@@ -261,7 +261,7 @@ const victimsOf = (
     .flatMap(({ cluster, need }) => [...inventory.serving(cluster, need.key)])
     .filter(({ state, held }) => state === 'CONFIGURED' && !held);
 
-/** Decides what to do about all claims. */
+/** Decides the actions for all claims. */
 export const allocate = (claims: readonly Claim[], inventory: AllocatableInventory): Allocation => {
   const ordered = claims.toSorted((left, right) =>
     right.need.wire.priority - left.need.wire.priority

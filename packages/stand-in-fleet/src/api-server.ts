@@ -2,16 +2,16 @@
 import { Pool } from 'undici';
 import type { ClusterAccess } from './kubeconfig.ts';
 
-/** Who the audit log says it was. */
+/** The user agent in the audit log. */
 const USER_AGENT = 'tidegate-fleet';
 
-/** An answer; `body` is parsed JSON. */
+/** A response; `body` is parsed JSON. */
 export interface ApiAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** The API server. Rejects when there is no answer; any status is one. */
+/** The API server. Rejects only when there is no response, whatever its status. */
 export interface ApiServer {
   readonly call: (
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
@@ -32,7 +32,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Connects to the cluster of a kubeconfig, on the first call. */
+/** Connects to the current cluster of a kubeconfig, on the first call. */
 export const apiServer = (access: ClusterAccess): ApiServer => {
   const { server, ca, cert, key, token, insecure } = access;
   const pool = new Pool(new URL(server).origin, {

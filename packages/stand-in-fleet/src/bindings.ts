@@ -1,9 +1,9 @@
 /**
- * Where the fleet remembers which machine is whose: a journal that survives being killed.
+ * The journal of machine bindings, which survives a kill.
  *
- * Promises: a change is in the file before it is reported to a cluster; a line that was cut off by
- * a kill is ignored; the file is rewritten whole (to a second file that then takes its place) at
- * each start, so that it never holds more than the present and one run's changes.
+ * Promises: a change is in the file before it is reported to a cluster; a line that a kill
+ * truncated is ignored; each start rewrites the file (to a temporary file that is then renamed), so
+ * that it holds only the current state and one run's changes.
  */
 import {
   closeSync,
@@ -18,7 +18,7 @@ import type { FleetMachine } from './inventory.ts';
 import type { FleetMachineState } from './machine.ts';
 import type { KindDescription } from './machine-kind.ts';
 
-/** A machine as the journal holds it. */
+/** A machine's record in the journal. */
 export interface Binding {
   readonly id: string;
   readonly providerId: string;
@@ -28,19 +28,19 @@ export interface Binding {
   readonly lastError: string;
   readonly held: boolean;
   readonly kind: KindDescription;
-  /** The fleet owns it no more. */
+  /** The fleet has released it. */
   readonly removed?: true;
 }
 
-/** A place for bindings. */
+/** A store of bindings. */
 export interface BindingStore {
-  /** What was recorded before this start: the latest of each machine. */
+  /** The latest record of each machine before this start. */
   readonly bindings: readonly Binding[];
   readonly record: (binding: Binding) => void;
   readonly close: () => void;
 }
 
-/** A machine as it is written down. */
+/** The journal record of a machine. */
 export const bindingOf = (machine: FleetMachine): Binding => ({
   id: machine.id,
   providerId: machine.providerId,
@@ -56,7 +56,7 @@ export const bindingOf = (machine: FleetMachine): Binding => ({
   },
 });
 
-/** A store that forgets: for fleets that live as long as their test. */
+/** A store without a file, for fleets that live as long as their test. */
 export const noBindings: BindingStore = { bindings: [], record: () => {}, close: () => {} };
 
 const parsed = (line: string): Binding | undefined => {

@@ -1,14 +1,14 @@
 /**
- * Asks clusters how machines join them, and takes their answers.
+ * Requests bootstrap blobs from clusters and matches the responses.
  *
- * Promises: an id is used once, over restarts too; a pull that its machine no longer waits for is
- * forgotten, and its answer, should it come, is recorded as late.
+ * Promises: an id is used once, even across restarts; a pull that its machine no longer waits for
+ * is dropped, and a response to it is recorded as late.
  */
 import { createHash } from 'node:crypto';
 import type { BootstrapBlobResponse } from './gen/bigfleet/v1alpha1/shard_pb.ts';
 import { type History, history } from './history.ts';
 
-/** What became of a pull. */
+/** The result of a pull. */
 export interface PullRecord {
   readonly requestId: string;
   readonly cluster: string;
@@ -19,11 +19,11 @@ export interface PullRecord {
   readonly userData: string;
   readonly ttlSeconds: number;
   readonly error: string;
-  /** Nobody waited for it any more. */
+  /** Its machine no longer waits for it. */
   readonly late: boolean;
 }
 
-/** A pull without its answer. */
+/** A pull without a response. */
 export interface OpenPull {
   readonly requestId: string;
   readonly cluster: string;
@@ -34,7 +34,7 @@ export interface OpenPull {
 const RECORDS_KEPT = 10_000;
 const ID_LENGTH = 16;
 
-/** Pulls that are open and answered. `seed` makes the ids: a new one for each run of a fleet. */
+/** Open and answered pulls. `seed` generates the ids and must differ between runs of a fleet. */
 export class BootstrapPulls {
   readonly answered: History<PullRecord> = history(RECORDS_KEPT);
   readonly #seed: string;
@@ -50,12 +50,12 @@ export class BootstrapPulls {
     return [...this.#open.values()];
   }
 
-  /** Whether a machine's pull is on its way, or was answered. */
+  /** Whether a machine's pull is open or answered. */
   asked(machineId: string): boolean {
     return this.#byMachine.has(machineId);
   }
 
-  /** Notes a new pull and names it. */
+  /** Adds a pull and returns its id. */
   ask(cluster: string, machineId: string, askedAt: number): OpenPull {
     this.#asked += 1;
     const digest = createHash('sha256').update(`${this.#seed} ${this.#asked}`).digest('hex');
@@ -65,14 +65,14 @@ export class BootstrapPulls {
     return pull;
   }
 
-  /** Its machine is no longer being made into a node. */
+  /** Its machine no longer joins a cluster. */
   forget(machineId: string): void {
     const requestId = this.#byMachine.get(machineId);
     if (requestId !== undefined) this.#open.delete(requestId);
     this.#byMachine.delete(machineId);
   }
 
-  /** Takes an answer; undefined when nobody in this cluster waits for it. */
+  /** Records a response; undefined when no pull of this cluster is open under its id. */
   answer(cluster: string, response: BootstrapBlobResponse, now: number): OpenPull | undefined {
     const open = this.#open.get(response.requestId);
     const pull = open?.cluster === cluster ? open : undefined;
@@ -87,7 +87,7 @@ export class BootstrapPulls {
       error: response.error,
       late: pull === undefined,
     });
-    // Its machine stays asked until it is forgotten: one that boots is not asked about again.
+    // Its machine stays in `asked` until it is dropped, so that a booting one is not pulled again.
     if (pull !== undefined) this.#open.delete(pull.requestId);
     return pull;
   }

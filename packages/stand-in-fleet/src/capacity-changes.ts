@@ -1,4 +1,4 @@
-/** What has changed in what a cluster could still get, profile by profile. */
+/** Changes in the capacity that is still available to a cluster, by profile. */
 import type { Cluster } from './cluster.ts';
 import type { Inventory } from './inventory.ts';
 import { type AcceptedNeed, suits } from './needs.ts';
@@ -17,8 +17,8 @@ const availabilityOf = (need: AcceptedNeed, inventory: Inventory): Availability 
 };
 
 /**
- * Frames about the profiles whose availability is not what the cluster was sent last; a profile
- * that is no longer asked for is reported once more, as none.
+ * Updates for the profiles whose availability differs from the last report; a profile that is no
+ * longer requested is reported once more, with none.
  */
 export const capacityChanges = (cluster: Cluster, inventory: Inventory): readonly ShardFrame[] => {
   const profiles = new Map((cluster.needs ?? []).map((need) => [need.fingerprint, need]));

@@ -1,4 +1,4 @@
-/** What an allocation looks at: who wants what, and what there is. */
+/** The inputs of an allocation pass: claims and machines. */
 import type { FleetMachine } from './inventory.ts';
 import type { MachineKind } from './machine-kind.ts';
 import type { AcceptedNeed } from './needs.ts';
@@ -7,21 +7,21 @@ import type { AcceptedNeed } from './needs.ts';
 export interface Claim {
   readonly cluster: string;
   readonly need: AcceptedNeed;
-  /** False while it gets no further machines: its cluster is away, or a pull has just failed. */
+  /** False while its cluster is disconnected or after a failed pull: it gets no machines. */
   readonly ready: boolean;
 }
 
-/** Names a claim among those of all clusters. */
+/** Unique among the claims of all clusters. */
 export const claimKey = (cluster: string, need: string): string => `${cluster}\u0000${need}`;
 
-/** The machines as an allocation sees them. */
+/** The machines as an allocation pass sees them. */
 export interface AllocatableInventory {
   readonly kinds: () => Iterable<MachineKind>;
-  /** Free machines that are promised to nobody. */
+  /** Free, unreserved machines. */
   readonly free: (kind: MachineKind, state: 'IDLE' | 'SPECULATIVE') => Iterable<string>;
   /** Machines bound to a need, in the order of their ids. */
   readonly serving: (cluster: string, need: string) => readonly FleetMachine[];
-  /** Machines on their way to a claim. */
+  /** Machines assigned to a claim but not running yet. */
   readonly promised: (claim: string) => readonly FleetMachine[];
   /** Running machines whose need is gone, by cluster. */
   readonly unwanted: () => Iterable<

@@ -1,32 +1,32 @@
-/** What the shard knows of one cluster: its demand and its session. */
+/** The shard's state of one cluster: its demand and its session. */
 import type { AcceptedNeed } from './needs.ts';
 import type { Session } from './session.ts';
 
-/** What was reported to a cluster about a profile. */
+/** The last report to a cluster about a profile. */
 export interface ReportedCapacity {
   readonly need: AcceptedNeed;
   /** Equal for equal reports. */
   readonly summary: string;
 }
 
-/** A cluster. Held and changed by the shard alone. */
+/** A cluster. Only the shard modifies it. */
 export interface Cluster {
   readonly id: string;
-  /** The session that frames go to; older ones are muted. */
+  /** The session that receives frames; older ones are muted. */
   live: Session | undefined;
-  /** Undefined until a roll-up was accepted: a fleet that has just started takes nothing back. */
+  /** Undefined until a roll-up is accepted: a fleet that has just started reclaims nothing. */
   needs: readonly AcceptedNeed[] | undefined;
-  /** Doubtful roll-ups in a row. */
+  /** Consecutive doubtful roll-ups. */
   doubtStreak: number;
-  /** Keys of the needs that were covered in the last cycle. */
+  /** Keys of the needs that the last cycle covered. */
   satisfied: ReadonlySet<string>;
-  /** Wall-clock milliseconds until which a need gets no further machine, by key of the need. */
+  /** Until when a need gets no further machine (wall-clock milliseconds), by key of the need. */
   readonly pausedUntil: Map<string, number>;
-  /** What was last reported of each profile on the live session, by fingerprint. */
+  /** The last report of each profile on the live session, by fingerprint. */
   readonly reportedCapacity: Map<string, ReportedCapacity>;
 }
 
-/** A cluster that nothing is known of. */
+/** A new cluster. */
 export const newCluster = (id: string): Cluster => ({
   id,
   live: undefined,
@@ -37,6 +37,6 @@ export const newCluster = (id: string): Cluster => ({
   reportedCapacity: new Map(),
 });
 
-/** Whether frames to this cluster arrive: its session has sent a good Hello. */
+/** Whether the cluster has a session with an accepted Hello. */
 export const connected = ({ live }: Cluster): boolean =>
   live !== undefined && live.report().state !== 'ended';

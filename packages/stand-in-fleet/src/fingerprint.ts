@@ -1,11 +1,11 @@
-/** The shard's names of a profile: its fingerprint, and the key of what is available of it. */
+/** Identifiers of a profile: its fingerprint and its `supersedes_key`. */
 import type {
   CapacityNeed,
   NodeSelectorRequirement,
   TopologySpread,
 } from './gen/bigfleet/v1alpha1/capacity_pb.ts';
 
-/** The part of a need that makes its profile. */
+/** The fields of a need that make up its profile. */
 export type Profile = Pick<
   CapacityNeed,
   | 'requirements'
@@ -23,10 +23,7 @@ const requirementText = ({ key, operator, values }: NodeSelectorRequirement): st
 const spreadText = ({ topologyKey, maxSkew, whenUnsatisfiable }: TopologySpread): string =>
   `${topologyKey}:${maxSkew}:${whenUnsatisfiable};`;
 
-/**
- * One line that is equal for equal profiles, such as `p=0|ipb=1|rpb=0|reqs=zone:1:a,b;|spr=`
- * (DEM-09).
- */
+/** One line, equal for equal profiles, such as `p=0|ipb=1|rpb=0|reqs=zone:1:a,b;|spr=` (DEM-09). */
 export const profileFingerprint = (profile: Profile): string => {
   const requirements = profile.requirements
     .toSorted((left, right) => byText(left.key, right.key) || left.operator - right.operator)

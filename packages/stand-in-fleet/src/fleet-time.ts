@@ -1,10 +1,7 @@
-/**
- * The stand-in fleet's notion of time: handed in, so that the same fleet runs on a real clock and
- * on a simulated one.
- */
+/** The stand-in fleet's injected clock, real or simulated. */
 import type { ActorOptions, AnyActorLogic } from 'xstate';
 
-/** A source of time. */
+/** A clock. */
 export interface FleetTime {
   /** Wall-clock milliseconds since the epoch. */
   readonly now: () => number;
@@ -12,7 +9,7 @@ export interface FleetTime {
   readonly schedule: (delayMs: number, run: () => void) => () => void;
 }
 
-/** What XState asks of a clock. */
+/** The clock interface that XState requires. */
 type StatechartClock = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
 
 /** The clock of the machines' statecharts. */
@@ -28,29 +25,29 @@ const NANOS_PER_MS = 1_000_000n;
 /** Wall-clock milliseconds as the wire's nanoseconds. */
 export const unixNanos = (epochMs: number): bigint => BigInt(Math.round(epochMs)) * NANOS_PER_MS;
 
-/** How long the stand-in takes for what a real fleet takes its time for. All in milliseconds. */
+/** Simulated durations of a real fleet's operations, in milliseconds. */
 export interface FleetTiming {
-  /** From one allocation of machines to needs to the next. */
+  /** Interval of allocation passes. */
   readonly cycleMs: number;
-  /** From a `Hello` to its ack; live frames may come before it. */
+  /** From a `Hello` to its ack; live frames may precede it. */
   readonly helloMs: number;
-  /** From a roll-up's arrival to its acceptance; a newer one that comes meanwhile supersedes it. */
+  /** From a roll-up's arrival to its acceptance; a newer roll-up supersedes it meanwhile. */
   readonly rollupMs: number;
-  /** How long a bootstrap pull waits. */
+  /** Time limit of a bootstrap pull. */
   readonly bootstrapMs: number;
-  /** After a failed or unanswered pull, the pause before its need gets another machine. */
+  /** After a failed or timed-out pull, the pause before its need gets another machine. */
   readonly bootstrapPauseMs: number;
-  /** From bought to there. */
+  /** From purchase to availability. */
   readonly creationMs: number;
-  /** Time from a bootstrap answer to a running node. */
+  /** From a bootstrap response to a running node. */
   readonly joiningMs: number;
-  /** Time of the provider's own drain; at most the grace. */
+  /** Duration of the provider's own drain; at most the grace. */
   readonly drainingMs: number;
-  /** From given back to gone. */
+  /** From release to deletion. */
   readonly deletionMs: number;
 }
 
-/** Fast enough to watch, slow enough to see. */
+/** Short enough to demonstrate, long enough to observe. */
 export const DEFAULT_TIMING: FleetTiming = {
   cycleMs: 1000,
   helloMs: 0,

@@ -1,16 +1,16 @@
-/** A whole fleet, still without transport: the shard with its machines, and the script over it. */
+/** A complete fleet without transport: the shard, its machines and the script actions. */
 import { type BindingStore, noBindings } from './bindings.ts';
 import { DEFAULT_TIMING, type FleetTime, type FleetTiming } from './fleet-time.ts';
 import { machineKind, seedMachine } from './machine-kind.ts';
 import { freshMachine, Script } from './script.ts';
 import { type FleetLog, Shard, type ShardOptions } from './shard.ts';
 
-/** What a fleet is made from. */
+/** The dependencies of a fleet. */
 export interface FleetOptions {
   readonly time: FleetTime;
-  /** Machines that it owns at its first start. */
+  /** Machines at its first start. */
   readonly seedMachines: number;
-  /** Makes the ids of this run. */
+  /** Generates the ids of this run. */
   readonly seed: string;
   readonly timing?: Partial<FleetTiming>;
   readonly store?: BindingStore;
@@ -20,7 +20,7 @@ export interface FleetOptions {
   readonly observe?: ShardOptions['observe'];
 }
 
-/** Makes a fleet as its bindings left it, and starts it. */
+/** Creates a fleet from its bindings and starts it. */
 export const startFleet = (options: FleetOptions): Script => {
   const store = options.store ?? noBindings;
   const shard = new Shard({

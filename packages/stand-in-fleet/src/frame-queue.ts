@@ -1,11 +1,11 @@
-/** A queue between somebody who pushes and somebody who iterates. */
+/** An asynchronous queue with one producer and one consumer. */
 
-/** Both ends of a queue. After `end` or `fail`, nothing more is taken in. */
+/** Both ends of a queue. It accepts nothing after `end` or `fail`. */
 export interface FrameQueue<T> {
   readonly push: (item: T) => void;
   readonly end: () => void;
   readonly fail: (cause: Error) => void;
-  /** For one reader. What was pushed before the end is still given. */
+  /** For one reader. Items pushed before the end are still delivered. */
   readonly items: AsyncIterable<T>;
 }
 

@@ -1,9 +1,10 @@
 /**
- * The fleet on a socket: `Shard.Session` and `ShardRead.InspectNeeds` over gRPC.
+ * Serves `Shard.Session` and `ShardRead.InspectNeeds` over gRPC.
  *
  * Promises: plaintext without a key pair; with one, TLS 1.3 and a client certificate from the given
- * authority, whose cluster identities the session checks; frames up to 256 MiB both ways; keepalive
- * as strict as Go's. Runs on Node: Deno's TLS server does not ask clients for certificates.
+ * CA, whose cluster identities the session checks; frames up to 256 MiB in both directions;
+ * keepalive enforcement as strict as Go's. Runs on Node: Deno's TLS server does not request client
+ * certificates.
  */
 import {
   createSecureServer,
@@ -28,15 +29,15 @@ import type { Script } from './script.ts';
 import { type Peer, STATUS } from './session.ts';
 import { type BoundAddress, listenOn } from './sockets.ts';
 
-/** PEM texts of a server that wants to know its clients. */
+/** PEM key pair and CA of a server with mTLS. */
 export interface FleetTls {
   readonly cert: string;
   readonly key: string;
-  /** Who may have signed the clients' certificates. */
+  /** The CA of client certificates. */
   readonly ca: string;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface GrpcServer {
   readonly address: BoundAddress;
   readonly stop: () => Promise<void>;
@@ -44,11 +45,13 @@ export interface GrpcServer {
 
 const SESSION_PATH = `/${ShardService.typeName}/Session`;
 const INSPECT_PATH = `/${ShardRead.typeName}/InspectNeeds`;
-/** Flow control must not be what limits a large roll-up. */
+/** Flow control must not limit a large roll-up. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
-const CLUSTER_SAN = 'URI:bigfleet://cluster/';
+const FLEET_SAN = 'URI:bigfleet://';
 
-/** The entries of a `subjectAltName` as Node prints it; entries with odd characters are quoted. */
+/**
+ * The entries of a `subjectAltName` as Node prints it; entries with special characters are quoted.
+ */
 const subjectAltNames = (text: string): readonly string[] =>
   (text.match(/(?:[^,"]|"(?:\\.|[^"\\])*")+/g) ?? []).map((entry) => {
     const [kind = '', ...rest] = entry.trim().split(':');
@@ -63,13 +66,13 @@ const peerOf = ({ socket }: ServerHttp2Session): Peer => {
     address: `${socket.remoteAddress}:${socket.remotePort}`,
     certified: socket instanceof TLSSocket
       ? subjectAltNames(names)
-        .filter((name) => name.startsWith(CLUSTER_SAN))
+        .filter((name) => name.startsWith(FLEET_SAN))
         .map((name) => name.slice('URI:'.length))
       : undefined,
   };
 };
 
-/** A connection and what it is known by. */
+/** A connection and its identities. */
 interface Connection {
   readonly session: ServerHttp2Session;
   readonly keepalive: KeepaliveEnforcement;
@@ -133,7 +136,7 @@ const makeServer = (tls: FleetTls | undefined): Http2Server | Http2SecureServer 
   });
 };
 
-/** Where a server listens and how. */
+/** Listening options. */
 export interface GrpcServerOptions {
   readonly host: string;
   readonly port: number;
@@ -158,7 +161,7 @@ export const serveGrpc = async (
       serveCall(stream, from.keepalive.sent, serverOf(script, headers[':path'] ?? '', from));
     });
     session.on('close', () => sessions.delete(session));
-    // A connection that breaks also closes, and its streams report that.
+    // A broken connection also closes, and its streams report that.
     session.on('error', () => {});
   });
   const { address, close } = await listenOn(server, { host, port });

@@ -1,29 +1,29 @@
 /**
- * One gRPC call on the server's side, over an HTTP/2 stream: frames in, frames out, one status.
+ * One server-side gRPC call over an HTTP/2 stream: frames in, frames out, one status.
  *
- * Written on `node:http2` rather than with the library that the operator dials with, so that what
- * the operator meets is another implementation, can be policed like Go's, and can send anything.
+ * Implemented on `node:http2` instead of the operator's client library, so that the operator meets
+ * an independent implementation that enforces keepalive like Go's and can send any frame.
  */
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { STATUS, type Status } from './session.ts';
 
-/** Both directions allow frames up to this (MSG-04). */
+/** Maximum frame size in both directions (MSG-04). */
 export const FRAME_BYTES_MAX = 256 * 1024 * 1024;
 
 const PREFIX_BYTES = 5;
-/** What a reader may leave unread before it counts as stalled. */
+/** Unread bytes after which a reader counts as stalled. */
 const BACKLOG_BYTES_MAX = 4 * 1024 * 1024;
 
-/** What arrives on a call. */
+/** Callbacks of a call. */
 export interface CallEvents {
   readonly frame: (frame: Uint8Array) => void;
-  /** The client will send no more. */
+  /** The client has half-closed the stream. */
   readonly halfClosed: () => void;
-  /** The call is over, however it ended. */
+  /** The call has ended, in whatever way. */
   readonly closed: () => void;
 }
 
-/** For calls that are over before anything can arrive. */
+/** For calls that end before anything arrives. */
 export const NO_EVENTS: CallEvents = { frame: () => {}, halfClosed: () => {}, closed: () => {} };
 
 /** The server's end of a call. */
@@ -33,7 +33,7 @@ export interface GrpcStream {
   readonly backlogged: () => boolean;
 }
 
-/** Cuts what arrives into frames; gives a status when that cannot be done. */
+/** Splits incoming data into frames; returns a status for malformed data. */
 const deframer = (frame: (bytes: Uint8Array) => void) => {
   let pending: Buffer[] = [];
   let length = 0;
@@ -77,8 +77,8 @@ const HEADERS = {
 };
 
 /**
- * Serves a call: `serve` is given the server's end and says what becomes of what arrives; `sent`
- * is called with everything that goes out.
+ * Serves a call: `serve` receives the server's end and returns the callbacks; `sent` is called with
+ * every outgoing frame.
  */
 export const serveCall = (
   stream: ServerHttp2Stream,
@@ -126,6 +126,6 @@ export const serveCall = (
   });
   stream.on('end', events.halfClosed);
   stream.on('close', events.closed);
-  // A stream that breaks also closes, and that is reported.
+  // A broken stream also closes, and the close is reported.
   stream.on('error', () => {});
 };

@@ -1,6 +1,6 @@
-/** The last so many of something, for whoever asks what happened. */
+/** A bounded history. */
 
-/** A bounded list that forgets its oldest entries, and counts all. */
+/** A bounded list that drops its oldest entries and counts all. */
 export interface History<T> {
   readonly add: (entry: T) => void;
   readonly entries: () => readonly T[];

@@ -1,8 +1,8 @@
 /**
- * The fleet without sockets: the same shard, for simulation and for tests on one clock.
+ * In-process transport for simulation and for tests on one clock.
  *
- * Promises: frames are the bytes that a socket would carry, in the order in which they were sent;
- * nothing happens but by promises and by the fleet's `Time`.
+ * Promises: frames are the bytes that a socket would carry, in sending order; only promises and the
+ * fleet's `Time` schedule work.
  */
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import {
@@ -28,9 +28,9 @@ export class StreamRefused extends Error {
 /** The cluster's end of a stream. */
 export interface DialledStream {
   readonly send: (frame: Uint8Array) => void;
-  /** What the shard sends; ends with the stream, and throws `StreamRefused` when it is refused. */
+  /** Frames from the shard; ends with the stream, or throws `StreamRefused`. */
   readonly frames: AsyncIterable<Uint8Array>;
-  /** Says no more; the shard ends the stream. */
+  /** Half-closes; the shard ends the stream. */
   readonly close: () => void;
 }
 
@@ -58,7 +58,7 @@ export const dial = (script: Script, certified?: readonly string[]): DialledStre
   };
 };
 
-/** What a frame of the cluster is made from. */
+/** The payload of a frame from the cluster. */
 export type OperatorFrame = Exclude<
   MessageInitShape<typeof OperatorMessageSchema>['payload'],
   undefined

@@ -1,9 +1,8 @@
 /**
- * The machines that the fleet owns, each with its record and, while it has something to do, its
- * statechart.
+ * The fleet's machines: a record each, and a statechart while it is active.
  *
- * Promises: a record changes before the change is reported; every change goes through `changed`
- * exactly once; a machine without anything to do costs its record only.
+ * Promises: a record changes before the change is reported; every change is reported through
+ * `changed` exactly once; an inactive machine costs its record only.
  */
 import { type Actor, createActor } from 'xstate';
 import { type FleetTime, type FleetTiming, machineClock } from './fleet-time.ts';
@@ -17,22 +16,22 @@ export interface FleetMachine {
   /** The provider's name for the host. */
   readonly providerId: string;
   readonly state: FleetMachineState;
-  /** The cluster it is bound to; empty for none. */
+  /** The cluster it is bound to; empty if none. */
   readonly cluster: string;
-  /** Key of the need that it serves; empty for none. */
+  /** Key of the need that it serves; empty if none. */
   readonly need: string;
   readonly lastError: string;
-  /** A script put it where it is: the fleet leaves it alone. */
+  /** A script set its state: allocation ignores it. */
   readonly held: boolean;
 }
 
-/** A change of a machine; undefined where it was not, or is no more. */
+/** A change of a machine; undefined before its creation and after its removal. */
 export type MachineChanged = (
   before: FleetMachine | undefined,
   after: FleetMachine | undefined,
 ) => void;
 
-/** What an inventory is made of. */
+/** The dependencies of an inventory. */
 export interface InventoryOptions {
   readonly time: FleetTime;
   readonly timing: () => FleetTiming;
@@ -42,7 +41,7 @@ export interface InventoryOptions {
 const UNALLOCATED: ReadonlySet<FleetMachineState> = new Set(['IDLE', 'SPECULATIVE']);
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** Sets by key that vanish when they are empty. */
+/** Sets by key; empty sets are removed. */
 class SetsByKey {
   readonly #sets = new Map<string, Set<string>>();
 
@@ -65,7 +64,7 @@ class SetsByKey {
 const freeKey = ({ kind, state }: Pick<FleetMachine, 'kind' | 'state'>): string =>
   `${state} ${kind.key}`;
 
-/** Records and their indexes; independent of statecharts. */
+/** Records and their indexes, without statecharts. */
 class MachineRecords {
   readonly #records = new Map<string, FleetMachine>();
   readonly #kinds = new Map<string, MachineKind>();
@@ -96,7 +95,7 @@ class MachineRecords {
     return this.#bound.of(cluster);
   }
 
-  /** Gives the record that it replaces. */
+  /** Returns the replaced record. */
   set(machine: FleetMachine): FleetMachine | undefined {
     const before = this.#records.get(machine.id);
     if (before !== undefined) this.#unindex(before);
@@ -107,7 +106,7 @@ class MachineRecords {
     return before;
   }
 
-  /** Gives the record that was there. */
+  /** Returns the removed record. */
   delete(id: string): FleetMachine | undefined {
     const before = this.#records.get(id);
     if (before !== undefined) this.#unindex(before);
@@ -128,7 +127,7 @@ class MachineRecords {
   }
 }
 
-/** The fleet's machines; none at first. */
+/** An empty inventory. */
 export class Inventory {
   readonly #options: InventoryOptions;
   readonly #clock: ReturnType<typeof machineClock>;
@@ -151,10 +150,10 @@ export class Inventory {
 
   readonly boundTo = (cluster: string): ReadonlySet<string> => this.#records.boundTo(cluster);
 
-  /** Adds a machine without reporting a change: it was there before. */
+  /** Adds a restored machine without reporting a change. */
   readonly restore = (machine: FleetMachine): void => void this.#records.set(machine);
 
-  /** Adds a machine, or puts it where a script wants it. */
+  /** Adds a machine, or sets its state for a script. */
   readonly put = (machine: FleetMachine): void => {
     this.#retire(machine.id);
     const before = this.#records.set(machine);
@@ -167,7 +166,7 @@ export class Inventory {
     if (before !== undefined) this.#options.changed(before, undefined);
   };
 
-  /** Starts the statecharts of restored machines that have something to do. */
+  /** Starts the statecharts of restored machines that are active. */
   readonly activate = (): void => {
     for (const machine of this.#records.values()) {
       if (!machine.held && !UNALLOCATED.has(machine.state)) this.#actorOf(machine);
@@ -200,7 +199,7 @@ export class Inventory {
     this.#actors.delete(id);
   }
 
-  /** Follows a statechart: its state becomes the record's, and the change is reported. */
+  /** Mirrors a statechart into its record and reports the change. */
   #follow(id: string, state: FleetMachineState, lastError: string): void {
     const before = this.#records.get(id);
     if (before === undefined || (before.state === state && before.lastError === lastError)) return;

@@ -1,6 +1,6 @@
 /**
- * Keepalive enforcement as Go's gRPC server does it by default: a client that pings more often than
- * every five minutes on a quiet connection gets GOAWAY with ENHANCE_YOUR_CALM.
+ * Keepalive enforcement with the defaults of Go's gRPC server: a client that pings an idle
+ * connection more often than every five minutes gets GOAWAY with ENHANCE_YOUR_CALM.
  */
 import { constants, type ServerHttp2Session } from 'node:http2';
 import type { FleetTime } from './fleet-time.ts';
@@ -12,7 +12,7 @@ const STRIKES_MAX = 2;
 
 /** Counts the pings of one connection. */
 export interface KeepaliveEnforcement {
-  /** The server has sent headers or data: what came before is forgiven. */
+  /** The server has sent headers or data, which resets the count. */
   readonly sent: () => void;
   readonly streamOpened: () => void;
   readonly streamClosed: () => void;

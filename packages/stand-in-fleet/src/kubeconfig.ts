@@ -1,4 +1,4 @@
-/** Reads from a kubeconfig how to reach its current cluster: server, authority, and who we are. */
+/** Reads the current context of a kubeconfig: server, CA and credentials. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -23,7 +23,7 @@ const textOf = (fields: Fields, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** The entry of a named list, such as `clusters`, and in it the thing itself. */
+/** The entry of a named list such as `clusters`, unwrapped. */
 const named = (config: Fields, list: string, name: string | undefined): Fields => {
   const entries = config[list];
   const entry = Array.isArray(entries)
@@ -32,7 +32,7 @@ const named = (config: Fields, list: string, name: string | undefined): Fields =
   return fieldsOf(entry?.[list.slice(0, -1)]);
 };
 
-/** PEM that stands in a field itself, or in the file that it names. */
+/** PEM from an inline field or from the file that another field names. */
 const pem = (fields: Fields, name: string, folder: string): string | undefined => {
   const inline = textOf(fields, `${name}-data`);
   if (inline !== undefined) return Buffer.from(inline, 'base64').toString('utf8');
@@ -40,7 +40,7 @@ const pem = (fields: Fields, name: string, folder: string): string | undefined =
   return path === undefined ? undefined : readFileSync(resolve(folder, path), 'utf8');
 };
 
-/** Reads the current context of the kubeconfig at `path`; throws a sentence when it has none. */
+/** Reads the current context of the kubeconfig at `path`; throws when it has none. */
 export const clusterAccess = (path: string): ClusterAccess => {
   const folder = dirname(path);
   const config = fieldsOf(parse(readFileSync(path, 'utf8')));

@@ -1,7 +1,7 @@
-/** What machines there are: kinds with labels, resources and price, and a default catalogue. */
+/** Kinds of machines with labels, resources and price, and a default catalogue. */
 import { type Amounts, isUnreadable, readAmounts } from './quantity.ts';
 
-/** Everything that machines of one kind have in common. */
+/** The properties shared by machines of one kind. */
 export interface MachineKind {
   /** Equal for equal kinds. */
   readonly key: string;
@@ -12,13 +12,13 @@ export interface MachineKind {
   readonly costPerHour: number;
 }
 
-/** A kind as it is described by people and kept in files. */
+/** A kind as people write it in files. */
 export type KindDescription = Pick<MachineKind, 'labels' | 'resources' | 'costPerHour'>;
 
 const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(record).sort(([left], [right]) => left < right ? -1 : 1));
 
-/** Makes a kind; throws when a resource is no quantity. */
+/** Creates a kind; throws when a resource is not a quantity. */
 export const machineKind = (description: KindDescription): MachineKind => {
   const labels = sorted(description.labels);
   const resources = sorted(description.resources);
@@ -51,7 +51,7 @@ interface InstanceType {
   readonly costPerHour: number;
 }
 
-/** In the order in which seeding goes through them. */
+/** In seeding order. */
 const INSTANCE_TYPES: readonly InstanceType[] = [
   { name: 'standard-8', cpu: '8', memory: '32Gi', costPerHour: 0.39 },
   { name: 'standard-16', cpu: '16', memory: '64Gi', costPerHour: 0.78 },
@@ -84,7 +84,7 @@ const catalogueKind = (type: InstanceType, zone: string): MachineKind =>
     costPerHour: type.costPerHour,
   });
 
-/** The kinds of the seeded machines, in the order of their numbers, over and over. */
+/** The kinds of the seeded machines, cycled by their numbers. */
 export const CATALOGUE: readonly MachineKind[] = INSTANCE_TYPES.flatMap((type) =>
   ZONES.map((zone) => catalogueKind(type, zone))
 );
@@ -93,13 +93,13 @@ export const CATALOGUE: readonly MachineKind[] = INSTANCE_TYPES.flatMap((type) =
 export const kindNamed = (name: string, zone: string): MachineKind | undefined =>
   CATALOGUE.find(({ labels }) => labels[INSTANCE_TYPE] === name && labels[ZONE] === zone);
 
-/** A machine that seeding makes. */
+/** A seeded machine. */
 export interface SeedMachine {
   readonly id: string;
   readonly kind: MachineKind;
 }
 
-/** The seeded machine of a number from 0: the same at every start. */
+/** The seeded machine number `n`, from 0: the same at every start. */
 export const seedMachine = (number: number): SeedMachine => {
   const kind = CATALOGUE[number % CATALOGUE.length];
   if (kind === undefined) throw new Error(`No kind for machine number ${number}`);

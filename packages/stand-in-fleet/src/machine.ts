@@ -1,13 +1,14 @@
 /**
- * A machine's life as the stand-in fleet walks it: bought, idle, bound to a cluster, drained, idle.
+ * The lifecycle of a machine in the stand-in fleet: bought, idle, bound to a cluster, drained,
+ * idle.
  *
- * Promises: what is reported to the cluster follows from the state alone (`meta.machineState`); a
- * pull that nobody answers ends by itself; a machine whose fleet was killed resumes where it was.
+ * Promises: the state alone determines the report to the cluster (`meta.machineState`); an
+ * unanswered pull times out; a machine resumes where it was after its fleet is killed.
  */
 import { assign, setup } from 'xstate';
 import type { FleetTiming } from './fleet-time.ts';
 
-/** Where a machine is, in the wire's words. */
+/** A machine's state in the wire's terms. */
 export const FLEET_MACHINE_STATES = [
   'SPECULATIVE',
   'CREATING',
@@ -20,14 +21,14 @@ export const FLEET_MACHINE_STATES = [
 ] as const;
 export type FleetMachineState = (typeof FLEET_MACHINE_STATES)[number];
 
-/** How long the parts of a machine's life take. */
+/** Durations of the phases of a machine. */
 export type MachineTiming = Pick<
   FleetTiming,
   'bootstrapMs' | 'creationMs' | 'joiningMs' | 'drainingMs' | 'deletionMs'
 >;
 
 interface MachineContext {
-  /** Where it was when its fleet last wrote it down. */
+  /** The last journaled state. */
   readonly woken: FleetMachineState;
   readonly timing: MachineTiming;
   /** The grace of the reclaim that drains it. */
@@ -35,14 +36,14 @@ interface MachineContext {
   readonly lastError: string;
 }
 
-/** What a machine is made from. */
+/** The input of a machine. */
 export interface MachineInput {
   readonly state: FleetMachineState;
   readonly timing: MachineTiming;
   readonly lastError: string;
 }
 
-/** What happens to a machine. */
+/** Events of a machine. */
 export type MachineEvent =
   | { readonly type: 'machine.ordered' }
   | { readonly type: 'machine.bound' }

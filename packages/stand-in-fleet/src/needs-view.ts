@@ -1,4 +1,4 @@
-/** The demand that the shard has accepted, as `ShardRead.InspectNeeds` and scripts see it. */
+/** The accepted demand, as `ShardRead.InspectNeeds` and scripts see it. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type InspectNeedsRequest,
@@ -9,7 +9,7 @@ import {
 import { unixNanos } from './fleet-time.ts';
 import type { Shard } from './shard.ts';
 
-/** The answer to a request: the header, then a need a frame. */
+/** The response to a request: the header, then one need per frame. */
 export const inspectNeeds = (
   shard: Shard,
   { clusterId, limit }: Pick<InspectNeedsRequest, 'clusterId' | 'limit'>,
@@ -44,7 +44,7 @@ export const inspectNeeds = (
   return [header, ...views];
 };
 
-/** The same from bytes to bytes; undefined when the request is no message. */
+/** The same for encoded messages; undefined when the request is malformed. */
 export const inspectNeedsFrames = (
   shard: Shard,
   request: Uint8Array,

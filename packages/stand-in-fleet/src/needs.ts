@@ -1,9 +1,8 @@
 /**
- * What a roll-up says, read whole or not at all, and the guard against demand that vanishes.
+ * Parses roll-ups, all or nothing, and guards against vanishing demand.
  *
- * Promises: one unparseable quantity, or one bucket that does not exist, and nothing of the roll-up
- * counts; demand that falls from many rows to hardly any is believed only when it says so often
- * enough.
+ * Promises: one unparseable quantity or one unknown bucket rejects the whole roll-up; a drop from
+ * many rows to hardly any is accepted only after several consecutive roll-ups.
  */
 import {
   type CapacityNeed,
@@ -16,21 +15,21 @@ import { profileFingerprint } from './fingerprint.ts';
 import type { MachineKind } from './machine-kind.ts';
 import { type Amounts, covers, isUnreadable, readAmounts } from './quantity.ts';
 
-/** A need that was found good. */
+/** A valid need. */
 export interface AcceptedNeed {
-  /** Profile and group: what makes it one need over several roll-ups. */
+  /** Profile and group: identify the need across roll-ups. */
   readonly key: string;
   readonly fingerprint: string;
   readonly wire: CapacityNeed;
   readonly aggregate: Amounts;
   readonly minUnit: Amounts;
-  /** Labels of which all its machines must share one value. */
+  /** Labels for which all its machines must share one value. */
   readonly sameKeys: readonly string[];
   /** Wall-clock milliseconds. */
   readonly arrivedAt: number;
 }
 
-/** What reading a roll-up came to. */
+/** The result of parsing a roll-up. */
 export type RollupReading =
   | { readonly _tag: 'Good'; readonly needs: readonly AcceptedNeed[] }
   | { readonly _tag: 'Rejected'; readonly why: string };
@@ -64,7 +63,7 @@ const readNeed = (wire: CapacityNeed, arrivedAt: number): AcceptedNeed | string 
   };
 };
 
-/** Reads a roll-up that arrived at `arrivedAt` from the cluster that said Hello as `clusterId`. */
+/** Parses a roll-up that arrived at `arrivedAt` from the cluster whose Hello named `clusterId`. */
 export const readRollup = (
   rollup: ClusterCapacityNeeds,
   clusterId: string,
@@ -102,7 +101,7 @@ const matchesOne = (
   }
 };
 
-/** Whether machines of a kind may serve a need: labels match and the largest unit fits on one. */
+/** Whether machines of a kind suit a need: labels match and the largest unit fits on one. */
 export const suits = (need: AcceptedNeed, kind: MachineKind): boolean =>
   covers(kind.amounts, need.minUnit) &&
   need.wire.requirements.every((requirement) => matchesOne(kind.labels, requirement)) &&
@@ -116,15 +115,15 @@ export const hardSpread = (need: AcceptedNeed): CapacityNeed['spread'] =>
 
 /** Demand of at least this many rows is guarded. */
 export const GUARDED_ROWS = 10;
-/** A fall to less than one in this many is doubted. */
+/** A drop below one in this many is doubted. */
 export const GUARD_FACTOR = 10;
-/** So many doubtful roll-ups in a row are believed. */
+/** This many consecutive doubtful roll-ups are accepted. */
 export const GUARD_STREAK = 3;
 
-/** What the guard makes of a roll-up. */
+/** The guard's verdict on a roll-up. */
 export interface GuardVerdict {
   readonly apply: boolean;
-  /** Doubtful roll-ups in a row, this one included. */
+  /** Consecutive doubtful roll-ups, this one included. */
   readonly streak: number;
 }
 

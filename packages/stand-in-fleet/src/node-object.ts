@@ -1,17 +1,17 @@
 /** The Node that a machine becomes when it joins a cluster. */
 import type { FleetMachine } from './inventory.ts';
 
-/** How the operator finds a machine's Node, besides its name and provider id. */
+/** Labels by which the operator finds a machine's Node, besides its name and provider id. */
 const MACHINE_ID_LABEL = 'bigfleet.lucy.sh/machine-id';
-/** Which Nodes are the stand-in's to delete. */
+/** Marks the Nodes that the stand-in may delete. */
 export const MADE_BY_LABEL = 'bigfleet.lucy.sh/made-by';
 export const MADE_BY = 'tidegate-fleet';
 
-/** `spec.providerID` ends in the machine's `provider_id`, as clouds have it. */
+/** `spec.providerID` ends with the machine's `provider_id`, as in clouds. */
 const providerId = ({ kind, providerId }: FleetMachine): string =>
   `tidegate-fleet://${kind.labels['topology.kubernetes.io/zone'] ?? ''}/${providerId}`;
 
-/** A Node is named like its machine, made fit for a DNS name. */
+/** The machine's name as a valid DNS name. */
 export const nodeName = (machineId: string): string =>
   machineId.toLowerCase().replaceAll(/[^a-z0-9.-]/g, '-').replaceAll(/^[.-]+|[.-]+$/g, '');
 

@@ -1,9 +1,8 @@
 /**
- * Makes a Node of every machine that runs in the cluster, and takes it away again.
+ * Creates a Node for every machine that runs in the cluster, and deletes it afterwards.
  *
- * Promises: works from what is wanted and not from what happened: it may be killed or cut off from
- * the API server at any time and catches up; it touches only Nodes that it made; with a kwok in the
- * cluster it leaves their heartbeats to it.
+ * Promises: level-triggered: it catches up after a kill or an unreachable API server; it touches
+ * only Nodes that it created; where kwok runs, kwok renews the heartbeats.
  */
 import type { ApiServer } from './api-server.ts';
 import type { FleetTime } from './fleet-time.ts';
@@ -11,16 +10,16 @@ import type { FleetMachine } from './inventory.ts';
 import { MADE_BY, MADE_BY_LABEL, nodeName, nodeObject, readyCondition } from './node-object.ts';
 import type { FleetLog } from './shard.ts';
 
-/** Keeps Nodes in step with machines. */
+/** Reconciles Nodes with machines. */
 export interface NodeKeeper {
-  /** A machine is in this state now; undefined when the fleet owns it no more. */
+  /** Reports a machine's state; undefined when the fleet has released it. */
   readonly observe: (before: FleetMachine | undefined, after: FleetMachine | undefined) => void;
-  /** Takes up what an earlier run left: `machines` are all that there are. */
+  /** Adopts what an earlier run left: `machines` is the complete list. */
   readonly begin: (machines: Iterable<FleetMachine>) => void;
   readonly stop: () => Promise<void>;
 }
 
-/** What a keeper is made of. */
+/** The dependencies of the reconciler. */
 export interface NodeKeeperOptions {
   readonly api: ApiServer;
   readonly time: FleetTime;
@@ -31,7 +30,7 @@ const AT_ONCE = 16;
 const RETRY_MS = 1000;
 const HEARTBEAT_MS = 15_000;
 
-/** Whether a machine's Node stands in the cluster; that of a failed one stays as it was. */
+/** Whether a machine has a Node; a failed machine keeps the one that it had. */
 const runs = (machine: FleetMachine | undefined): machine is FleetMachine =>
   machine?.state === 'CONFIGURED' || machine?.state === 'DRAINING';
 
@@ -52,11 +51,11 @@ const namesIn = (list: unknown): readonly string[] => {
 
 class Keeper implements NodeKeeper {
   readonly #options: NodeKeeperOptions;
-  /** What should be, by name of the Node: a machine, or nothing. */
+  /** The wanted machine, or none, by Node name. */
   readonly #wanted = new Map<string, FleetMachine | undefined>();
   readonly #running = new Map<string, FleetMachine>();
   readonly #timers = new Set<() => void>();
-  /** Names that a call is under way for: one at a time each. */
+  /** Node names with a request in flight: one at a time each. */
   readonly #busy = new Set<string>();
   #stopped = false;
 
@@ -131,7 +130,7 @@ class Keeper implements NodeKeeper {
     if (this.#stopped) return;
     this.#options.log('Cannot settle a Node', { node: name, why: String(cause) });
     this.#after(RETRY_MS, () => {
-      // What has been wanted since goes first.
+      // A newer wanted state replaces the retry.
       if (!this.#wanted.has(name) && this.#running.get(name) === machine) {
         this.#wanted.set(name, machine);
       }
@@ -139,7 +138,7 @@ class Keeper implements NodeKeeper {
     });
   }
 
-  /** Nodes that a killed run made and whose machines have left since; `spared` are none. */
+  /** Nodes of an earlier run whose machines have left since; `spared` are excluded. */
   #collectOrphans(spared: ReadonlySet<string>): void {
     const selector = encodeURIComponent(`${MADE_BY_LABEL}=${MADE_BY}`);
     this.#options.api.call('GET', `/api/v1/nodes?labelSelector=${selector}`).then(
@@ -152,7 +151,7 @@ class Keeper implements NodeKeeper {
     ).catch(() => this.#after(RETRY_MS, () => this.#collectOrphans(spared)));
   }
 
-  /** Writes the heartbeats of absent kubelets, unless leases show that a kwok does. */
+  /** Renews the heartbeats of Nodes without a kubelet, unless their leases show a kwok. */
   #beat(): void {
     const [first] = this.#running.keys();
     if (first === undefined) return this.#after(HEARTBEAT_MS, () => this.#beat());
@@ -176,5 +175,5 @@ class Keeper implements NodeKeeper {
   }
 }
 
-/** A keeper without machines. */
+/** A reconciler without machines. */
 export const keepNodes = (options: NodeKeeperOptions): NodeKeeper => new Keeper(options);

@@ -1,4 +1,4 @@
-/** Frames that a good shard would never send, for tests of those who must survive them. */
+/** Malformed and unexpected frames for robustness tests. */
 import { fromBinary } from '@bufbuild/protobuf';
 import { MachineState } from './gen/bigfleet/v1alpha1/provider_pb.ts';
 import { NodeStateUpdateSchema } from './gen/bigfleet/v1alpha1/shard_pb.ts';
@@ -18,7 +18,7 @@ export const ODD_FRAMES = [
 ] as const;
 export type OddFrame = (typeof ODD_FRAMES)[number];
 
-/** Beyond what any contract knows: field 4, value 99. */
+/** Unknown to the contract: field 4, value 99. */
 const UNKNOWN_STATE = fromBinary(NodeStateUpdateSchema, new Uint8Array([0x20, 99])).state;
 const LABELS = 10;
 const LABEL_BYTES = 1024 * 1024;

@@ -1,21 +1,21 @@
-/** Which kind of machine a need takes next: evenly spread first, then cheapest. */
+/** Chooses the kind of a need's next machine: even spread first, then lowest price. */
 import type { Claim } from './claims.ts';
 import type { MachineKind } from './machine-kind.ts';
 import { type AcceptedNeed, hardSpread } from './needs.ts';
 
-/** The value that machines with `Same` must share. */
+/** The label value that machines with `Same` must share. */
 export const domainOf = ({ labels }: MachineKind, keys: readonly string[]): string =>
   keys.map((key) => labels[key] ?? '').join('\u0000');
 
-/** A need with the machines that it has. */
+/** A need and its machines. */
 export interface Placed {
   readonly claim: Claim;
   readonly total: ReadonlyMap<string, bigint>;
-  /** One entry a machine. */
+  /** One entry per machine. */
   readonly kinds: readonly MachineKind[];
 }
 
-/** How many machines of a kind would cover what is missing. */
+/** How many machines of a kind would cover the remainder. */
 const machinesNeeded = (need: AcceptedNeed, { total }: Placed, kind: MachineKind): number => {
   let most = 1;
   for (const [resource, wanted] of need.aggregate) {
@@ -28,13 +28,13 @@ const machinesNeeded = (need: AcceptedNeed, { total }: Placed, kind: MachineKind
   return most;
 };
 
-/** Where machines lie, and where they may. */
+/** The current and possible values of a spread label. */
 interface Lie {
   readonly placed: readonly MachineKind[];
   readonly eligible: readonly MachineKind[];
 }
 
-/** By how much a machine of this kind would tilt the spread over one label; 0 is the emptiest. */
+/** The skew over one label after adding a machine of this kind; 0 is the emptiest value. */
 const tilt = (
   kind: MachineKind,
   key: string,
@@ -46,8 +46,8 @@ const tilt = (
 };
 
 /**
- * The kind to take one more machine of, out of `open`; `eligible` are all kinds that suit the need,
- * over whose labels it spreads. Undefined when none would keep the spread.
+ * The kind of the next machine, out of `open`; `eligible` are all kinds that suit the need, over
+ * whose labels it spreads. Undefined when none would satisfy the spread.
  */
 export const nextKind = (
   placed: Placed,

@@ -1,14 +1,14 @@
 /**
- * Kubernetes quantities, read a second time: exact, in billionths, as big integers.
+ * Kubernetes quantities: exact, in billionths, as big integers.
  *
- * Written from the format's description and on purpose not shared with the operator: two readings
- * of the contract that must agree.
+ * Written from the format's specification and deliberately not shared with the operator: two
+ * independent implementations of the contract that must agree.
  */
 
 const NANOS = 1_000_000_000n;
-/** A quantity with a binary suffix is never larger than this; more is read as this. */
+/** A quantity with a binary suffix is capped at this. */
 const LARGEST_BINARY = ((1n << 63n) - 1n) * NANOS;
-/** Larger exponents are read as this: nobody has so much, and numbers must stay small. */
+/** Exponents are capped at this, so that numbers stay small. */
 const EXPONENT_MAX = 1000;
 const LENGTH_MAX = 4096;
 
@@ -27,7 +27,7 @@ const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
 };
 const BINARY_STEPS = 'KMGTPE';
 
-/** A number as numerator and denominator, both not negative. */
+/** A number as numerator and denominator, both non-negative. */
 type Fraction = readonly [bigint, bigint];
 
 const powerOfTen = (exponent: number): Fraction =>
@@ -42,7 +42,7 @@ const factor = (suffix: string): Fraction => {
   return powerOfTen(Math.min(EXPONENT_MAX, Math.max(-EXPONENT_MAX, exponent)));
 };
 
-/** Billionths of one, rounded away from zero; undefined when the text is no quantity. */
+/** Billionths, rounded away from zero; undefined when the text is not a quantity. */
 export const readQuantity = (text: string): bigint | undefined => {
   const match = text.length > LENGTH_MAX ? null : SHAPE.exec(text);
   if (match === null) return undefined;
@@ -60,13 +60,13 @@ export const readQuantity = (text: string): bigint | undefined => {
 /** Amounts by resource name, in billionths. */
 export type Amounts = ReadonlyMap<string, bigint>;
 
-/** A resource whose quantity cannot be read. */
+/** A resource whose quantity is malformed. */
 export interface UnreadableAmount {
   readonly resource: string;
   readonly text: string;
 }
 
-/** All amounts of a resource map, or the first that cannot be read. */
+/** All amounts of a resource map, or the first malformed one. */
 export const readAmounts = (
   resources: Readonly<Record<string, string>>,
 ): Amounts | UnreadableAmount => {
@@ -79,12 +79,12 @@ export const readAmounts = (
   return amounts;
 };
 
-/** Whether reading amounts ended at one that cannot be read. */
+/** Whether parsing amounts failed. */
 export const isUnreadable = (
   amounts: Amounts | UnreadableAmount,
 ): amounts is UnreadableAmount => 'resource' in amounts;
 
-/** Whether `have` holds at least `want` of everything. */
+/** Whether `have` covers `want` for every resource. */
 export const covers = (have: Amounts, want: Amounts): boolean => {
   for (const [resource, amount] of want) {
     if ((have.get(resource) ?? 0n) < amount) return false;

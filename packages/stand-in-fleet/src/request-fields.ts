@@ -1,6 +1,6 @@
-/** Reads the JSON that scripts send: every field by name, and a sentence for what is wrong. */
+/** Reads the fields of a script's JSON request, with an error message for each malformed one. */
 
-/** The script asked for something that cannot be done; `status` is HTTP's. */
+/** A script's request failed; `status` is HTTP's. */
 export class ScriptError extends Error {
   readonly status: number;
 
@@ -37,7 +37,7 @@ export interface RequestFields {
   readonly json: (field: string) => unknown;
 }
 
-/** Reads a body; an empty one has no fields. */
+/** Parses a body; an empty one has no fields. */
 export const requestFields = (body: unknown): RequestFields => {
   if (body !== undefined && !isRecord(body)) {
     throw new ScriptError(400, 'The body must be a JSON object');

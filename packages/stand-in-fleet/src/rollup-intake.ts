@@ -1,8 +1,8 @@
 /**
- * Takes roll-ups in: one slot a cluster, a verdict, and an ack or none.
+ * Receives roll-ups: one slot per cluster, a verdict, and an ack or none.
  *
- * Promises: a roll-up that a newer one replaced, and one that was rejected, get no ack; a doubted
- * one is acked and not applied; the ack of an applied one comes after it counts.
+ * Promises: superseded and rejected roll-ups get no ack; a doubted one is acked and not applied;
+ * the ack of an applied one follows its application.
  */
 import type { ClusterCapacityNeeds } from './gen/bigfleet/v1alpha1/capacity_pb.ts';
 import type { Cluster } from './cluster.ts';
@@ -11,7 +11,7 @@ import { type History, history } from './history.ts';
 import { guard, readRollup } from './needs.ts';
 import type { Session } from './session.ts';
 
-/** What became of a roll-up. */
+/** The verdict on a roll-up. */
 export interface RollupRecord {
   readonly cluster: string;
   readonly session: number;
@@ -24,13 +24,13 @@ export interface RollupRecord {
 
 /** Faults that a script injects. */
 export interface RollupFaults {
-  /** So many roll-ups to come are rejected, good or not. */
+  /** This many of the next roll-ups are rejected, valid or not. */
   rejectNext: number;
-  /** False: roll-ups count and are not acked. */
+  /** False: roll-ups are applied but not acked. */
   acks: boolean;
 }
 
-/** What the intake is made of. */
+/** The dependencies of the intake. */
 export interface RollupIntakeOptions {
   readonly time: FleetTime;
   readonly delayMs: () => number;
@@ -41,7 +41,7 @@ export interface RollupIntakeOptions {
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** A roll-up in its slot. */
+/** A pending roll-up. */
 interface Waiting {
   readonly session: Session;
   readonly rollup: ClusterCapacityNeeds;

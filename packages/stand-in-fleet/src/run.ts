@@ -1,4 +1,6 @@
-/** `tidegate fleet`: the stand-in fleet with its sockets, its file and, if wanted, its Nodes. */
+/**
+ * `tidegate fleet`: the stand-in fleet with its sockets, its journal and, optionally, its Nodes.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { apiServer } from './api-server.ts';
@@ -13,30 +15,30 @@ import { serveScript } from './script-server.ts';
 import type { FleetLog } from './shard.ts';
 import type { BoundAddress } from './sockets.ts';
 
-/** How a fleet is run. Paths are files. */
+/** Options of a run. Paths are files. */
 export interface FleetRunOptions {
   readonly time: FleetTime;
-  /** Where operators dial; port 0 takes a free one. */
+  /** The gRPC listen address; port 0 picks a free one. */
   readonly listen: BoundAddress;
-  /** Where scripts are served; undefined turns that off. */
+  /** The script server's listen address; undefined turns it off. */
   readonly scriptListen?: BoundAddress;
   readonly bindingsFile?: string;
   readonly seedMachines: number;
-  /** The cluster in which Nodes are made. */
+  /** The cluster in which Nodes are created. */
   readonly kubeconfig?: string;
-  /** All three turn mTLS on. */
+  /** All three together turn mTLS on. */
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca: string };
   readonly timing?: Partial<FleetTiming>;
-  /** False believes in vanishing demand at once. */
+  /** False disables the guard against vanishing demand. */
   readonly guarded?: boolean;
   readonly log?: FleetLog;
 }
 
-/** A fleet that runs. */
+/** A running fleet. */
 export interface RunningFleet {
   readonly address: BoundAddress;
   readonly scriptAddress: BoundAddress | undefined;
-  /** What a script may do to it, for whoever runs it in his own process. */
+  /** The script actions, for callers in the same process. */
   readonly script: Script;
   readonly stop: () => Promise<void>;
 }
@@ -55,7 +57,9 @@ const keeperOf = ({ kubeconfig, time }: FleetRunOptions, log: FleetLog): NodeKee
     ? undefined
     : keepNodes({ api: apiServer(clusterAccess(kubeconfig)), time, log });
 
-/** Runs a fleet; resolves when it can be dialled, rejects with a sentence when it cannot start. */
+/**
+ * Runs a fleet; resolves when it accepts connections, rejects with a message when it cannot start.
+ */
 export const runFleet = async (options: FleetRunOptions): Promise<RunningFleet> => {
   const { time, listen, scriptListen } = options;
   const log = options.log ?? (() => {});

@@ -1,4 +1,4 @@
-/** The routes of the script server: what is asked for, and which action answers it. */
+/** The routes of the script server and their actions. */
 import { type JsonValue, toJson } from '@bufbuild/protobuf';
 import { InspectNeedsResponseSchema } from './gen/bigfleet/v1alpha1/shard_pb.ts';
 import type { FleetTiming } from './fleet-time.ts';
@@ -13,16 +13,16 @@ import { machineView, overview } from './script-views.ts';
 
 /** A request of a script. */
 export interface ScriptRequest {
-  /** What the `*`s of the route's path stand for. */
+  /** The values of the `*`s in the route's path. */
   readonly captured: readonly string[];
   readonly query: URLSearchParams;
   readonly body: RequestFields;
 }
 
-/** One thing that a script can ask for. */
+/** One route. */
 export interface ScriptRoute {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** `*` stands for one segment. */
+  /** `*` matches one segment. */
   readonly path: string;
   /** For the reference page. */
   readonly does: string;
@@ -231,7 +231,7 @@ const ACTIONS: readonly ScriptRoute[] = [
   {
     method: 'DELETE',
     path: '/machines/*',
-    does: 'Lets a machine vanish; its cluster is told nothing.',
+    does: 'Removes a machine without a frame to its cluster.',
     answer: (script, { captured }) => {
       script.forget(captured[0] ?? '');
       return {};
@@ -304,7 +304,7 @@ const ACTIONS: readonly ScriptRoute[] = [
   {
     method: 'POST',
     path: '/faults',
-    does: 'Sets troubles: `rejectNextRollups` (a number), `ackRollups`, `refuseSessions`.',
+    does: 'Injects faults: `rejectNextRollups` (a number), `ackRollups`, `refuseSessions`.',
     answer: (script, { body }) => setFaults(script, body),
   },
   {
@@ -324,5 +324,5 @@ const ACTIONS: readonly ScriptRoute[] = [
   },
 ];
 
-/** Every route; the first that fits answers. */
+/** Every route; the first match wins. */
 export const SCRIPT_ROUTES: readonly ScriptRoute[] = [...QUERIES, ...ACTIONS];

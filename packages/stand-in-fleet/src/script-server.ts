@@ -1,11 +1,11 @@
-/** The fleet's HTTP interface for scripts and curious people: JSON in, JSON out. */
+/** The fleet's HTTP interface for scripts: JSON in, JSON out. */
 import { createServer, type IncomingMessage } from 'node:http';
 import { requestFields, ScriptError } from './request-fields.ts';
 import { SCRIPT_ROUTES, type ScriptRoute } from './script-routes.ts';
 import type { Script } from './script.ts';
 import { type BoundAddress, listenOn } from './sockets.ts';
 
-/** A script server that listens. */
+/** A listening script server. */
 export interface ScriptServer {
   readonly address: BoundAddress;
   readonly stop: () => Promise<void>;
@@ -54,7 +54,7 @@ export interface ScriptCall {
   readonly text: string;
 }
 
-/** Does what a call asks for and gives the answer; throws a `ScriptError` when it cannot. */
+/** Handles a request and returns the response; throws a `ScriptError` on failure. */
 export const answerScript = (script: Script, { method, url, text }: ScriptCall): unknown => {
   const { pathname, searchParams } = new URL(url, 'http://fleet');
   for (const route of SCRIPT_ROUTES) {

@@ -1,4 +1,4 @@
-/** What scripts are shown: plain JSON of machines, clusters and sessions. */
+/** JSON views of machines, clusters and sessions for scripts. */
 import type { FleetMachine } from './inventory.ts';
 import type { FleetMachineState } from './machine.ts';
 import type { Script } from './script.ts';
@@ -24,7 +24,7 @@ const byState = (
   return counts;
 };
 
-/** Everything at a glance. */
+/** A summary of everything. */
 export const overview = ({ shard, admission }: Script) => ({
   cycles: shard.cycles,
   machines: { total: shard.inventory.size(), byState: byState(shard.inventory.values()) },

@@ -1,9 +1,8 @@
 /**
- * What a script may do to the fleet: the actions behind the HTTP routes, and of tests in one
- * process.
+ * Script actions on the fleet, behind the HTTP routes and for in-process tests.
  *
- * Promises: each action happens at once and completely; a machine that a script put somewhere is
- * held there, and the allocation leaves it alone.
+ * Promises: each action is immediate and complete; a machine that a script placed is held, and
+ * allocation ignores it.
  */
 import { create, fromJson, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { ShardMessageSchema } from './gen/bigfleet/v1alpha1/shard_pb.ts';
@@ -17,7 +16,7 @@ import type { Session, Status } from './session.ts';
 import type { Shard } from './shard.ts';
 import type { Reclaim } from './shard-frames.ts';
 
-/** Machines to take in. */
+/** Machines to add. */
 export interface NewMachines {
   readonly count: number;
   readonly prefix: string;
@@ -25,7 +24,7 @@ export interface NewMachines {
   readonly state: FleetMachineState;
 }
 
-/** Where to put a machine. Fields that are left out stay as they are. */
+/** The state to set. Omitted fields keep their values. */
 export interface Placement {
   readonly state: FleetMachineState;
   readonly cluster?: string;
@@ -33,7 +32,7 @@ export interface Placement {
   readonly providerId?: string;
 }
 
-/** Many machines through several states at once. */
+/** Moves many machines through several states. */
 export interface MassTransition {
   readonly cluster: string;
   readonly count: number;
@@ -43,9 +42,9 @@ export interface MassTransition {
   readonly order: 'state' | 'machine';
 }
 
-/** How a session is made to end. */
+/** How to end a session. */
 export interface Ending {
-  /** Undefined: the connection breaks without a status. */
+  /** Undefined: resets the connection without a status. */
   readonly status: Status | undefined;
   readonly message: string;
 }
@@ -56,7 +55,7 @@ export interface AdmissionFaults {
   refuse: boolean;
 }
 
-/** A machine that nothing is known of but its kind. */
+/** A machine with only a kind. */
 export const freshMachine = (
   id: string,
   kind: MachineKind,
@@ -104,7 +103,7 @@ export class Script {
     return live;
   }
 
-  /** Takes machines in and gives their ids. */
+  /** Adds machines and returns their ids. */
   addMachines({ count, prefix, kind, state }: NewMachines): readonly string[] {
     return Array.from({ length: count }, () => {
       this.#added += 1;
@@ -114,7 +113,7 @@ export class Script {
     });
   }
 
-  /** Puts a machine, known or not, into a state and sends that to its cluster. */
+  /** Sets the state of a known or new machine and sends it to its cluster. */
   place(id: string, placement: Placement): FleetMachine {
     const { inventory } = this.shard;
     const known = inventory.get(id) ?? freshMachine(id, firstKind(), 'IDLE');
@@ -123,7 +122,7 @@ export class Script {
       inventory.put(machine);
       return machine;
     }
-    // An idle machine has no cluster, and the one that it was bound to gets a frame about it.
+    // An idle machine has no cluster; the one it was bound to gets a frame about it.
     if (machine.cluster !== known.cluster) {
       inventory.restore({ ...known, cluster: machine.cluster });
     }
@@ -132,7 +131,7 @@ export class Script {
     return idle;
   }
 
-  /** Gives a held or failed machine back to the fleet, idle. */
+  /** Releases a held or failed machine, idle. */
   repair(id: string): FleetMachine {
     const machine = this.machine(id);
     if (machine.held) {
@@ -142,14 +141,14 @@ export class Script {
     return this.machine(id);
   }
 
-  /** Sends an idle machine back to the provider; it is speculative afterwards. */
+  /** Returns an idle machine to the provider; it is speculative afterwards. */
   release(id: string): FleetMachine {
     this.machine(id);
     this.shard.inventory.send(id, { type: 'machine.released' });
     return this.machine(id);
   }
 
-  /** Lets a machine vanish without a frame. */
+  /** Removes a machine without a frame. */
   forget(id: string): void {
     this.machine(id);
     this.shard.inventory.remove(id);
@@ -165,7 +164,7 @@ export class Script {
     return ids;
   }
 
-  /** Sends a frame as it is. */
+  /** Sends raw bytes as a frame. */
   sendBytes(cluster: string, frame: Uint8Array): void {
     this.session(cluster).send(frame);
   }
@@ -180,12 +179,12 @@ export class Script {
     }
   }
 
-  /** Sends a frame that a good shard would never send. */
+  /** Sends an odd frame. */
   sendOdd(cluster: string, kind: OddFrame): void {
     this.sendBytes(cluster, oddFrame(kind));
   }
 
-  /** Sends a reclaim; with `drain`, the machine begins its drain as well. */
+  /** Sends a reclaim; with `drain`, the machine starts its drain as well. */
   reclaim(id: string, reclaim: Partial<Reclaim>, drain: boolean): Reclaim {
     const machine = this.machine(id);
     if (machine.cluster === '') {
@@ -197,7 +196,7 @@ export class Script {
     return sent;
   }
 
-  /** Asks a cluster for a bootstrap blob and gives the id of the request. */
+  /** Requests a bootstrap blob from a cluster and returns the request id. */
   pull(cluster: string, requirements: JsonValue): string {
     const request = fromJson(ShardMessageSchema, { bootstrapRequest: { requirements } });
     const parsed = request.payload.case === 'bootstrapRequest'

@@ -1,9 +1,9 @@
 /**
- * One stream of one cluster, whatever carries it.
+ * One stream of one cluster, independent of the transport.
  *
- * Promises: nothing is read before a good `Hello`; between it and its ack live frames may pass, and
- * what the cluster sends meanwhile waits until the replay is out; a muted session is read on and
- * gets no more frames; an ended one does nothing.
+ * Promises: reads nothing before a valid `Hello`; live frames may precede its ack, and the
+ * cluster's frames wait until the replay is sent; a muted session still reads but sends nothing; an
+ * ended one does nothing.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { type OperatorMessage, OperatorMessageSchema } from './gen/bigfleet/v1alpha1/shard_pb.ts';
@@ -22,30 +22,30 @@ export type Status = (typeof STATUS)[keyof typeof STATUS];
 
 /** The shard's end of a stream. */
 export interface Link {
-  /** Puts a frame on the wire, at once. */
+  /** Sends a frame synchronously. */
   readonly send: (frame: Uint8Array) => void;
   readonly end: (status: Status, message: string) => void;
-  /** Breaks the connection without a status. */
+  /** Resets the connection without a status. */
   readonly cut: () => void;
-  /** The reader has stalled, and what is sent piles up. */
+  /** The reader has stalled, and outgoing frames queue up. */
   readonly congested: () => boolean;
 }
 
 /** The other end. */
 export interface Peer {
   readonly address: string;
-  /** `bigfleet://cluster/…` identities of the client certificate; undefined without TLS. */
+  /** `bigfleet://…` identities of the client certificate; undefined without TLS. */
   readonly certified: readonly string[] | undefined;
 }
 
-/** What a transport reports about a stream. */
+/** Events of a stream. */
 export interface Inbound {
   readonly receive: (frame: Uint8Array) => void;
-  /** The cluster sends no more, or is gone. */
+  /** The cluster has half-closed the stream or disconnected. */
   readonly closed: () => void;
 }
 
-/** What a session did so far. */
+/** Statistics of a session. */
 export interface SessionReport {
   readonly number: number;
   readonly clusterId: string;
@@ -66,7 +66,7 @@ export interface Session extends Inbound {
   readonly report: () => SessionReport;
   readonly send: (frame: Uint8Array) => void;
   readonly mute: () => void;
-  /** The ack and the replay are out: what waited is read, and everything after it at once. */
+  /** The ack and the replay are sent: reads the waiting frames, then every new one at once. */
   readonly readOn: () => void;
   readonly end: (status: Status, message: string) => void;
   readonly cut: () => void;
@@ -74,9 +74,9 @@ export interface Session extends Inbound {
   readonly countAck: () => void;
 }
 
-/** What the shard does about a session. */
+/** The shard's handlers of a session. */
 export interface SessionHooks {
-  /** A good Hello came; the shard acks, replays and then calls `readOn`. */
+  /** A valid Hello arrived; the shard acks, replays and then calls `readOn`. */
   readonly onHello: (session: Session) => void;
   readonly onMessage: (session: Session, message: OperatorMessage) => void;
   readonly onEnded: (session: Session, why: string) => void;
@@ -84,11 +84,11 @@ export interface SessionHooks {
 
 const CLUSTER_URI = 'bigfleet://cluster/';
 
-/** Why a peer may not speak for a cluster; undefined when it may. */
+/** Why a peer may not act for a cluster; undefined when it may. */
 const identityProblem = ({ certified }: Peer, clusterId: string): string | undefined => {
   if (certified === undefined) return undefined;
   if (certified.length !== 1) {
-    return `the client certificate has ${certified.length} ${CLUSTER_URI} URI SANs, not one`;
+    return `the client certificate has ${certified.length} bigfleet:// URI SANs, not one`;
   }
   return certified[0] === CLUSTER_URI + clusterId
     ? undefined
@@ -103,7 +103,7 @@ const decoded = (frame: Uint8Array): OperatorMessage | undefined => {
   }
 };
 
-/** What makes a session. */
+/** The dependencies of a session. */
 export interface SessionOptions {
   readonly number: number;
   readonly link: Link;

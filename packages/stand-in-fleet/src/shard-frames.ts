@@ -1,4 +1,4 @@
-/** The shard's frames, filled with what the real one fills and nothing more. */
+/** Builds the shard's frames with exactly the fields that the real shard sets. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { MachineState } from './gen/bigfleet/v1alpha1/provider_pb.ts';
 import {
@@ -10,23 +10,23 @@ import type { FleetMachine } from './inventory.ts';
 import type { MachineKind } from './machine-kind.ts';
 import type { AcceptedNeed } from './needs.ts';
 
-/** What a frame is made from. */
+/** The payload of a frame. */
 export type ShardFrame = Exclude<
   MessageInitShape<typeof ShardMessageSchema>['payload'],
   undefined
 >;
 
-/** A frame as it goes over the wire. */
+/** An encoded frame. */
 export const shardFrameBytes = (payload: ShardFrame): Uint8Array =>
   toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload }));
 
-/** `echo: "hello"` or `echo: "rollup"`: there are no others. */
+/** `echo: "hello"` or `echo: "rollup"`; no others exist. */
 export const ackFrame = (echo: 'hello' | 'rollup', term: number, epoch: number): ShardFrame => ({
   case: 'ack',
   value: { echo, coordinatorTerm: BigInt(term), shardEpoch: BigInt(epoch) },
 });
 
-/** Where a machine is; `cluster_id`, `node_name` and `taints` stay empty, as the real shard's. */
+/** A machine's state; `cluster_id`, `node_name` and `taints` stay empty, as in the real shard. */
 export const machineFrame = (machine: FleetMachine): ShardFrame => ({
   case: 'nodeStateUpdate',
   value: {
@@ -43,7 +43,7 @@ export const machineFrame = (machine: FleetMachine): ShardFrame => ({
 /** A reclaim of one machine. */
 export interface Reclaim {
   readonly instructionId: string;
-  /** What `nodes` holds: a machine id, unless a script wants otherwise. */
+  /** The value of `nodes`: a machine id, unless a script overrides it. */
   readonly node: string;
   readonly graceSeconds: number;
   readonly preemptorPriority: number;
@@ -70,22 +70,22 @@ export const pullFrame = (
   value: { requestId, clusterId, requirements: [...requirements] },
 });
 
-/** Up to which count the shard is how sure. */
+/** The confidence for each available count. */
 const CONFIDENCES = [
   { below: 1, confidence: Confidence.NONE },
   { below: 5, confidence: Confidence.LOW },
   { below: 20, confidence: Confidence.MEDIUM },
 ] as const;
 
-/** What of a profile could be had now. */
+/** The current availability of a profile. */
 export interface Availability {
   readonly need: Pick<AcceptedNeed, 'fingerprint' | 'wire'>;
   readonly count: number;
-  /** The kind that would come; undefined when none suits. */
+  /** The kind that would be provisioned; undefined when none suits. */
   readonly kind: MachineKind | undefined;
 }
 
-/** How much more of a profile could be had. */
+/** The remaining available capacity of a profile. */
 export const capacityFrame = ({ need, count, kind }: Availability): ShardFrame => ({
   case: 'availableCapacity',
   value: {

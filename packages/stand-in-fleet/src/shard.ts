@@ -1,9 +1,9 @@
 /**
- * The stand-in shard: sessions, demand and machines, and the cycle that brings them together.
+ * The stand-in shard: sessions, demand and machines, and the allocation cycle.
  *
- * Promises: what is sent was recorded before; on connect the `hello` ack, then every machine bound
- * to the cluster, and only then are frames of the cluster read; replies change nothing but a
- * machine that waits for its bootstrap.
+ * Promises: records state before sending it; on connect it sends the `hello` ack, then every
+ * machine bound to the cluster, and only then reads the cluster's frames; responses affect nothing
+ * but a machine that waits for its bootstrap.
  */
 import type { OperatorMessage } from './gen/bigfleet/v1alpha1/shard_pb.ts';
 import { allocate, type Decision } from './allocation.ts';
@@ -31,27 +31,27 @@ import { allocatableInventory } from './allocatable-inventory.ts';
 /** Writes a line of the fleet's log. */
 export type FleetLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
-/** What a shard is made of. */
+/** The dependencies of a shard. */
 export interface ShardOptions {
   readonly time: FleetTime;
   readonly timing: FleetTiming;
   readonly log: FleetLog;
   readonly store: BindingStore;
-  /** Makes ids of this run; a different one for each. */
+  /** Generates ids of this run; must differ between runs. */
   readonly seed: string;
-  /** False turns the guard against vanishing demand off. */
+  /** False disables the guard against vanishing demand. */
   readonly guarded: boolean;
   /** Called with every change of a machine, after it was recorded. */
   readonly observe: (before: FleetMachine | undefined, after: FleetMachine | undefined) => void;
 }
 
-/** A reclaim that was sent. */
+/** A sent reclaim. */
 export interface ReclaimRecord extends Reclaim {
   readonly cluster: string;
   readonly sentAt: number;
 }
 
-/** A ReclaimAck that was read, and changed nothing. */
+/** A received ReclaimAck; it has no effect. */
 export interface ReclaimAckRecord {
   readonly cluster: string;
   readonly instructionId: string;
@@ -60,10 +60,10 @@ export interface ReclaimAckRecord {
 }
 
 const RECORDS_KEPT = 10_000;
-/** For logs only: never acted on. */
+/** For logs only. */
 const COORDINATOR_TERM = 1;
 
-/** The shard. Its fields are for scripts and transports; nobody else holds one. */
+/** The shard. Only scripts and transports use its fields. */
 export class Shard {
   readonly inventory: Inventory;
   readonly clusters = new Map<string, Cluster>();
@@ -74,7 +74,7 @@ export class Shard {
   readonly reclaimAcks: History<ReclaimAckRecord> = history(RECORDS_KEPT);
   timing: FleetTiming;
   cycles = 0;
-  /** Wall-clock milliseconds of the last cycle that looked at the demand. */
+  /** When the last cycle read the demand (wall-clock milliseconds). */
   computedAt = 0;
   readonly #options: ShardOptions;
   readonly #promises = new Map<string, string>();
@@ -123,7 +123,7 @@ export class Shard {
     this.#options.store.close();
   }
 
-  /** Takes a new stream. */
+  /** Accepts a new stream. */
   connect(link: Link, peer: Peer): Inbound {
     this.#sessionsOpened += 1;
     const session = openSession({
@@ -147,12 +147,12 @@ export class Shard {
     return known;
   }
 
-  /** Sends a frame to a cluster; lost when it is away. */
+  /** Sends a frame to a cluster; drops it when the cluster is disconnected. */
   send(clusterId: string, frame: ShardFrame): void {
     this.clusters.get(clusterId)?.live?.send(shardFrameBytes(frame));
   }
 
-  /** One allocation, now. */
+  /** Runs one allocation now. */
   cycle(): void {
     const { time } = this.#options;
     this.#dirty = false;
@@ -179,7 +179,7 @@ export class Shard {
     for (const cluster of clusters) this.#sendCapacity(cluster);
   }
 
-  /** Sends a reclaim of a machine to the cluster that has it; the provider's drain is not begun. */
+  /** Sends a reclaim of a machine to its cluster, without starting the provider's drain. */
   instruct(machine: FleetMachine, reclaim: Partial<Reclaim>): Reclaim {
     this.#reclaimed += 1;
     const full: Reclaim = {
@@ -195,7 +195,7 @@ export class Shard {
     return full;
   }
 
-  /** Asks a cluster for a bootstrap blob; undefined when it is away. */
+  /** Requests a bootstrap blob from a cluster; undefined when it is disconnected. */
   pull(
     clusterId: string,
     machineId: string,
@@ -214,7 +214,7 @@ export class Shard {
       if (!this.#dirty) return;
       const stalled = [...this.sessions.values()].find((session) => session.congested());
       if (stalled === undefined) return this.cycle();
-      // Frames are written synchronously: a reader that stalls, stalls the decisions.
+      // Frames are written synchronously: a stalled reader delays the decisions.
       this.#options.log('A stalled reader holds up the cycle', { ...stalled.report() });
     });
   }
@@ -288,7 +288,10 @@ export class Shard {
     this.clusters.get(cluster)?.pausedUntil.set(need, until);
   }
 
-  /** Asks for machines that were bound while their cluster was away, once its needs are known. */
+  /**
+   * Pulls bootstrap blobs for machines bound while their cluster was disconnected, once its needs
+   * are known.
+   */
   #pullForAll(cluster: Cluster): void {
     if (cluster.needs === undefined) return;
     for (const id of this.inventory.boundTo(cluster.id)) {

@@ -1,7 +1,7 @@
-/** Listening and stopping to. */
+/** Binding and closing of servers. */
 import type { Server } from 'node:net';
 
-/** Where a server listens. */
+/** A listen address. */
 export interface BoundAddress {
   readonly host: string;
   readonly port: number;
@@ -10,11 +10,11 @@ export interface BoundAddress {
 /** A bound server. */
 export interface BoundServer {
   readonly address: BoundAddress;
-  /** Takes no more connections; resolves when the last one is gone. */
+  /** Accepts no more connections; resolves when the last one has closed. */
   readonly close: () => Promise<void>;
 }
 
-/** Binds a server; port 0 takes a free one. */
+/** Binds a server; port 0 picks a free one. */
 export const listenOn = (
   server: Pick<Server, 'listen' | 'once' | 'off' | 'address' | 'close'>,
   { host, port }: BoundAddress,

@@ -39,7 +39,7 @@ describe('fleet allocation', () => {
     expect(running()).toHaveLength(3);
   });
 
-  test('gives what is there when there is not enough, and the rest when it comes', async () => {
+  test('gives the available machines, and the rest when they arrive', async () => {
     const { want, running, script, time } = await connect(1);
     await want(cpus(40));
     expect(running()).toHaveLength(3);
@@ -48,7 +48,7 @@ describe('fleet allocation', () => {
     expect(running()).toHaveLength(5);
   });
 
-  test('has speculative machines made when there are no idle ones', async () => {
+  test('provisions speculative machines when none are idle', async () => {
     const { want, running, script } = await connect(1);
     script.addMachines({ count: 4, prefix: 's-', kind: kind('8'), state: 'SPECULATIVE' });
     await want(cpus(32));
@@ -88,13 +88,13 @@ describe('fleet allocation', () => {
     expect(running().map(zoneOf)).toEqual(['b', 'b', 'b', 'b']);
   });
 
-  test('gives a need with Same nothing when no one value can hold it', async () => {
+  test('gives a need with Same nothing when no single value can cover it', async () => {
     const { want, running } = await connect(2);
     await want(cpus(24, { requirements: [{ key: 'zone', operator: 5, values: [] }] }));
     expect(running()).toEqual([]);
   });
 
-  test('spreads machines evenly when it must', async () => {
+  test('spreads machines evenly for DoNotSchedule', async () => {
     const { want, running, zoneOf } = await connect();
     await want(cpus(48, { spread: [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 1 }] }));
     expect(running().map(zoneOf).sort()).toEqual(['a', 'a', 'b', 'b', 'c', 'c']);
@@ -140,7 +140,7 @@ describe('fleet allocation', () => {
     expect(cluster.reclaims()).toEqual([]);
   });
 
-  test('takes back nothing before a roll-up was accepted', async () => {
+  test('reclaims nothing before a roll-up was accepted', async () => {
     const { time, script, cluster } = await connect();
     script.shard.inventory.restore({
       ...script.machine('a-000001'),
@@ -154,7 +154,7 @@ describe('fleet allocation', () => {
     expect(cluster.reclaims()).toHaveLength(1);
   });
 
-  test('preempts the less important, across clusters, and never what is pinned', async () => {
+  test('preempts lower priorities across clusters, but never pinned machines', async () => {
     const { time, script, cluster, want, running } = await connect(1);
     await want(
       cpus(8, { priority: 10, interruptionPenaltyBucket: 27 }),
@@ -184,7 +184,7 @@ describe('fleet allocation', () => {
     expect(preemptionGraceSeconds(gap + 7, 7)).toBe(seconds);
   });
 
-  test('tells what more could be had, and tells it again only when it changes', async () => {
+  test('reports available capacity, and again only when it changes', async () => {
     const { want, cluster, time } = await connect();
     await want(cpus(8));
     const updates = cluster.capacity();

@@ -38,7 +38,7 @@ const connect = async (bootstraps: BootstrapAnswers = 'answers', seedMachines = 
 };
 
 describe('fleet machine', () => {
-  test('goes CONFIGURING, pull, CONFIGURED with what the real shard fills in', async () => {
+  test('goes CONFIGURING, pull, CONFIGURED with the fields of the real shard', async () => {
     const { time, cluster } = await connect();
     cluster.wants(cpus(8, { requirements: [{ key: 'kubernetes.io/arch', operator: 3 }] }));
     await time.advance(5000);
@@ -54,7 +54,7 @@ describe('fleet machine', () => {
     expect(configured?.resources?.resources).toHaveProperty('memory');
   });
 
-  test('that boots with its answer is not asked about again by the next roll-ups', async () => {
+  test('that boots with its answer is not pulled again by the next roll-ups', async () => {
     const { time, script, cluster } = await connect();
     script.setTiming({ joiningMs: 5000 });
     for (let rollups = 0; rollups < 4; rollups += 1) {
@@ -65,7 +65,7 @@ describe('fleet machine', () => {
     expect(cluster.pulls()).toHaveLength(1);
   });
 
-  test('whose pull is answered with an error becomes FAILED and says why', async () => {
+  test('whose pull is answered with an error becomes FAILED with the reason', async () => {
     const { time, cluster } = await connect({ error: 'no template' });
     cluster.wants(cpus(8));
     await time.advance(3000);
@@ -88,7 +88,7 @@ describe('fleet machine', () => {
     expect(cluster.machinesIn('CONFIGURED')).toHaveLength(1);
   });
 
-  test('is not moved by an answer that comes too late, or from another cluster', async () => {
+  test('ignores an answer that is late, or from another cluster', async () => {
     const { time, script, cluster } = await connect('silent');
     const other = new FleetCluster(script, 'other').hello();
     cluster.wants(cpus(8));
@@ -127,7 +127,7 @@ describe('fleet machine', () => {
     expect(cluster.statesOf(id)[3]).toBe('IDLE');
   });
 
-  test('that a script holds is left alone until it is repaired', async () => {
+  test('that a script holds is ignored until it is repaired', async () => {
     const { time, script, cluster } = await connect('answers', 1);
     script.place('m-000001', { state: 'FAILED', cluster: 'prod', lastError: 'disk' });
     cluster.wants(cpus(1));
@@ -183,7 +183,7 @@ describe('fleet bindings', () => {
     expect(second.pulls()[0]?.requestId).not.toBe(first.pulls()[0]?.requestId);
   });
 
-  test('of machines on their way are taken up where they were', async () => {
+  test('of machines in transition resume where they were', async () => {
     const path = join(scratch(), 'bindings');
     const time = simulatedTime();
     const run = (seed: string) =>
@@ -207,7 +207,7 @@ describe('fleet bindings', () => {
     expect(second.machinesIn('CONFIGURED')).toHaveLength(4);
   });
 
-  test('are read past a line that a kill cut off, and past machines that vanished', () => {
+  test('are read despite a truncated line and removed machines', () => {
     const path = join(scratch(), 'bindings');
     const time = simulatedTime();
     const script = startFleet({ time, seedMachines: 2, seed: 's', store: bindingsFile(path) });

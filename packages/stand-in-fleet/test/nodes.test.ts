@@ -1,4 +1,4 @@
-/** How the stand-in fleet keeps Nodes in step with machines, over an API server that may fail. */
+/** The stand-in fleet reconciles Nodes with machines, also when the API server fails. */
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from './simulated-time.ts';
 import type { ApiServer } from '../src/api-server.ts';
@@ -57,7 +57,7 @@ const connect = async (api = new NodeServer()) => {
 };
 
 describe('fleet node', () => {
-  test('stands while its machine runs or drains, and carries what finds it', async () => {
+  test('exists while its machine runs or drains, with the labels that identify it', async () => {
     const { time, api, script, cluster } = await connect();
     script.setTiming({ drainingMs: 5000 });
     cluster.wants(cpus(1));
@@ -85,7 +85,7 @@ describe('fleet node', () => {
     expect(api.nodes.size).toBe(0);
   });
 
-  test('stays when its machine fails, and goes when that is repaired', async () => {
+  test('stays when its machine fails, and is deleted when that is repaired', async () => {
     const { time, api, script } = await connect();
     script.place('m-000001', { state: 'CONFIGURED', cluster: 'prod' });
     script.place('m-000001', { state: 'FAILED' });
@@ -96,7 +96,7 @@ describe('fleet node', () => {
     expect(api.nodes.size).toBe(0);
   });
 
-  test('is made once the API server is back', async () => {
+  test('is created once the API server is back', async () => {
     const { time, api, cluster } = await connect();
     api.away = true;
     cluster.wants(cpus(1));
@@ -107,7 +107,7 @@ describe('fleet node', () => {
     expect([...api.nodes.keys()]).toEqual(cluster.machinesIn('CONFIGURED'));
   });
 
-  test('is not made any more when its machine has left while the API server was away', async () => {
+  test('is not created when its machine has left while the API server was away', async () => {
     const { time, api, cluster } = await connect();
     api.away = true;
     cluster.wants(cpus(1));
@@ -119,7 +119,7 @@ describe('fleet node', () => {
     expect(api.nodes.size).toBe(0);
   });
 
-  test('of a machine that left while the fleet was dead is deleted at its start', async () => {
+  test('of a machine that left while the fleet was down is deleted at its start', async () => {
     const api = new NodeServer();
     api.nodes.set('m-000009', {});
     const { time } = await connect(api);
@@ -127,7 +127,7 @@ describe('fleet node', () => {
     expect(api.nodes.size).toBe(0);
   });
 
-  test('gets heartbeats unless a kwok gives them', async () => {
+  test('gets heartbeats unless kwok renews them', async () => {
     const { time, api, cluster } = await connect();
     cluster.wants(cpus(1));
     await time.advance(60_000);

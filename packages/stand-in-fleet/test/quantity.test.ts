@@ -1,4 +1,4 @@
-/** The stand-in fleet reads quantities by itself, exactly. */
+/** The stand-in fleet's own quantity parser is exact. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addInto, covers, readAmounts, readQuantity } from '../src/quantity.ts';
@@ -70,11 +70,11 @@ describe('fleet quantity', () => {
     }));
   });
 
-  test('a map with one unreadable amount is unreadable and says which', () => {
+  test('a map with one malformed amount is malformed and names it', () => {
     expect(readAmounts({ cpu: '1', memory: '1 GB' })).toEqual({ resource: 'memory', text: '1 GB' });
   });
 
-  test('covers compares every resource, and what is not there is zero', () => {
+  test('covers compares every resource, and an absent one is zero', () => {
     const have = new Map([['cpu', 2n]]);
     expect(covers(have, new Map([['cpu', 2n]]))).toBe(true);
     expect(covers(have, new Map([['cpu', 3n]]))).toBe(false);

@@ -73,7 +73,7 @@ describe('fleet roll-up', () => {
       .toEqual(['superseded', 'accepted']);
   });
 
-  test('that falls below a tenth is acked, and believed the third time in a row', async () => {
+  test('that falls below a tenth is acked, and applied the third time in a row', async () => {
     const { cluster, send, accepted } = await connect();
     await send(...rows(11));
     await send(...rows(1));
@@ -97,7 +97,7 @@ describe('fleet roll-up', () => {
     expect(accepted()).toBe(0);
   });
 
-  test('that falls from fewer than ten rows, or to a tenth, is believed at once', async () => {
+  test('that falls from fewer than ten rows, or to a tenth, is applied at once', async () => {
     const { send, accepted } = await connect();
     await send(...rows(9));
     await send();
@@ -107,14 +107,14 @@ describe('fleet roll-up', () => {
     expect(accepted()).toBe(1);
   });
 
-  test('that vanishes is believed at once when the guard is off', async () => {
+  test('that vanishes is applied at once when the guard is off', async () => {
     const { send, accepted } = await connect(false);
     await send(...rows(20));
     await send();
     expect(accepted()).toBe(0);
   });
 
-  test('is rejected, or not acked, when a script wants it so', async () => {
+  test('is rejected, or not acked, when a script configures it', async () => {
     const { cluster, send, script, accepted } = await connect();
     script.shard.rollups.faults.rejectNext = 2;
     await send(cpus(1));

@@ -20,7 +20,7 @@ const connect = async () => {
 };
 
 describe('fleet script', () => {
-  test('shows everything at a glance', async () => {
+  test('returns a summary', async () => {
     const { time, cluster, ask } = await connect();
     cluster.wants(cpus(1));
     await time.advance(5000);
@@ -43,7 +43,7 @@ describe('fleet script', () => {
     });
   });
 
-  test('adds, places, repairs and forgets machines', async () => {
+  test('adds, places, repairs and removes machines', async () => {
     const { time, cluster, ask } = await connect();
     expect(ask('POST', '/machines', { count: 2, kind: 'highmem-8', zone: 'zone-b' }))
       .toEqual({ ids: ['x-000001', 'x-000002'] });
@@ -57,14 +57,14 @@ describe('fleet script', () => {
     expect(() => ask('GET', '/machines/x-000002')).toThrow('There is no machine "x-000002"');
   });
 
-  test('tells a cluster that a machine it does not know is idle', async () => {
+  test('reports an unknown machine as idle to its cluster', async () => {
     const { time, cluster, ask } = await connect();
     ask('POST', '/machines/new-1/state', { state: 'IDLE', cluster: 'prod' });
     await time.advance(0);
     expect(cluster.statesOf('new-1')).toEqual(['IDLE']);
   });
 
-  test('takes thousands of machines through states at once', async () => {
+  test('moves thousands of machines through states at once', async () => {
     const { time, cluster, ask } = await connect();
     expect(ask('POST', '/mass', { cluster: 'prod', count: 1000, order: 'machine' }))
       .toEqual({ machines: 1000, frames: 3000 });
@@ -107,7 +107,7 @@ describe('fleet script', () => {
       .toEqual(['ff00', '0a070a0568656c6c6f']);
   });
 
-  test('makes trouble with roll-ups, sessions and time', async () => {
+  test('injects faults into roll-ups, sessions and time', async () => {
     const { time, script, cluster, ask } = await connect();
     expect(ask('POST', '/faults', { rejectNextRollups: 1, refuseSessions: true }))
       .toEqual({ rejectNextRollups: 1, ackRollups: true, refuseSessions: true });
@@ -148,7 +148,7 @@ describe('fleet script', () => {
     expect(caught).toMatchObject({ status, message: expect.stringContaining(message) });
   });
 
-  test('has a sentence for each of its routes', () => {
+  test('has a description for each of its routes', () => {
     for (const { does } of SCRIPT_ROUTES) expect(does).toMatch(/^[A-Z].*\.$/s);
   });
 });

@@ -1,4 +1,4 @@
-/** The stand-in fleet's side of a session: what a cluster hears, when, and what is not answered. */
+/** The stand-in fleet's side of a session: the frames it sends, and when. */
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from './simulated-time.ts';
 import { startFleet } from '../src/fleet.ts';
@@ -68,7 +68,7 @@ describe('fleet session', () => {
     expect(cluster.refused?.status).toBe(status);
   });
 
-  test('that comes second mutes the first without telling it', async () => {
+  test('that comes second mutes the first without a frame', async () => {
     const { time, script } = fleet();
     const first = new FleetCluster(script, 'prod').hello();
     await time.advance(0);
@@ -99,7 +99,7 @@ describe('fleet session', () => {
     expect(cluster.machines()).toEqual(new Map([['m-000001', 'CONFIGURED']]));
   });
 
-  test('that ends leaves the machines alone, and the next one hears of them', async () => {
+  test('that ends leaves the machines unchanged, and the next one replays them', async () => {
     const { time, script } = fleet();
     const first = new FleetCluster(script, 'prod').hello();
     first.wants(cpus(8));
@@ -113,7 +113,7 @@ describe('fleet session', () => {
     expect(second.machinesIn('CONFIGURED')).toEqual(running);
   });
 
-  test('is refused, ended and cut when a script wants it so', async () => {
+  test('is refused, ended and cut when a script requests it', async () => {
     const { time, script } = fleet();
     const ended = new FleetCluster(script, 'prod').hello();
     await time.advance(0);
@@ -126,7 +126,7 @@ describe('fleet session', () => {
     expect(refused.refused?.status).toBe(14);
   });
 
-  test('that stalls holds up the decisions for everybody until it reads on', async () => {
+  test('that stalls holds up the decisions for all clusters until it reads on', async () => {
     const { time, script } = fleet();
     let stalled = true;
     const link = {

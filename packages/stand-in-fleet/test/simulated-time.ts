@@ -29,7 +29,7 @@ export const simulatedTime = (): SimulatedTime => {
       await new Promise((resolve) => void setImmediate(resolve));
     }
   };
-  /** The first of those that were set for the earliest moment. */
+  /** The first timer among those due earliest. */
   const nextUntil = (untilMs: number): Timer | undefined => {
     let next: Timer | undefined;
     for (const timer of timers) {

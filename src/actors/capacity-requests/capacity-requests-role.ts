@@ -18,6 +18,7 @@ import { CAPACITY_REQUESTS_PATH } from '../../effects/capacity-requests.ts';
 import { readPenaltyDefaults } from '../../effects/penalty-defaults-text.ts';
 import type { PodRequests } from '../../effects/pod-requests.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
+import type { DemandOfPods } from '../demand/demand-sync.ts';
 import { type FollowedFile, followedFile } from '../followed-file.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { SharedInformers } from '../informers/shared-informers.ts';
@@ -37,10 +38,9 @@ export interface PodPolicy {
   readonly selectsNamespace: ((labels: Labels) => boolean) | undefined;
 }
 
-/** The role, and when demand is complete for the first time. */
+/** The role, and its pods as part of the demand that the same process reports. */
 export interface CapacityRequestsRole extends Role {
-  /** Resolves when pods that lacked a CapacityRequest have one (WIRE-05). */
-  readonly initialRequests: Promise<void>;
+  readonly demand: DemandOfPods;
 }
 
 /** The number of interned request specs; far above the number of workloads of one cluster. */
@@ -107,7 +107,11 @@ export const capacityRequestsRole = (
       ...(namespaces === undefined ? [] : [namespaces]),
     ]),
     start: penalties.start,
-    initialRequests: demands.made,
+    demand: {
+      collections: namespaces === undefined ? [pods] : [pods, namespaces],
+      setCurrent: demands.setCurrent,
+      missing: demands.missing,
+    },
     onLeading: () => demands.setLeading(true),
     onLeadershipLost: () => demands.setLeading(false),
     stop: demands.stop,

@@ -118,7 +118,7 @@ export interface PodDemandActorsOptions {
   readonly index: PodIndex;
   readonly request: (key: ObjectKey) => OwnedRequest | undefined;
   readonly events: Pick<PodDemandEvents, 'recordRefused' | 'recordFailing'>;
-  /** True while this process leads and its lists are complete; nothing is written before. */
+  /** True while this process leads and its lists are current; nothing is written otherwise. */
   readonly isActive: () => boolean;
 }
 
@@ -131,7 +131,7 @@ export interface PodDemandActors {
   /** A request of the pod is gone. */
   readonly onVanished: (pod: PodEntry, uid: Uid) => void;
   /** Passivates actors that await no answer and whose knowledge is in the caches. */
-  readonly onLeadershipLost: () => void;
+  readonly onWritingEnded: () => void;
   readonly counts: () => Readonly<Record<string, number>>;
   readonly idle: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -172,7 +172,7 @@ class PodActors implements PodDemandActors {
     this.consider(pod);
   };
 
-  readonly onLeadershipLost = (): void => {
+  readonly onWritingEnded = (): void => {
     for (const pod of [...this.#options.index.entries()]) {
       const actor = this.get(pod.uid);
       if (actor === undefined) this.#registry.passivate(pod);

@@ -2,11 +2,11 @@
  * The pods that count as demand, and their CapacityRequests.
  *
  * Promises: no decision before this process leads and the lists of pods and requests (and of
- * namespaces, with a selector) are complete, so no request is deleted because its pod was not
- * listed yet; requests of deleted pods are left to the garbage collector, and deleted only when it
- * is overdue; one warning per pod.
+ * namespaces, with a selector) are complete and current, so no request is deleted because its pod
+ * was not listed yet, and none is made for a pod that is gone; requests of deleted pods are left to
+ * the garbage collector, and deleted only when it is overdue; one warning per pod.
  */
-import { map, type Observable, Subject, Subscription } from 'rxjs';
+import { BehaviorSubject, type Observable, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { Fact, Identity } from '../../domain/facts.ts';
@@ -17,10 +17,8 @@ import type { PodDemand } from '../../domain/pod-demand/pod-demand.ts';
 import { requestTexts } from '../../domain/pod-demand/pod-request.ts';
 import type { SelectedNamespace } from '../../domain/pod-demand/selected-namespace.ts';
 import type { PodRequests } from '../../effects/pod-requests.ts';
-import { initialRequests, type InitialRequestsEvent } from '../../machines/initial-requests.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { deferredSends, fromStream } from '../actor-logic.ts';
-import { actorRegistry } from '../actor-registry.ts';
+import { deferredSends } from '../actor-logic.ts';
 import type { Informer } from '../informers/informer.ts';
 import {
   type PodActor,
@@ -52,8 +50,10 @@ export interface PodDemandRegistry {
   readonly counts: () => Readonly<Record<string, number>>;
   /** Sets whether this process leads. */
   readonly setLeading: (leading: boolean) => void;
-  /** Resolves when the pods that lacked a request have one: `initialRequests`. */
-  readonly made: Promise<void>;
+  /** Sets whether the lists are current, which they are at first; nothing is written otherwise. */
+  readonly setCurrent: (current: boolean) => void;
+  /** Pods that lacked a request when writing began, and have none yet. */
+  readonly missing: Observable<number>;
   /** Resolves when no write is in flight or queued. */
   readonly idle: () => Promise<void>;
   /** Starts no more writes and resolves when those in flight have their answers. */
@@ -79,12 +79,14 @@ const withoutRequest = function* (index: PodIndex): Generator<Uid> {
 class PodDemands implements PodDemandRegistry {
   readonly #environment: ActorEnvironment<PodRequests>;
   readonly #index: PodIndex;
-  readonly #initial: InitialRequests;
+  readonly #missing: MissingPods;
+  readonly missing: Observable<number>;
   readonly #events: PodDemandEvents;
   readonly #actors: PodDemandActors;
   readonly #subscription = new Subscription();
   readonly #unknown = new Set<Known>(['pods', 'requests', 'defaults']);
   #leading = false;
+  #current = true;
   #textOf = requestTexts(new Map());
 
   constructor(
@@ -98,8 +100,9 @@ class PodDemands implements PodDemandRegistry {
       textOf: (ask) => this.#textOf(ask),
       counts: (name) => !namespaces || namespaces.get(objectKey(name))?.selected === true,
     });
-    this.#initial = startInitialRequests(environment);
-    this.#events = podDemandEvents(environment, record, this.#initial.settle);
+    this.#missing = missingPods(environment.telemetry);
+    this.missing = this.#missing.count;
+    this.#events = podDemandEvents(environment, record, this.#missing.settle);
     this.#actors = podDemandActors(environment, {
       index: this.#index,
       request: requests.get,
@@ -117,23 +120,32 @@ class PodDemands implements PodDemandRegistry {
   readonly counts = () => this.#actors.counts();
   readonly idle = () => this.#actors.idle();
 
-  get made(): Promise<void> {
-    return this.#initial.made;
-  }
+  readonly setLeading = (leads: boolean): void =>
+    this.#change(() => {
+      this.#leading = leads;
+    });
 
-  readonly setLeading = (leads: boolean): void => {
-    if (leads === this.#leading) return;
-    this.#leading = leads;
-    if (leads) this.#considerAll();
-    else this.#actors.onLeadershipLost();
-  };
+  readonly setCurrent = (current: boolean): void =>
+    this.#change(() => {
+      this.#current = current;
+    });
 
   readonly stop = async (): Promise<void> => {
     this.#subscription.unsubscribe();
-    await Promise.all([this.#initial.stop(), this.#actors.stop()]);
+    await this.#actors.stop();
   };
 
-  readonly #isActive = (): boolean => this.#leading && this.#unknown.size === 0;
+  readonly #isActive = (): boolean => this.#leading && this.#current && this.#unknown.size === 0;
+
+  /** Begins to write, or ends it, where the change is one between the two. */
+  #change(change: () => void): void {
+    const before = this.#isActive();
+    change();
+    if (this.#isActive() === before) return;
+    if (before) return this.#actors.onWritingEnded();
+    this.#considerAll();
+    this.#missing.reset(withoutRequest(this.#index));
+  }
 
   #consider(pod: PodEntry): void {
     this.#actors.consider(pod);
@@ -143,11 +155,10 @@ class PodDemands implements PodDemandRegistry {
   #considerAll(): void {
     if (!this.#isActive()) return;
     for (const pod of [...this.#index.entries()]) this.#consider(pod);
-    this.#initial.expect(withoutRequest(this.#index));
   }
 
   #learn(what: Known): void {
-    if (this.#unknown.delete(what)) this.#considerAll();
+    this.#change(() => void this.#unknown.delete(what));
   }
 
   #warn(pod: PodEntry): void {
@@ -164,7 +175,7 @@ class PodDemands implements PodDemandRegistry {
   }
 
   #onPodGone({ last }: Extract<Fact<PodDemand>, { readonly _tag: 'Absent' }>): void {
-    this.#initial.settle(last.uid);
+    this.#missing.settle(last.uid);
     const pod = this.#index.removePod(last);
     if (pod === undefined) return;
     this.#count('pod_gone');
@@ -174,7 +185,7 @@ class PodDemands implements PodDemandRegistry {
   readonly #onPods = (fact: Fact<PodDemand>): void => {
     if (fact._tag === 'Absent') return this.#onPodGone(fact);
     for (const observed of presentIn(fact)) {
-      if (observed.status !== 'Wanted') this.#initial.settle(observed.uid);
+      if (observed.status !== 'Wanted') this.#missing.settle(observed.uid);
       const pod = this.#index.putPod(observed);
       if (pod === undefined) continue;
       if (observed.status === 'Finished') this.#count('pod_terminal');
@@ -196,7 +207,7 @@ class PodDemands implements PodDemandRegistry {
     for (const observed of presentIn(fact)) {
       for (const pod of this.#index.putRequest(observed)) this.#consider(pod);
       const owner = uid(observed.pod);
-      if (this.#index.hasRequest(owner)) this.#initial.settle(owner);
+      if (this.#index.hasRequest(owner)) this.#missing.settle(owner);
     }
     if (fact._tag === 'Listed') this.#learn('requests');
   };
@@ -225,57 +236,30 @@ export const startPodDemands = (
   options: PodDemandsOptions,
 ): PodDemandRegistry => new PodDemands(environment, options);
 
-/** The pods that demand waits for. */
-export interface InitialRequests {
-  /** Sets the pods without a request; only the first call counts. */
-  readonly expect: (pods: Iterable<Uid>) => void;
+/** Pods without a request. */
+interface MissingPods {
+  /** Emits the number since the last `reset`. */
+  readonly count: Observable<number>;
+  /** Counts these and no others. */
+  readonly reset: (pods: Iterable<Uid>) => void;
   /** The pod has its request now, or needs none, or cannot get one. */
   readonly settle: (pod: Uid) => void;
-  readonly made: Promise<void>;
-  readonly stop: () => Promise<void>;
 }
 
-/** The statechart with the stream of counts and its log line. */
-export const provideInitialRequests = (
-  counts: Observable<InitialRequestsEvent>,
-  { log }: Pick<Telemetry, 'log'>,
-): typeof initialRequests =>
-  initialRequests.provide({
-    actors: { observeRequests: fromStream(() => counts) },
-    actions: {
-      recordLate: ({ context: { missing } }) =>
-        log('warn', 'Pods still lack CapacityRequests; demand is sent without them', { missing }),
-    },
-  });
-
-/** Starts without any missing request. */
-const startInitialRequests = (environment: ActorEnvironment<never>): InitialRequests => {
-  const { promise: made, resolve } = Promise.withResolvers<void>();
+/** Counts none at first. */
+const missingPods = (telemetry: Telemetry): MissingPods => {
+  const defer = deferredSends(telemetry);
   const missing = new Set<Uid>();
-  const changes = new Subject<void>();
-  const defer = deferredSends(environment.telemetry);
-  const registry = actorRegistry<typeof initialRequests, ReadonlySet<Uid>, never>(environment, {
-    name: 'initialRequests',
-    logic: provideInitialRequests(
-      changes.pipe(map(() => ({ type: 'requests.observed', missing: missing.size }))),
-      environment.telemetry,
-    ),
-    keyOf: () => 'pods',
-    input: (pods) => ({ missing: pods.size }),
-    onSnapshot: (_, snapshot) => {
-      if (snapshot.hasTag('settled')) resolve();
-    },
-  });
+  const count = new BehaviorSubject(0);
   return {
-    expect: (pods) => {
-      if (registry.has('pods')) return;
+    count,
+    reset: (pods) => {
+      missing.clear();
       for (const pod of pods) missing.add(pod);
-      registry.consider(missing);
+      count.next(missing.size);
     },
     settle: (pod) => {
-      if (missing.delete(pod)) defer(() => changes.next());
+      if (missing.delete(pod)) defer(() => count.next(missing.size));
     },
-    made,
-    stop: registry.stop,
   };
 };

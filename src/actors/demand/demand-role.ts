@@ -2,8 +2,7 @@
  * The role that sends the cluster's demand: aggregates CapacityRequests into roll-ups, and
  * acknowledges them when the shard acknowledged theirs.
  *
- * Promises: the session may dial only when the demand is complete: every CapacityRequest is listed,
- * and pods that lacked one have theirs (WIRE-05).
+ * Promises: in each term the session may dial only when the demand is current (WIRE-05).
  */
 import { BehaviorSubject } from 'rxjs';
 import { capacityRequestProjector } from '../../domain/demand/request.ts';
@@ -11,6 +10,7 @@ import { CAPACITY_REQUESTS_PATH, type CapacityRequests } from '../../effects/cap
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
+import { type DemandOfPods, startDemandSync } from './demand-sync.ts';
 import { startRollups } from './rollups.ts';
 
 /** The inputs of the role. */
@@ -23,17 +23,14 @@ export interface DemandRoleOptions {
   readonly rollupIntervalMs: number;
   /** `--ack-concurrency`. */
   readonly ackConcurrency: number;
-  /**
-   * Resolves when pods that lacked a CapacityRequest have one; `undefined` when another process
-   * creates CapacityRequests.
-   */
-  readonly initialRequests: Promise<void> | undefined;
+  /** Undefined when another process creates CapacityRequests. */
+  readonly pods: DemandOfPods | undefined;
 }
 
 /** Creates the role, not leading. */
 export const demandRole = (
   environment: ActorEnvironment<CapacityRequests>,
-  { session, rollupIntervalMs, ackConcurrency, initialRequests }: DemandRoleOptions,
+  { session, rollupIntervalMs, ackConcurrency, pods }: DemandRoleOptions,
   { informers, record }: RoleContext,
 ): Role => {
   const requests = informers.collection({
@@ -44,24 +41,31 @@ export const demandRole = (
   const leading = new BehaviorSubject(false);
   const { shardEvents, acknowledged, offerRollup, demandListed } = session;
   const rollups = startRollups(environment, {
-    session: {
-      shardEvents,
-      acknowledged,
-      offerRollup,
-      leading,
-      demandListed: initialRequests === undefined
-        ? demandListed
-        : () => void initialRequests.then(demandListed),
-    },
+    session: { shardEvents, acknowledged, offerRollup, leading },
     record,
     requests,
     intervalMs: rollupIntervalMs,
     ackConcurrency,
   });
+  const sync = startDemandSync(environment, {
+    requests,
+    pods,
+    hold: rollups.hold,
+    release: () => {
+      rollups.release();
+      demandListed();
+    },
+  });
   return {
     ...roleDefaults('demand', [requests]),
-    onLeading: () => leading.next(true),
-    onLeadershipLost: () => leading.next(false),
+    onLeading: () => {
+      leading.next(true);
+      sync.setLeading(true);
+    },
+    onLeadershipLost: () => {
+      leading.next(false);
+      sync.setLeading(false);
+    },
     close: () => {
       leading.complete();
       return Promise.resolve();
@@ -70,7 +74,7 @@ export const demandRole = (
     stop: () => Promise.resolve(),
     dispose: () => {
       rollups.stop();
-      return Promise.resolve();
+      return sync.stop();
     },
   };
 };

@@ -2,9 +2,8 @@
  * Turns CapacityRequests into roll-ups: maintains the demand, offers it to the session on each new
  * stream and every interval after that, and acknowledges requests after the shard did.
  *
- * Promises: the session may dial only when the first list of requests is complete (WIRE-05); while
- * the API server is away, the last known demand is still offered; an invalid request affects no
- * other and gets one Event that names the field.
+ * Promises: while demand is held, roll-ups repeat the demand of the moment at which it was held
+ * (WIRE-05); an invalid request affects no other and gets one Event that names the field.
  */
 import { concat, EMPTY, filter, interval, of, Subscription, switchMap } from 'rxjs';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
@@ -24,7 +23,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 export interface RollupsOptions {
   readonly session: Pick<
     FleetSession,
-    'shardEvents' | 'acknowledged' | 'offerRollup' | 'demandListed' | 'leading'
+    'shardEvents' | 'acknowledged' | 'offerRollup' | 'leading'
   >;
   readonly requests: Pick<Informer<CapacityRequestProjection>, 'facts' | 'get'>;
   /** `--rollup-interval`. */
@@ -37,6 +36,9 @@ export interface RollupsOptions {
 export interface Rollups {
   /** The current demand. */
   readonly demand: Demand;
+  /** Roll-ups repeat the demand of this moment until `release`. */
+  readonly hold: () => void;
+  readonly release: () => void;
   readonly stop: () => void;
 }
 
@@ -95,14 +97,38 @@ const unreadableRequests = (environment: ActorEnvironment<never>, options: Rollu
   };
 };
 
-/** Builds roll-ups of `demand` and measures the time. */
-const rollupBuilder = ({ telemetry, time }: ActorEnvironment<never>, demand: Demand) => {
+/** What a roll-up is made of. */
+type RollupSource = Pick<Demand, 'needs' | 'unacknowledged'>;
+
+/** The demand, or the demand of the moment at which it was held. */
+const holdableDemand = (demand: Demand) => {
+  let held: RollupSource | undefined;
+  return {
+    source: (): RollupSource => held ?? demand,
+    hold: (): void => {
+      if (held !== undefined) return;
+      const needs = demand.needs();
+      const unacknowledged = demand.unacknowledged();
+      held = { needs: () => needs, unacknowledged: () => unacknowledged };
+    },
+    release: (): void => {
+      held = undefined;
+    },
+  };
+};
+
+/** Builds roll-ups of `source` and measures the time. */
+const rollupBuilder = (
+  { telemetry, time }: ActorEnvironment<never>,
+  demand: Demand,
+  source: () => RollupSource,
+) => {
   let built = 0;
   return (offer: (rollup: Rollup) => void): void => {
     const startMs = time.monotonic();
-    const unacknowledged = demand.unacknowledged();
+    const unacknowledged = source().unacknowledged();
     const listedMs = time.monotonic();
-    const needs = demand.needs();
+    const needs = source().needs();
     const builtMs = time.monotonic();
     built += 1;
     offer({ number: built, builtAtMs: time.now(), needs, unacknowledged });
@@ -134,7 +160,8 @@ export const startRollups = (
     concurrency: options.ackConcurrency,
   });
   const unreadable = unreadableRequests(environment, options);
-  const build = rollupBuilder(environment, demand);
+  const { source, hold, release } = holdableDemand(demand);
+  const build = rollupBuilder(environment, demand, source);
 
   const take = (fact: Fact<CapacityRequestProjection>): void => {
     if (fact._tag === 'Present') unreadable.observe(fact.object, demand.observe(fact.object));
@@ -146,7 +173,6 @@ export const startRollups = (
         unreadable.observe(request, observed);
       }
       unreadable.retain(demand.unreadable());
-      session.demandListed();
     }
     acknowledgements.observe(fact);
     unreadable.recordAll();
@@ -174,5 +200,5 @@ export const startRollups = (
   );
   subscription.add(requests.facts.subscribe(take));
   subscription.add(acknowledgements.stop);
-  return { demand, stop: () => subscription.unsubscribe() };
+  return { demand, hold, release, stop: () => subscription.unsubscribe() };
 };

@@ -32,6 +32,8 @@ export interface SessionState {
   readonly rollups: Subject<Rollup>;
   /** The statechart is ready for the next roll-up. */
   readonly requests: Subject<void>;
+  /** A frame arrived. */
+  readonly frames: Subject<void>;
   readonly outbox: ReplyOutbox<Reply>;
   /** The pair to dial with; none is plaintext. */
   pair: KeyPair | undefined;
@@ -55,6 +57,7 @@ export const sessionState = (
   acknowledged: new Subject(),
   rollups: new Subject(),
   requests: new Subject(),
+  frames: new Subject(),
   outbox: replyOutbox<Reply>(OUTBOX_LIMIT, ({ _tag }) => {
     telemetry.count('bigfleet_operator_outbox_dropped_total', 1);
     telemetry.log('warn', 'Reply dropped', { reply: _tag });
@@ -152,6 +155,7 @@ export const sessionPort = (
     onHelloAck: () => send({ type: 'hello.acknowledged' }),
     onRollupAck: () => send({ type: 'rollup.acknowledged' }),
     onReplayGap: () => send({ type: 'frame.malformed' }),
+    onReceived: () => state.frames.next(),
   };
   return {
     address,

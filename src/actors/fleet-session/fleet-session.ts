@@ -7,7 +7,14 @@
  * of leadership, demand and key pair what the crashed one knew.
  */
 import { Effect } from 'effect';
-import { BehaviorSubject, exhaustMap, type Observable, Subscription, timer } from 'rxjs';
+import {
+  BehaviorSubject,
+  exhaustMap,
+  type Observable,
+  Subscription,
+  throttleTime,
+  timer,
+} from 'rxjs';
 import type { Actor, SnapshotFrom } from 'xstate';
 import type { CredentialsChange } from '../../domain/credentials.ts';
 import type { ShardEvent } from '../../domain/frames.ts';
@@ -44,7 +51,7 @@ export interface FleetSession {
   /** The running statechart; `undefined` while it awaits a restart after a crash. */
   readonly actor: Actor<typeof fleetSession> | undefined;
   readonly setLeading: (leading: boolean) => void;
-  /** The list of CapacityRequests is complete: roll-ups may be built from it. */
+  /** Demand is current in this term: roll-ups may be built from it. */
   readonly demandListed: () => void;
   /** Puts a roll-up into the slot of the current stream; dropped without a stream. */
   readonly offerRollup: (rollup: Rollup) => void;
@@ -53,6 +60,9 @@ export interface FleetSession {
   /** Ends the session for good; resolves within half a second. */
   readonly stop: () => Promise<void>;
 }
+
+/** Frames of a replay are reported this many times in a roll-up interval. */
+const REPLAY_REPORTS_AN_INTERVAL = 10;
 
 /** The facts for a restarted session, by event. */
 interface SessionFacts {
@@ -80,7 +90,7 @@ class ShardSession implements FleetSession {
   };
   readonly #leading = new BehaviorSubject(false);
   readonly #sessions: ActorRegistry<typeof fleetSession, SessionFacts>;
-  readonly #credentials = new Subscription();
+  readonly #subscription = new Subscription();
   readonly #ended = Promise.withResolvers<void>();
   readonly #recordState: (state: string) => void;
   #stopRequested = false;
@@ -99,6 +109,7 @@ class ShardSession implements FleetSession {
     this.#sessions = this.#registry();
     this.#sessions.consider(this.#facts);
     this.#followCredentials();
+    this.#followReplays();
   }
 
   get actor(): Actor<typeof fleetSession> | undefined {
@@ -107,6 +118,7 @@ class ShardSession implements FleetSession {
 
   readonly setLeading = (leading: boolean): void => {
     this.#facts.leading = leading;
+    if (!leading) this.#facts.demandListed = false;
     this.#send({ type: leading ? 'leadership.won' : 'leadership.lost' });
     if (leading !== this.#leading.value) this.#leading.next(leading);
   };
@@ -171,9 +183,23 @@ class ShardSession implements FleetSession {
     const { credentialFiles: files, clusterId } = options;
     if (files === undefined) return;
     const pollMs = options.credentialsPollMs ?? CREDENTIALS_POLL_MS;
-    this.#credentials.add(
+    this.#subscription.add(
       watchCredentials(environment, { files, clusterId, pollMs })
         .subscribe((change) => this.#onCredentials(change)),
+    );
+  }
+
+  /** A replay that goes on is reported to the statechart, which sees no single frame. */
+  #followReplays(): void {
+    const { environment: { scheduler }, options: { rollupIntervalMs } } = this.#dependencies;
+    const everyMs = rollupIntervalMs / REPLAY_REPORTS_AN_INTERVAL;
+    // With the trailing report, the last frame of a burst is not forgotten.
+    const reports = throttleTime<void>(everyMs, scheduler, { leading: true, trailing: true });
+    this.#subscription.add(
+      this.#state.frames.pipe(reports).subscribe(() => {
+        const isReplaying = this.actor?.getSnapshot().hasTag('replaying') === true;
+        if (isReplaying) this.#send({ type: 'frames.received' });
+      }),
     );
   }
 
@@ -195,7 +221,7 @@ class ShardSession implements FleetSession {
 
   #end(): void {
     this.#sessions.close();
-    this.#credentials.unsubscribe();
+    this.#subscription.unsubscribe();
     this.#leading.complete();
     this.#ended.resolve();
   }

@@ -25,6 +25,8 @@ export interface FrameDependencies {
   readonly onRollupAck: () => void;
   /** A frame about an unknown machine was lost. */
   readonly onReplayGap: () => void;
+  /** Called after every frame. */
+  readonly onReceived: () => void;
 }
 
 /** The maximum length of an unknown ack in a log line. */
@@ -100,9 +102,7 @@ const onUnreadable = (
   }
 };
 
-/** Handles the frames of a session, one at a time. */
-export const frameHandler = (dependencies: FrameDependencies) => (frame: ShardFrame): void => {
-  dependencies.telemetry.count('tidegate_session_frames_total', 1, { frame: frame._tag });
+const handle = (dependencies: FrameDependencies, frame: ShardFrame): void => {
   switch (frame._tag) {
     case 'MachineObserved':
     case 'CapacityObserved':
@@ -122,4 +122,11 @@ export const frameHandler = (dependencies: FrameDependencies) => (frame: ShardFr
     case 'Unreadable':
       return onUnreadable(dependencies, frame);
   }
+};
+
+/** Handles the frames of a session, one at a time. */
+export const frameHandler = (dependencies: FrameDependencies) => (frame: ShardFrame): void => {
+  dependencies.telemetry.count('tidegate_session_frames_total', 1, { frame: frame._tag });
+  handle(dependencies, frame);
+  dependencies.onReceived();
 };

@@ -2,7 +2,8 @@
  * A cached collection that follows the API server.
  *
  * Promises: synced only after a complete list, however long that takes; a crash of its list-watch
- * leads to a new list while the cache stays in use.
+ * leads to a new list while the cache stays in use; when the API server answers one collection
+ * again, all that wait to retry do so at once.
  */
 import { Effect } from 'effect';
 import { concat, defer, type Observable, of, Subject } from 'rxjs';
@@ -17,7 +18,7 @@ import type { KubeApi, WatchLine } from '../../effects/kube-api.ts';
 import { followChanges, listPages, type Selection } from '../../effects/watches.ts';
 import { listWatch } from '../../machines/list-watch.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import type { EffectRuntime } from '../actor-logic.ts';
+import { deferredSends, type EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 
 /** A cached collection that follows the API server. */
@@ -33,6 +34,10 @@ export interface Informer<T extends Identity> extends Collection<T> {
   readonly progress: Observable<ResourceVersion>;
   /** Resolves after the first complete list; never rejects. */
   readonly whenSynced: Promise<void>;
+  /** Hot: a list or watch failed, so the cache may be behind until a new list is complete. */
+  readonly failures: Observable<void>;
+  /** Lists again; resolves when a list that began after this call is complete. */
+  readonly relist: () => Promise<void>;
   /** The running statechart; `undefined` before the start and while it awaits a restart. */
   readonly actor: ActorRefFrom<typeof listWatch> | undefined;
   readonly stop: () => void;
@@ -53,10 +58,18 @@ export interface InformerOptions<T extends Identity> extends Selection {
 const resourceVersionIn = (lines: readonly WatchLine[]): string | undefined =>
   textAt(lines.at(-1)?.object, 'metadata', 'resourceVersion');
 
-/** Logs the first failure and the recovery, not every retry between them. */
-const logFailures = ({ telemetry }: ActorEnvironment<KubeApi>, resource: string) => {
+/** Logs the first failure and the recovery, not every retry between them; reports each of both. */
+const followFailures = (
+  { telemetry }: ActorEnvironment<KubeApi>,
+  resource: string,
+  { onFailure, onAnswer }: { readonly onFailure: () => void; readonly onAnswer: () => void },
+) => {
   let failing = false;
+  let before = { attempt: 0, problem: '' };
   return ({ context: { attempt, problem } }: SnapshotFrom<typeof listWatch>): void => {
+    if (attempt > before.attempt) onFailure();
+    if (problem === '' && before.problem !== '') onAnswer();
+    before = { attempt, problem };
     if (attempt > 0 && !failing) {
       telemetry.log('warn', 'Cannot list or watch a collection', { resource, problem });
     } else if (attempt === 0 && failing) {
@@ -73,15 +86,19 @@ export const makeInformer = <T extends Identity>(
   { id, project }: Omit<InformerOptions<T>, keyof Selection>,
 ): UnstartedInformer<T> => {
   const { telemetry } = environment;
-  const projection: Projection<T> = { resource: id, project };
-  const store = makeInformerStore(projection, telemetry);
+  const defer = deferredSends(telemetry);
+  const store: InformerStore<T> = new KeptObjects({ resource: id, project }, telemetry);
   const progress = new Subject<ResourceVersion>();
+  const failures = new Subject<void>();
   const firstList = Promise.withResolvers<void>();
+  let nextList = Promise.withResolvers<void>();
   const sink: ListWatchSink = {
     ...store,
     adoptPages: () => {
       store.adoptPages();
       firstList.resolve();
+      nextList.resolve();
+      nextList = Promise.withResolvers<void>();
     },
     applyLines: (lines) => {
       store.applyLines(lines);
@@ -110,12 +127,21 @@ export const makeInformer = <T extends Identity>(
     facts: store.facts,
     progress,
     whenSynced: firstList.promise,
+    failures,
+    relist: () => {
+      registry.get(id)?.send({ type: 'list.requested' });
+      return nextList.promise;
+    },
     start: (selection) =>
       registry.consider({
         resource: id,
         selection,
         sink,
-        onSnapshot: logFailures(environment, id),
+        onSnapshot: followFailures(environment, id, {
+          onFailure: () => failures.next(),
+          onAnswer: () => defer(() => retryAll(registry)),
+        }),
+        onCrash: () => failures.next(),
       }),
     stop: () => registry.remove(id),
   };
@@ -298,12 +324,6 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
   }
 }
 
-/** An empty cache. */
-const makeInformerStore = <T extends Identity>(
-  projection: Projection<T>,
-  telemetry: Telemetry,
-): InformerStore<T> => new KeptObjects(projection, telemetry);
-
 /** Receives the results of `listWatch`. */
 export interface ListWatchSink extends InformerSink {
   readonly watchEnded: (ending: WatchEnding) => void;
@@ -320,6 +340,7 @@ export interface ListWatchEntry extends ListWatchTarget {
   /** Such as `pods`: names the actor and labels logs and metrics. */
   readonly resource: string;
   readonly onSnapshot: (snapshot: SnapshotFrom<typeof listWatch>) => void;
+  readonly onCrash: () => void;
 }
 
 /** All list-watches of a process. */
@@ -349,6 +370,10 @@ export const provideListWatch = (
     actions: { adoptList: ({ context }) => targetOf(context.resource).sink.adoptPages() },
   });
 
+/** The API server has answered: collections in a backoff retry now. */
+export const retryAll = (registry: ListWatches): void =>
+  [...registry.actors()].forEach((actor) => actor.send({ type: 'server.answered' }));
+
 /** An empty registry of list-watches. */
 export const listWatches = (environment: ActorEnvironment<KubeApi>): ListWatches => {
   const targetOf = (resource: string): ListWatchTarget => {
@@ -362,6 +387,7 @@ export const listWatches = (environment: ActorEnvironment<KubeApi>): ListWatches
     keyOf: ({ resource }) => resource,
     input: ({ resource }, seed) => ({ resource, seed }),
     onSnapshot: ({ onSnapshot }, snapshot) => onSnapshot(snapshot),
+    onCrash: ({ onCrash }) => onCrash(),
     logFields: ({ resource }) => ({ resource }),
   });
   return registry;

@@ -16,7 +16,7 @@ import {
   makeInformer,
   type UnstartedInformer,
 } from './informer.ts';
-import { listWatches } from './informer.ts';
+import { listWatches, retryAll } from './informer.ts';
 
 /** Any informer, for code that only waits for it. */
 export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced'>;
@@ -31,6 +31,8 @@ export interface SharedInformers {
   readonly collection: <T extends Identity>(options: InformerOptions<T>) => Informer<T>;
   /** Starts to list and watch every requested collection. */
   readonly start: () => void;
+  /** The API server has just answered: collections in a backoff retry now. */
+  readonly retryNow: () => void;
   readonly stop: () => void;
 }
 
@@ -102,6 +104,7 @@ export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedI
         informer.start(unionSelection(selections));
       }
     },
+    retryNow: () => retryAll(registry),
     stop: () => {
       for (const { informer } of collections.values()) informer.stop();
     },

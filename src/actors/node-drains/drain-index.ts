@@ -60,6 +60,8 @@ export interface DrainEntry {
   readonly releasedIds: Set<string>;
   /** Evictions were released. */
   isReleased: boolean;
+  /** The pods that remained at its end, and why; empty before. */
+  remaining: string;
   /** The owner has left. */
   isWithdrawn: boolean;
   /** The last reported pod counts. */
@@ -130,8 +132,9 @@ export const hasLanded = ({ annotation }: NodeDrainContext, id: string): boolean
 export const ordersLeft = (
   entry: DrainEntry,
   { orders }: Pick<NodeDrainContext, 'orders'>,
-  nowMs: number,
+  time: Time,
 ): readonly DrainOrder[] => {
+  const nowMs = time.now();
   const pending = orders.flatMap(({ id }) => entry.orders.get(id) ?? []);
   return [
     ...pending.filter(({ deadlineMs }) => deadlineMs === null || deadlineMs > nowMs),
@@ -173,6 +176,7 @@ export const drainEntry = (
   deadlines: new Map(),
   releasedIds: new Set(),
   observed: null,
+  remaining: '',
   isStartRecorded: orders.length === 0,
   hasCrashed: false,
 });

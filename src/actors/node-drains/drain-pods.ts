@@ -41,6 +41,8 @@ interface ObservedPod {
   readonly leaving: boolean;
 }
 
+const NOT_ASKED = 'not evicted before the deadline';
+
 const NO_PLAN: DrainPlan = { tiers: [], staying: [] };
 
 const podCountsOf = ({ tiers }: DrainPlan): PodCounts => ({
@@ -114,9 +116,14 @@ export class DrainPods {
   };
 
   /** The number of remaining pods, the first five by name, and why each (DR-41). */
-  readonly remaining = (node: DrainedNode): string =>
+  readonly remaining = (node: DrainedNode, timeUp: boolean): string =>
     remainingSentence(
-      this.#leavingPods().map((pod) => ({ key: pod.key, text: this.#blockerOf(pod, node).text })),
+      this.#leavingPods().map((pod) => {
+        const { reason, text } = this.#blockerOf(pod, node);
+        // The last quarter of the grace opens every tier: only an absent operator asks none.
+        const isLate = timeUp && reason === 'WaitingForTier';
+        return { key: pod.key, text: isLate ? NOT_ASKED : text };
+      }),
     );
 
   #setEvicted({ toleratesCordon, controller, uid }: DrainPod): void {

@@ -66,7 +66,7 @@ export interface DrainsOptions extends DrainTargets {
   readonly pods: Pick<Informer<DrainPod>, 'facts'>;
   readonly evictions: Pick<
     PodEvictions,
-    'want' | 'release' | 'statusOf' | 'progress' | 'changes'
+    'want' | 'bringForward' | 'release' | 'statusOf' | 'progress' | 'changes'
   >;
   /** The operator's own pod leaves last. */
   readonly own: PlanTerms['own'];
@@ -124,9 +124,9 @@ export class DrainRegistry {
       },
     });
     this.#changes.pipe(audit(() => Promise.resolve())).subscribe(() => this.#lookAtChanged());
-    const { pods } = options;
+    const { pods, nodes } = options;
     this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(this.#pods.observe(fact))));
-    this.#subscription.add(options.nodes.facts.subscribe((fact) => this.#onNodes(fact)));
+    this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
     this.#subscription.add(options.evictions.changes.subscribe((node) => this.#onPods(node)));
   }
 
@@ -246,6 +246,7 @@ export class DrainRegistry {
   #bringForward(entry: DrainEntry, deadline: DrainDeadline | undefined): void {
     if (deadline === undefined || !isEarlier(deadline, entry.deadline)) return;
     entry.deadline = deadline;
+    this.#options.evictions.bringForward(entry.node.name, entry.owner, deadline.atMs);
     const time = drainTime(this.#environment.time, deadline, this.#options.tierWaitMs);
     this.#send(entry.key, { type: 'deadline.moved', ...time });
   }
@@ -257,8 +258,7 @@ export class DrainRegistry {
     else this.#ends.set(key, context.node.resourceVersion);
     if (context.withdrawn) this.#withdrawn.delete(key);
     const present = this.#options.nodes.get(objectKey(name));
-    const nowMs = this.#environment.time.now();
-    const again = present === undefined ? [] : ordersLeft(entry, context, nowMs);
+    const again = present === undefined ? [] : ordersLeft(entry, context, this.#environment.time);
     const current = context.node === null ? undefined : annotationOf(context.node, owner);
     const isCounted = (id: string): boolean =>
       context.node === null || hasLanded(context, id) ||

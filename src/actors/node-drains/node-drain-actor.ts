@@ -181,7 +181,10 @@ class DrainActions implements NodeDrainActions {
     });
 
   readonly releasePods = (context: NodeDrainContext): void =>
-    this.#about(context, ({ pods, node, owner }) => {
+    this.#about(context, (entry) => {
+      const { pods, node, owner } = entry;
+      // The answers to evictions are forgotten with them.
+      entry.remaining = context.end === 'Failed' ? this.#remainingOf(entry, context) : '';
       pods.setReleased();
       this.#targets.evictions.release(node.name, owner);
     });
@@ -211,10 +214,14 @@ class DrainActions implements NodeDrainActions {
     if (context === undefined) return '';
     const { annotation, refusal, problem } = context;
     if (annotation === null) {
-      return `cannot cordon the node: ${problem || 'nobody answered'}`;
+      return `cannot cordon the node: ${problem || 'no answer'}`;
     }
-    const remaining = entry.pods.remaining(nodeNow(entry, context, this.#targets.paused));
-    return refusal === '' ? remaining : `${refusal}; ${remaining}`;
+    return refusal === '' ? entry.remaining : `${refusal}; ${entry.remaining}`;
+  }
+
+  #remainingOf(entry: DrainEntry, context: NodeDrainContext): string {
+    const timeUp = context.leftMs !== null && context.leftMs <= 0;
+    return entry.pods.remaining(nodeNow(entry, context, this.#targets.paused), timeUp);
   }
 
   #about({ name, owner }: NodeDrainContext, act: (entry: DrainEntry) => void): void {

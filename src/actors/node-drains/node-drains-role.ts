@@ -25,7 +25,7 @@ import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import { drainEvents } from './drain-events.ts';
 import { DrainRegistry } from './drains.ts';
-import { startReclaims } from './reclaims.ts';
+import { ReclaimRegistry } from './reclaims.ts';
 
 /** The settings of drains. */
 export interface DrainPolicy {
@@ -74,17 +74,19 @@ const drainInformers = (
 
 type DrainInformers = ReturnType<typeof drainInformers>;
 
+type NamedNode = Pick<DrainedNode, 'name'>;
+
 /** The machine of a Node: by matching, by its UpcomingNode, by label or by name. */
 const machineFinder = (
   { machines, upcomingNodes, nodes }: Pick<DrainInformers, 'upcomingNodes' | 'nodes'> & {
     readonly machines: Pick<UpcomingNodeRegistry, 'machineOf'>;
   },
 ) => {
-  const isOf = (upcomingNode: UpcomingNodeProjection, node: DrainedNode): boolean =>
+  const isOf = (upcomingNode: UpcomingNodeProjection, node: NamedNode): boolean =>
     upcomingNode.machineId !== '' && upcomingNode.nodeName === node.name;
-  const candidates = (node: DrainedNode): readonly string[] =>
+  const candidates = (node: NamedNode): readonly string[] =>
     [nodes.get(objectKey(node.name))?.machineLabel ?? '', node.name].filter((id) => id !== '');
-  return (node: DrainedNode): string | undefined => {
+  return (node: NamedNode): string | undefined => {
     const matched = machines.machineOf(node.name);
     if (matched !== undefined) return matched;
     for (const id of candidates(node)) {
@@ -134,7 +136,7 @@ export const nodeDrainsRole = (
     ...(tierWaitMs === undefined ? {} : { tierWaitMs }),
     volumesOn: (node) => volumesOn(attachments.values(), node),
   });
-  const reclaims = startReclaims(environment, {
+  const reclaims = new ReclaimRegistry(environment, {
     shardEvents: session.shardEvents,
     reply: session.reply,
     machines,

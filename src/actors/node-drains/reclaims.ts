@@ -4,14 +4,22 @@
  *
  * Promises: an instruction never starts twice, and is acked again when it is repeated (DR-03);
  * instructions found on Nodes resume before anything new, and are acked once more by each process
- * (DR-12, DR-13); a machine without a Node is recorded and not counted (DR-10).
+ * (DR-12, DR-13); a machine without a Node is recorded and not counted, and is awaited only while
+ * it is bound to this cluster; an entry that names a Node is shown on the machine of that Node
+ * (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
 import { GROUP_VERSION } from '../../domain/api-group.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
-import { entriesOf, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
+import { MachineLives } from '../../domain/drain/machine-lives.ts';
+import {
+  entriesOf,
+  type ReclaimEntry,
+  unseen,
+  withEntry,
+} from '../../domain/drain/reclaim-entry.ts';
 import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
@@ -29,16 +37,17 @@ import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import type { DrainEvents } from './drain-events.ts';
 import type { DrainEvent, DrainRegistry } from './drains.ts';
 import {
+  awaitedEntries,
   type InstructionEntry,
   instructionsOnNodes,
   machinesNow,
   orderedInstruction,
+  RECOVERED_GRACE_SECONDS,
   RECOVERED_PREFIX,
 } from '../../domain/drain/reclaim-index.ts';
+import { ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 
-/** The grace of a recovered reclaim (DR-14). */
-const RECOVERED_GRACE_SECONDS = 600;
 /** The number of remembered acks of earlier terms; the oldest is evicted. */
 const ACKED_MAX = 1000;
 
@@ -52,30 +61,37 @@ export interface ReclaimsOptions {
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain'>;
   readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values'>;
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'get'>;
-  readonly machineOf: (node: NodeProjection) => string | undefined;
+  /** The machine of a Node, also of one that is gone. */
+  readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
   readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has'>;
   readonly record: RecordEvent;
   readonly events: Pick<DrainEvents, 'clamped'>;
 }
 
-const unseen = (machines: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
-  machines.filter(({ phase }) => phase === 'Unseen');
-
-/** All active instructions; not leading at first. */
+/** All active instructions; none, and not leading, at first. */
 export class ReclaimRegistry {
   readonly #environment: Pick<ActorEnvironment<never>, 'time' | 'telemetry'>;
   readonly #options: ReclaimsOptions;
   readonly #registry: ReclaimActors;
   readonly #recovery: ReclaimRecovery;
+  readonly #lives = new MachineLives();
+  readonly #targets: ReclaimTargets;
   /** Instructions that this process has acked. */
   readonly #acked = new Set<string>();
   readonly #subscription = new Subscription();
+  readonly #awaited = () => awaitedEntries(this.#registry.entries());
   #isLeading = false;
   #isSearching = false;
 
   constructor(environment: ActorEnvironment<never>, options: ReclaimsOptions) {
     this.#environment = environment;
     this.#options = options;
+    this.#targets = new ReclaimTargets({
+      upcomingNode: (machine) => this.#currentOf(machine),
+      node: (name) => options.nodes.get(objectKey(name)),
+      nodeOf: (machine) => options.machines.nodeOf(machine, machine)?.node,
+      machineOf: options.machineOf,
+    });
     this.#registry = reclaimActors(environment, {
       queueAck: (ack) => Promise.resolve(this.#queueAck(ack)),
       releaseEvictions: (context) => this.#releaseEvictions(context),
@@ -176,20 +192,12 @@ export class ReclaimRegistry {
     return this.#options.upcomingNodes.get(objectKey(upcomingNodeName(machineId(machine))));
   }
 
-  /** The machine with its Node, as far as ever observed (DR-10). */
-  #found(entry: ReclaimEntry): ReclaimEntry {
-    const { machines, nodes } = this.#options;
-    const match = machines.nodeOf(entry.machine, entry.machine);
-    if (match !== undefined) return { ...entry, node: match.node.name, phase: 'Cordoning' };
-    const current = this.#currentOf(entry.machine);
-    if (current === undefined || current.nodeName === '') return entry;
-    const known = nodes.get(objectKey(current.nodeName));
-    if (known?.uid === current.nodeUid) return { ...entry, node: known.name, phase: 'Cordoning' };
-    return { ...entry, node: current.nodeName, phase: 'Ended', counted: true };
+  #findAll(machines: readonly string[]): readonly ReclaimEntry[] {
+    return entriesOf(machines).map(this.#targets.foundOrGone);
   }
 
-  #showGone({ machine }: ReclaimEntry): void {
-    void this.#options.machines.drain(machine, { _tag: 'Drained' });
+  #showGone(entry: ReclaimEntry): void {
+    void this.#options.machines.drain(this.#targets.reportedMachineOf(entry), { _tag: 'Drained' });
   }
 
   #orderDrain(instruction: InstructionEntry, entry: ReclaimEntry): void {
@@ -204,7 +212,12 @@ export class ReclaimRegistry {
     if (askedSeconds > terms.graceSeconds) {
       events.clamped(present, askedSeconds, terms.graceSeconds);
     }
-    drains.order(present, { ...terms, id, owner: 'reclaim', machineId: entry.machine });
+    drains.order(present, {
+      ...terms,
+      id,
+      owner: 'reclaim',
+      machineId: this.#targets.reportedMachineOf(entry),
+    });
     if (instruction.isReleased) drains.release(entry.node, 'reclaim', id);
   }
 
@@ -224,13 +237,12 @@ export class ReclaimRegistry {
   /** Finds the Nodes of machines that had none. */
   #search(): void {
     this.#isSearching = false;
-    for (const instruction of [...this.#registry.entries()]) {
-      for (const entry of unseen(instruction.machines)) {
-        const found = this.#found(entry);
-        if (found.phase === 'Unseen') continue;
-        this.#registry.get(instruction.id)?.send({ type: 'machine.observed', entry: found });
-        this.#act(instruction, found);
-      }
+    for (const { instruction, entry } of this.#awaited()) {
+      const found = this.#targets.found(entry);
+      if (found.phase === 'Unseen') continue;
+      const isNeedless = instruction.id.startsWith(RECOVERED_PREFIX) && this.#isClaimed(found);
+      this.#setEntry(instruction, isNeedless ? { ...found, phase: 'Ended' } : found);
+      if (!isNeedless) this.#act(instruction, found);
     }
   }
 
@@ -246,7 +258,7 @@ export class ReclaimRegistry {
     readonly graceSeconds: number;
     readonly ackPending: boolean;
   }): void {
-    const found = entriesOf(machines).map((entry) => this.#found(entry));
+    const found = this.#findAll(machines);
     const { time } = this.#environment;
     const instruction = orderedInstruction(time, { id, machines: found, ...terms });
     this.#registry.consider(instruction);
@@ -265,48 +277,61 @@ export class ReclaimRegistry {
 
   #onShardEvent(event: ShardEvent): void {
     this.#recovery.observe(event);
+    this.#endStays(event);
     if (event._tag === 'ReclaimOrdered') this.#onOrder(event.order);
     if (event._tag === 'MachineObserved') this.#searchSoon();
     if (event._tag !== 'StreamOpened') return;
     for (const actor of [...this.#registry.actors()]) actor.send({ type: 'stream.opened' });
   }
 
+  /** A machine that left without a Node is not drained in its next life for this one (DR-10). */
+  #endStays(event: ShardEvent): void {
+    const hasLeft = this.#lives.observe(event);
+    if (hasLeft === undefined) return;
+    for (const { instruction, entry } of this.#awaited()) {
+      const { machine } = entry;
+      if (!hasLeft(machine)) continue;
+      const fields = { instruction: instruction.id, machine };
+      this.#environment.telemetry.log('info', 'Machine left before its Node joined', fields);
+      this.#setEntry(instruction, { ...entry, phase: 'Ended' });
+    }
+  }
+
   #onDrain({ id, node, owner, phase, counted }: DrainEvent): void {
     const instruction = owner === 'reclaim' ? this.#registry.entry(id) : undefined;
     if (instruction === undefined) return;
     for (const machine of instruction.machines) {
-      if (machine.node !== node) continue;
-      const entry = { ...machine, phase, counted };
-      const actor = this.#registry.get(id);
-      if (actor !== undefined) actor.send({ type: 'machine.observed', entry });
-      // The input of a restarting instruction.
-      else instruction.machines = withEntry(instruction.machines, entry);
+      if (machine.node === node) this.#setEntry(instruction, { ...machine, phase, counted });
     }
   }
 
-  #recover(machines: readonly string[]): void {
+  #setEntry(instruction: InstructionEntry, entry: ReclaimEntry): void {
+    const actor = this.#registry.get(instruction.id);
+    if (actor !== undefined) actor.send({ type: 'machine.observed', entry });
+    // The input of a restarting instruction.
+    else instruction.machines = withEntry(instruction.machines, entry);
+  }
+
+  /** The Node has the key of an instruction, ended or not, or is about to get it. */
+  #isClaimed({ node }: ReclaimEntry): boolean {
+    const present = this.#options.nodes.get(objectKey(node));
+    return (present !== undefined && Object.hasOwn(present.cordons, 'reclaim')) ||
+      this.#options.drains.has(node, 'reclaim');
+  }
+
+  /** Begins the instructions of draining machines that no instruction names (DR-14). */
+  #recover(draining: readonly string[]): void {
     if (!this.#isLeading) return;
-    for (const machine of machines) {
-      const node = this.#options.machines.nodeOf(machine)?.node;
-      if (node === undefined || Object.hasOwn(node.cordons, 'reclaim')) continue;
-      if (this.#options.drains.has(node.name, 'reclaim')) continue;
-      this.#environment.telemetry.log('warn', 'Recovered a lost reclaim', {
-        machine,
-        node: node.name,
-      });
-      this.#begin(`${RECOVERED_PREFIX}${machine}`, [machine], {
-        graceSeconds: RECOVERED_GRACE_SECONDS,
-        ackPending: false,
-      });
+    const awaited = new Set(this.#awaited().map(({ entry }) => entry.machine));
+    for (const found of this.#findAll(draining)) {
+      const { machine, node, phase } = found;
+      if (phase === 'Ended' || awaited.has(machine) || this.#isClaimed(found)) continue;
+      this.#environment.telemetry.log('warn', 'Recovered a lost reclaim', { machine, node });
+      const terms = { graceSeconds: RECOVERED_GRACE_SECONDS, ackPending: false };
+      this.#begin(`${RECOVERED_PREFIX}${machine}`, [machine], terms);
     }
   }
 }
-
-/** Starts without instructions, not leading. */
-export const startReclaims = (
-  environment: ActorEnvironment<never>,
-  options: ReclaimsOptions,
-): ReclaimRegistry => new ReclaimRegistry(environment, options);
 
 /** The side effects of an instruction's statechart. */
 export interface ReclaimActions {

@@ -8,7 +8,9 @@
  */
 import { Effect } from 'effect';
 import { fromPromise } from 'xstate';
+import { refusalBackoffMs } from '../../domain/backoff.ts';
 import type { EvictionOutcome } from '../../domain/drain/answer.ts';
+import { untilLastTryMs } from '../../domain/drain/deadline.ts';
 import { sameFacts } from '../../domain/drain/pod-facts.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import { type ObjectKey, type Uid, uid as uidOf } from '../../domain/ids.ts';
@@ -34,6 +36,8 @@ export interface PodEvictionActions {
   readonly awaitDispatch: (context: PodEvictionContext) => void;
   readonly cancelDispatch: (context: PodEvictionContext) => void;
   readonly reportAnswer: (context: PodEvictionContext) => void;
+  /** Until the next of the last tries before the deadline; `Infinity` without one. */
+  readonly untilLastTryMs: (context: PodEvictionContext) => number;
   /** The eviction request, and its precondition. */
   readonly callOf: (act: PodEvictionAct) => EvictionCall;
   /** Counts the eviction while it is in flight. */
@@ -63,6 +67,10 @@ export const providePodEviction = (
       awaitDispatch: ({ context }) => actions.awaitDispatch(context),
       cancelDispatch: ({ context }) => actions.cancelDispatch(context),
       reportAnswer: ({ context }) => actions.reportAnswer(context),
+    },
+    delays: {
+      refusalBackoff: ({ context }) =>
+        Math.min(refusalBackoffMs(context.attempt), actions.untilLastTryMs(context)),
     },
   });
 
@@ -144,6 +152,10 @@ const actionsOf = (options: Options): PodEvictionActions => {
       budgets.answered(entry.uid, slotAnswer(outcome));
       dispatcher.sent(entry.uid);
       circuit.answered(outcome, entry.withheld);
+    },
+    untilLastTryMs: ({ uid }) => {
+      const entry = index.get(uidOf(uid));
+      return entry === undefined ? Number.POSITIVE_INFINITY : untilLastTryMs(index.leftMs(entry));
     },
     callOf: (act) => {
       const entry = index.get(uidOf(act.uid));

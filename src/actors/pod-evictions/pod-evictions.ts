@@ -52,6 +52,12 @@ export interface PodProgress {
 export interface PodEvictions {
   /** An owner requests that this pod leaves; idempotent. */
   readonly want: (pod: DrainPod, request: EvictionRequest) => void;
+  /** The owner's deadline on this node is earlier now; monotonic milliseconds (DR-34). */
+  readonly bringForward: (
+    node: string,
+    owner: DrainOwner,
+    deadlineMonotonicMs: EvictionRequest['deadlineMonotonicMs'],
+  ) => void;
   /** The owner requests nothing more on this node; a sent eviction completes. */
   readonly release: (node: string, owner: DrainOwner) => void;
   /** `undefined` when no owner requested it, or it is gone. */
@@ -179,6 +185,15 @@ export class PodEvictionRegistry implements PodEvictions {
     const wasReleased = known.requests.size === 0;
     this.#index.request(known, request);
     if (wasReleased) this.#registry.get(pod.uid)?.send({ type: 'eviction.wanted' });
+  };
+
+  readonly bringForward: PodEvictions['bringForward'] = (node, owner, deadlineMonotonicMs) => {
+    for (const entry of this.#index.ofNode(node)) {
+      const request = entry.requests.get(owner);
+      if (request === undefined) continue;
+      this.#index.request(entry, { ...request, deadlineMonotonicMs });
+      this.#registry.get(entry.uid)?.send({ type: 'deadline.moved' });
+    }
   };
 
   readonly release = (node: string, owner: DrainOwner): void => {

@@ -3,8 +3,8 @@
  *
  * Promises: each UpcomingNode has one writer; frames and drains act only when the lists of objects
  * and Nodes are complete, and until then the last of each machine is kept; frames of one machine
- * that come together lead to one decision; 32 machines write at once; malformed fields are left out,
- * with one Event, so that they cost only themselves; an object is called stale only by the end of a
+ * that come together lead to one decision; 32 machines write at once; malformed fields are left
+ * out, with one Event, and cost only themselves; an object is called stale only by the end of a
  * proven replay. What was reported in one term of leadership is not true in
  * the next: `onLeadershipLost` at its end.
  */

@@ -27,6 +27,13 @@ export const graceOf = (seconds: number | undefined): Grace => {
     : { seconds, clamped: false };
 };
 
+/** A refused eviction is tried again this long before the deadline, whatever its backoff. */
+const LAST_TRIES_MS = [30_000, 5000];
+
+/** Until the next of the last tries before a deadline `leftMs` away; `Infinity` after them. */
+export const untilLastTryMs = (leftMs: number): number =>
+  Math.min(...LAST_TRIES_MS.filter((tryMs) => tryMs < leftMs).map((tryMs) => leftMs - tryMs));
+
 /** The next timer for a moment `leftMs` away; a longer wait arms several in turn. */
 export const timerStepMs = (leftMs: number): number => Math.max(0, Math.min(leftMs, TIMER_STEP_MS));
 

@@ -123,14 +123,18 @@ export const withNextOrder = (state: DrainState): Partial<DrainState> => {
 
 const isOver = (leftMs: number | null): boolean => leftMs !== null && leftMs <= 0;
 
-/** What ends the drain, by current knowledge; null while it goes on. */
+/**
+ * What ends the drain, by current knowledge; null while it goes on. The pods are looked at before
+ * a passed deadline ends it (DR-13).
+ */
 export const endOf = (state: DrainState): CordonEnd | null => {
   const { node, owner, annotation, released, podCounts, refusal, leftMs } = state;
   if (node === null) return 'Drained';
   if (state.withdrawn) return 'Cancelled';
   if (annotation !== null && cancelSeen(node, owner, state)) return 'Cancelled';
-  if (annotation !== null && released && podCounts?.left === 0) return 'Drained';
-  return refusal !== '' || isOver(leftMs) ? 'Failed' : null;
+  const timeUp = isOver(leftMs);
+  if (annotation !== null && (released || timeUp) && podCounts?.left === 0) return 'Drained';
+  return refusal !== '' || (timeUp && podCounts !== null) ? 'Failed' : null;
 };
 
 /**

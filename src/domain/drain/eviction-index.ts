@@ -131,6 +131,10 @@ export class EvictionIndex {
   readonly factsOf = ({ pod, node }: Pick<EvictionEntry, 'pod' | 'node'>): PodFacts =>
     podFacts(pod, this.#budgets.budgetsOf(pod.uid), this.#options.isKubeletSilent(node));
 
+  /** Until the earliest deadline of its requests; `Infinity` without one. */
+  readonly leftMs = ({ terms }: EvictionEntry): number =>
+    terms.deadlineMs - this.#options.monotonic();
+
   readonly candidateOf = ({ uid, pod, node, terms }: EvictionEntry): EvictionCandidate => ({
     pod: uid,
     podName: pod.name,

@@ -17,7 +17,7 @@ import { valuePool } from '../value-pool.ts';
 export const POD_PHASES = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 export type PodPhase = (typeof POD_PHASES)[number];
 
-/** The owner marked as the controller. */
+/** The owner marked as the controller; a DaemonSet needs no mark. */
 export interface PodController {
   readonly kind: string;
   readonly name: string;
@@ -67,8 +67,9 @@ const toleratesCordon = (toleration: unknown): boolean => {
 };
 
 const controllerOf = (raw: unknown): PodController | null => {
-  const owner = listOrEmptyAt(raw, 'metadata', 'ownerReferences')
-    .find((reference) => booleanAt(reference, 'controller') === true);
+  const owners = listOrEmptyAt(raw, 'metadata', 'ownerReferences');
+  const owner = owners.find((reference) => textAt(reference, 'kind') === 'DaemonSet') ??
+    owners.find((reference) => booleanAt(reference, 'controller') === true);
   if (owner === undefined) return null;
   return {
     kind: textAt(owner, 'kind') ?? '',

@@ -44,6 +44,10 @@ export const nodesStarted = (entries: readonly ReclaimEntry[]): number =>
 export const anyAt = (entries: readonly ReclaimEntry[], phase: EntryPhase): boolean =>
   entries.some((entry) => entry.phase === phase);
 
+/** The entries without a Node. */
+export const unseen = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
+  entries.filter(({ phase }) => phase === 'Unseen');
+
 /** Ends the machines without a Node: their time is over. */
 export const giveUpUnseen = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
   entries.map((entry) => (entry.phase === 'Unseen' ? { ...entry, phase: 'Ended' } : entry));

@@ -4,11 +4,13 @@
 import type { NodeProjection } from '../cluster-node.ts';
 import { annotationOf, type CordonAnnotation } from './cordon.ts';
 import { graceOf } from './deadline.ts';
-import { type ReclaimEntry, withEntry } from './reclaim-entry.ts';
+import { type ReclaimEntry, unseen, withEntry } from './reclaim-entry.ts';
 import type { Time } from '../time.ts';
 
 /** The id under which lost reclaims are recovered (DR-14). */
 export const RECOVERED_PREFIX = 'recovered-';
+/** The grace of a recovered reclaim (DR-14). */
+export const RECOVERED_GRACE_SECONDS = 600;
 
 /** The time of an instruction. */
 export interface ReclaimTerms {
@@ -110,3 +112,12 @@ export const machinesNow = (
       ? withEntry(known, entryFromNode(node, annotation, entry.machine))
       : known;
   }, machines);
+
+/** The entries whose Nodes these instructions wait for. */
+export const awaitedEntries = (instructions: Iterable<InstructionEntry>): readonly {
+  readonly instruction: InstructionEntry;
+  readonly entry: ReclaimEntry;
+}[] =>
+  [...instructions].flatMap((instruction) =>
+    unseen(instruction.machines).map((entry) => ({ instruction, entry }))
+  );

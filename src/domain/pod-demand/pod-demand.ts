@@ -6,7 +6,7 @@
  * pods) do not count: requesting them would request ever more nodes.
  */
 import type { Identity } from '../facts.ts';
-import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
+import { listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf, labelsOf } from '../object-meta.ts';
 import { textPool } from '../text-pool.ts';
 import { valuePool } from '../value-pool.ts';
@@ -40,9 +40,8 @@ const MIRROR_KEY = 'kubernetes.io/config.mirror';
 const SHARED_MAX = 20_000;
 
 const isOfDaemonSet = (raw: unknown): boolean =>
-  listOrEmptyAt(raw, 'metadata', 'ownerReferences').some((owner) =>
-    textAt(owner, 'kind') === 'DaemonSet' && booleanAt(owner, 'controller') === true
-  );
+  listOrEmptyAt(raw, 'metadata', 'ownerReferences')
+    .some((owner) => textAt(owner, 'kind') === 'DaemonSet');
 
 const statusOf = (raw: unknown, selects: SelectsPod): DemandStatus => {
   const phase = textAt(raw, 'status', 'phase');

@@ -2,7 +2,8 @@
  * Index of every pod that counts as demand or has a request.
  *
  * Promises: ownership follows from the request alone, so that pods and requests may be observed in
- * any order, except that a request of another namespace never belongs to an observed pod; little is kept beyond the caches; nothing here waits, writes, or scans for one fact.
+ * any order; a request of another namespace never belongs to an observed pod; little is kept beyond
+ * the caches; nothing here waits, writes, or scans for one fact.
  */
 import type { ObjectKey, Uid } from '../ids.ts';
 import { uid } from '../ids.ts';
@@ -139,7 +140,7 @@ export class PodIndex {
     return entry;
   }
 
-  /** Anybody may write the UID of a pod into a request of their own namespace. */
+  /** Any tenant may write the UID of a pod into a request of their own namespace. */
   #requestsOf({ uid: id, pod, keys }: PodEntry): readonly OwnedRequest[] {
     return keys.flatMap((key) => {
       if (pod !== undefined && namespaceIn(key) !== pod.namespace) return [];

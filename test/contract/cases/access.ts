@@ -31,7 +31,7 @@ const generated = (prefix: string) => ({
 });
 const MISSING: Step = get('configmaps/a', refused(404, 'NotFound'));
 
-/** Writes that write nothing, names, rights. */
+/** Dry runs, names, permissions. */
 export const access: Area = {
   title: 'Dry runs, names and rights',
   cases: {

@@ -61,7 +61,7 @@ const OARS = { rule: '!has(self.oars) || self.oars <= self.length * 10' };
 export const customResources: Area = {
   title: 'Custom resources',
   cases: {
-    'a custom resource says its kind': [
+    'a custom resource has its kind': [
       post(
         'boats',
         { apiVersion: 'contract.tidegate.dev/v1', metadata: { name: 'a' }, spec: { length: 3 } },
@@ -151,7 +151,7 @@ export const customResources: Area = {
       post('boats', spec({ length: 1 })),
       patch('boats/a', merge({ spec: { length: 400 } })),
     ],
-    'a text of none of the values is refused': refuses({ kind: 'steam' }, [
+    'a string outside the enum is refused': refuses({ kind: 'steam' }, [
       'spec.kind',
       'FieldValueNotSupported',
     ]),
@@ -195,7 +195,7 @@ export const customResources: Area = {
       'spec.berth.a',
       'FieldValueTypeInvalid',
     ]),
-    'all that is wrong is said at once': refuses(
+    'all errors are reported at once': refuses(
       { length: 'x', oars: 'y' },
       ['spec.length', 'FieldValueTypeInvalid'],
       ['spec.oars', 'FieldValueTypeInvalid'],
@@ -226,7 +226,7 @@ export const customResources: Area = {
       post('boats', spec({ cargo: [{ name: 'x', smell: 'bad' }] })),
       exactly('spec.cargo', [{ name: 'x', tons: 1 }]),
     ],
-    'a field that is not in the schema is refused when asked so': [
+    'a field that is not in the schema is refused on request': [
       post('boats?fieldValidation=Strict', spec({ sails: 2 }), 400),
     ],
     'a patch is pruned': [
@@ -253,7 +253,7 @@ export const customResources: Area = {
       kind: 'row',
       lights: { port: 'x', starboard: 'y' },
     }),
-    'defaults come back when they are taken away': [
+    'removed defaults are set again': [
       post('boats', spec({ kind: 'row' })),
       patch('boats/a', merge({ spec: { kind: null } }), ok({ spec: { kind: 'sail' } })),
     ],
@@ -273,7 +273,7 @@ export const customResources: Area = {
       ...skiffs('dories', { spec: [MOTOR] }),
       post(at('dories'), skiff('dories', { length: 2, kind: 'motor' })),
     ],
-    'a rule that is broken is said in its own words': [
+    'a violated rule reports its own message': [
       ...skiffs('yawls', { spec: [MOTOR] }),
       post(
         at('yawls'),
@@ -295,7 +295,7 @@ export const customResources: Area = {
         ]),
       ),
     ],
-    'a rule may work out its words': [
+    'a rule may compute its message': [
       ...skiffs('punts', {
         spec: [{ ...OARS, messageExpression: "'too many oars for a ' + self.kind" }],
       }),
@@ -309,7 +309,7 @@ export const customResources: Area = {
         ),
       ),
     ],
-    'a rule about a change minds a change, not what is new or goes': [
+    'a transition rule applies to updates, not to creations and deletions': [
       ...skiffs('prams', { keel: [{ rule: 'self == oldSelf', message: 'a keel stays' }] }),
       post(at('prams'), skiff('prams', { keel: 'oak' })),
       patch(`${at('prams')}/a`, merge({ spec: { oars: 1 } })),
@@ -350,7 +350,7 @@ export const customResources: Area = {
         ]),
       ),
     ],
-    'a definition tells that its names are accepted and it is established': [
+    'a definition has NamesAccepted and Established conditions': [
       get(
         'customresourcedefinitions/boats.contract.tidegate.dev',
         ok(condition('Established', 'True')),

@@ -79,7 +79,7 @@ export const defaults: Area = {
         }),
       ),
     ],
-    'the status of a new pod is not what its maker says': [
+    "the client's status of a new pod is ignored": [
       post(
         'pods',
         { ...pod('a'), status: { phase: 'Running', podIP: '1.2.3.4' } },
@@ -123,7 +123,7 @@ export const defaults: Area = {
         }),
       ),
     ],
-    'the allocatable of a node is its capacity unless it is said': [
+    'the allocatable of a node defaults to its capacity': [
       post(
         'nodes',
         { ...node('{ns}'), status: { capacity: { cpu: '2', memory: '1Gi' } } },
@@ -252,7 +252,7 @@ export const defaults: Area = {
         }),
       ),
     ],
-    'an event is kept as it was told': [
+    'an event is stored as sent': [
       post(
         'events',
         coreEvent('a', {

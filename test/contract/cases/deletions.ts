@@ -32,14 +32,14 @@ export const deletions: Area = {
   title: 'Deletions',
   cases: {
     'a deleted object is gone': [post('configmaps', configMap('a')), del('configmaps/a'), GONE],
-    'what is gone can be made again, as another': [
+    'a deleted object can be recreated with a new UID': [
       post('configmaps', configMap('a')),
       keep({ uid: 'metadata.uid' }),
       del('configmaps/a'),
       post('configmaps', configMap('a')),
       del('configmaps/a', { preconditions: { uid: '{uid}' } }, refused(409, 'Conflict')),
     ],
-    'the UID that was asked for lets it go': [
+    'a matching UID precondition permits deletion': [
       post('configmaps', configMap('a')),
       keep({ uid: 'metadata.uid' }),
       del('configmaps/a', { preconditions: { uid: '{uid}' } }),
@@ -59,7 +59,7 @@ export const deletions: Area = {
       ),
       get('configmaps/a'),
     ],
-    'the revision that was asked for lets it go': [
+    'a matching resourceVersion precondition permits deletion': [
       post('configmaps', configMap('a')),
       keepResourceVersion(),
       del('configmaps/a', { preconditions: { resourceVersion: '{rv}' } }),
@@ -98,7 +98,7 @@ export const deletions: Area = {
       ),
       get('configmaps/a', TERMINATING),
     ],
-    'the last finalizer that is taken away lets it go': [
+    'removing the last finalizer deletes the object': [
       post('configmaps', configMap('a', HELD)),
       del('configmaps/a'),
       patch('configmaps/a', merge({ metadata: { finalizers: [] } })),
@@ -205,7 +205,7 @@ export const deletions: Area = {
       del('pods/a', { gracePeriodSeconds: 0 }),
       get('pods/a', refused(404, 'NotFound')),
     ],
-    'a grace may stand in the path': [
+    'a grace period may be in the query': [
       post('pods', pod('a', { nodeName: 'x' })),
       del(
         'pods/a?gracePeriodSeconds=3',

@@ -1,4 +1,4 @@
-/** Contract: what a client finds out about the API before it asks anything else. */
+/** Contract: discovery endpoints. */
 import { expect } from 'vitest';
 import { get, getAs, like, ok } from '../steps.ts';
 import type { Area } from '../suite.ts';
@@ -26,18 +26,18 @@ const resource = (name: string, kind: string, namespaced = true) => ({ name, kin
 export const discovery: Area = {
   title: 'Discovery',
   cases: {
-    'the version is told': [
+    'serves the version': [
       get('/version', ok({ major: '1', minor: like(/^\d+/), gitVersion: like(/^v1\.\d+\.\d+/) })),
     ],
-    'it is live, ready and well': [
+    'serves livez, readyz and healthz': [
       get('/livez', ok({ text: 'ok' })),
       get('/readyz', ok({ text: 'ok' })),
       get('/healthz', ok({ text: 'ok' })),
     ],
-    'the versions of the core are told': [
+    'lists the core versions': [
       get('/api', ok({ kind: 'APIVersions', versions: ['v1'] })),
     ],
-    'the groups are told': [
+    'lists the groups': [
       get(
         '/apis',
         ok({
@@ -52,7 +52,7 @@ export const discovery: Area = {
         }),
       ),
     ],
-    'a group tells its versions': [
+    'a group lists its versions': [
       get(
         '/apis/policy',
         ok({
@@ -63,7 +63,7 @@ export const discovery: Area = {
       ),
     ],
     'a group that is not there is not found': [get('/apis/none.example.com', 404)],
-    'the resources of the core are told': [
+    'lists the core resources': [
       get(
         '/api/v1',
         ok({
@@ -81,7 +81,7 @@ export const discovery: Area = {
         }),
       ),
     ],
-    'the resources of apps are told, with their scales': [
+    'lists the apps resources with their scales': [
       get(
         '/apis/apps/v1',
         ok({
@@ -97,7 +97,7 @@ export const discovery: Area = {
         }),
       ),
     ],
-    'the resources of budgets are told': [
+    'lists the policy resources': [
       get(
         '/apis/policy/v1',
         ok({
@@ -108,7 +108,7 @@ export const discovery: Area = {
         }),
       ),
     ],
-    'custom resources are told as they are defined': [
+    'lists custom resources as defined': [
       get(
         '/apis/contract.tidegate.dev/v1',
         ok({
@@ -123,7 +123,7 @@ export const discovery: Area = {
         }),
       ),
     ],
-    'all is told at once to who asks so: the core': [
+    'aggregated discovery lists the core': [
       getAs(
         AGGREGATED,
         '/api',
@@ -149,7 +149,7 @@ export const discovery: Area = {
         }),
       ),
     ],
-    'all is told at once to who asks so: groups': [
+    'aggregated discovery lists groups': [
       getAs(
         AGGREGATED,
         '/apis',

@@ -1,4 +1,4 @@
-/** Contract: evictions, with the budgets that a test says. */
+/** Contract: evictions, with budgets that the test sets. */
 import { expect } from 'vitest';
 import { budget, pod } from '../objects.ts';
 import {
@@ -95,7 +95,7 @@ export const evictions: Area = {
   title: 'Evictions',
   cases: {
     'without a budget a pod leaves with its grace': [...running(), evict(), LEAVES],
-    'a pod that leaves says why': [
+    'an evicted pod has a DisruptionTarget condition': [
       ...running(),
       evict(),
       get(
@@ -131,7 +131,7 @@ export const evictions: Area = {
       }),
       ...STAYS,
     ],
-    'the right UID lets it leave': [
+    'a matching UID precondition permits eviction': [
       ...running(),
       evict(ALLOWED, { preconditions: { uid: '{uid}' } }),
       LEAVES,
@@ -203,7 +203,7 @@ export const evictions: Area = {
       evict(),
       get('poddisruptionbudgets/b', ok({ status: { disruptionsAllowed: 1 } })),
     ],
-    'a budget whose status is behind its spec refuses and says when to come again': [
+    'a budget whose status is behind its spec refuses with Retry-After': [
       ...running(),
       ...budgeted({ ...FREE, observedGeneration: 0 }),
       evict(refused(429, 'TooManyRequests', {
@@ -269,7 +269,7 @@ export const evictions: Area = {
       evict(),
       LEAVES,
     ],
-    'a budget with an expression counts for whom it chooses': [
+    'a budget with an expression applies to the pods it selects': [
       ...running(),
       ...budgeted({}, {
         selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['web', 'x'] }] },
@@ -399,7 +399,7 @@ export const evictions: Area = {
       del('pods/a'),
       evict(),
     ],
-    'a namespace that is being deleted lets nobody be evicted': [
+    'a terminating namespace refuses evictions': [
       ...running(),
       del('/api/v1/namespaces/{ns}'),
       evict(refused(403, 'Forbidden', { message: containing('because it is being terminated') })),

@@ -1,4 +1,4 @@
-/** Contract: how fields are read: unknown ones, wrong types, quantities, what is empty. */
+/** Contract: decoding of fields: unknown ones, wrong types, quantities, empty values. */
 import { boat, configMap, node, pod, workload } from '../objects.ts';
 import {
   absent,
@@ -20,7 +20,7 @@ import type { Area } from '../suite.ts';
 const container = (more: object) => ({ containers: [{ name: 'main', image: 'none', ...more }] });
 const asking = (requests: object) => container({ resources: { requests } });
 
-/** A quantity, and what the server makes of it. */
+/** A quantity, and its canonical form. */
 const reads = (written: unknown, read: string): readonly Step[] => [
   post('pods', pod('a', asking({ memory: written }))),
   exactly('spec.containers.0.resources.requests', { memory: read }),
@@ -31,7 +31,7 @@ const wrong = (spec: object): readonly Step[] => [
   get('pods/a', 404),
 ];
 
-/** What the server makes of what it is sent. */
+/** Decoding of client input. */
 export const fields: Area = {
   title: 'Fields',
   cases: {
@@ -44,12 +44,12 @@ export const fields: Area = {
       header('warning', containing('unknown field')),
       absent('spec.colour'),
     ],
-    'an unknown field is not warned of when nobody wants to know': [
+    'an unknown field causes no warning with fieldValidation=Ignore': [
       post('pods?fieldValidation=Ignore', pod('a', { colour: 'red' })),
       header('warning', undefined),
       absent('spec.colour'),
     ],
-    'an unknown field deep inside is refused when asked so, by its path': [
+    'an unknown field deep inside is refused on request, by its path': [
       post(
         'pods?fieldValidation=Strict',
         pod('a', container({ colour: 'red' })),
@@ -60,7 +60,7 @@ export const fields: Area = {
         ),
       ),
     ],
-    'an unknown field in an update is refused when asked so': [
+    'an unknown field in an update is refused on request': [
       post('configmaps', configMap('a')),
       put('configmaps/a?fieldValidation=Strict', { ...configMap('a'), colour: 'red' }, 400),
     ],
@@ -96,7 +96,7 @@ export const fields: Area = {
     'a quantity with a fraction becomes thousandths': reads('0.5', '500m'),
     'a quantity with a fraction and a unit is written without': reads('1.5Gi', '1536Mi'),
     'a quantity with an exponent keeps it': reads('1e3', '1e3'),
-    'a quantity that is none is refused': wrong(asking({ memory: 'much' })),
+    'a malformed quantity is refused': wrong(asking({ memory: 'much' })),
     'a quantity of another unit is refused': wrong(asking({ memory: '1Q' })),
     'the capacity of a node is read as quantities': [
       post(

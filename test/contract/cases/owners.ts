@@ -1,4 +1,4 @@
-/** Contract: what goes with its owner. Brought about by the garbage collector. */
+/** Contract: garbage collection of owned objects. */
 import { configMap, owned, owner, pod } from '../objects.ts';
 import {
   absent,
@@ -34,18 +34,18 @@ const deleted = (propagationPolicy: string): Step => del('configmaps/owner', { p
 export const owners: Area = {
   title: 'Owners',
   cases: {
-    'in the background, what is owned goes after its owner': [
+    'background deletion deletes dependents after their owner': [
       ...FAMILY,
       deleted('Background'),
       gone('owner'),
       gone('child'),
     ],
-    'without a word, what is owned goes as well': [
+    'the default policy deletes dependents too': [
       ...FAMILY,
       del('configmaps/owner'),
       gone('child'),
     ],
-    'what is owned by what is owned goes as well': [
+    'dependents of dependents are deleted too': [
       ...FAMILY,
       keep({ child: 'metadata.uid' }),
       post('configmaps', owned('grandchild', owner('child', '{child}'))),
@@ -53,7 +53,7 @@ export const owners: Area = {
       gone('child'),
       gone('grandchild'),
     ],
-    'what is owned may be of another kind': [
+    'dependents may be of another kind': [
       ...OWNER,
       post('pods', pod('child', {}, { ownerReferences: [owner('owner', '{uid}')] })),
       del('configmaps/owner'),
@@ -66,7 +66,7 @@ export const owners: Area = {
       ...stays('child'),
       absent('metadata.ownerReferences'),
     ],
-    'in the foreground, the owner stays until what is owned is gone': [
+    'foreground deletion keeps the owner until its dependents are gone': [
       ...OWNER,
       post(
         'configmaps',
@@ -115,18 +115,18 @@ export const owners: Area = {
       del('configmaps/other'),
       gone('child'),
     ],
-    'what is owned by nobody who ever was goes': [
+    'an object whose owner never existed is deleted': [
       post('configmaps', owned('child', owner('nobody', '00000000-0000-4000-8000-000000000000'))),
       gone('child'),
     ],
-    'what is owned by a namesake of its owner goes': [
+    'an object whose owner has another UID is deleted': [
       ...OWNER,
       post('configmaps', owned('child', owner('owner', '00000000-0000-4000-8000-000000000001'))),
       gone('child'),
       get('configmaps/owner'),
     ],
-    'what is owned lives as long as its owner': [...FAMILY, ...stays('child')],
-    'an owner that goes does not take what it no longer owns': [
+    'a dependent stays as long as its owner': [...FAMILY, ...stays('child')],
+    'deleting an owner keeps its former dependents': [
       ...FAMILY,
       patch('configmaps/child', merge({ metadata: { ownerReferences: null } })),
       del('configmaps/owner'),

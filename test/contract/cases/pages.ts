@@ -1,4 +1,4 @@
-/** Contract: pages of lists, and revisions that a list may be asked at. */
+/** Contract: paginated lists, and lists at a revision. */
 import { expect } from 'vitest';
 import { configMap } from '../objects.ts';
 import {
@@ -41,12 +41,12 @@ const next = (query: string) => `configmaps?${query}&continue={token}`;
 export const pages: Area = {
   title: 'Pages',
   cases: {
-    'a page has as many items as were asked for': [
+    'a page has as many items as requested': [
       ...FIVE,
       get('configmaps?limit=2', more(3)),
       names('a', 'b'),
     ],
-    'the next page goes on after the last item': [
+    'the next page continues after the last item': [
       ...FIVE,
       get('configmaps?limit=2', more()),
       keepToken,
@@ -91,7 +91,7 @@ export const pages: Area = {
       get(next('limit=2')),
       unmoved(),
     ],
-    'what is made between pages is not in them': [
+    'objects created between pages are not in them': [
       ...FIVE,
       get('configmaps?limit=2'),
       keepToken,
@@ -99,7 +99,7 @@ export const pages: Area = {
       get(next('limit=9')),
       names('c', 'd', 'e'),
     ],
-    'what is deleted between pages is still in them': [
+    'objects deleted between pages are still in them': [
       ...FIVE,
       get('configmaps?limit=2'),
       keepToken,
@@ -107,7 +107,7 @@ export const pages: Area = {
       get(next('limit=9')),
       names('c', 'd', 'e'),
     ],
-    'what is changed between pages is as it was': [
+    'objects changed between pages are unchanged in them': [
       ...FIVE,
       get('configmaps?limit=2'),
       keepToken,
@@ -116,7 +116,7 @@ export const pages: Area = {
       names('c'),
       absent('items.0.data'),
     ],
-    'a page may begin after an item that is gone': [
+    'a page may start after a deleted item': [
       ...FIVE,
       get('configmaps?limit=2'),
       keepToken,
@@ -164,7 +164,7 @@ export const pages: Area = {
     'a limit that is no number is a bad request': [
       get('configmaps?limit=many', refused(400, 'BadRequest')),
     ],
-    'a token of a forgotten revision has expired, and another goes on inexactly': [
+    'a token of a compacted revision expires with an inconsistent one to continue': [
       ...FIVE,
       get('configmaps?limit=2'),
       keepToken,
@@ -191,7 +191,7 @@ export const pages: Area = {
       get('configmaps?resourceVersion={rv}&resourceVersionMatch=NotOlderThan'),
       names('a', 'b', 'c', 'd', 'e'),
     ],
-    'a list at just one revision is what was there then': [
+    'a list at an exact revision shows the state of that revision': [
       ...FIVE,
       get('configmaps'),
       keepResourceVersion(),
@@ -201,7 +201,7 @@ export const pages: Area = {
       names('a', 'b', 'c', 'd', 'e'),
       unmoved(),
     ],
-    'a list at a forgotten revision has expired': [
+    'a list at a compacted revision has expired': [
       ...FIVE,
       get('configmaps'),
       keepResourceVersion(),

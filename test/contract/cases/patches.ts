@@ -53,14 +53,14 @@ const condition = (type: string, status: string) => ({
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 
-/** What each kind of patch does. */
+/** Effects of each kind of patch. */
 export const patches: Area = {
   title: 'Patches',
   cases: {
     'merge: a field is set': becomes(merge({ data: { x: '9' } }), { x: '9', y: '2' }),
     'merge: a field is added': becomes(merge({ data: { z: '3' } }), { ...DATA, z: '3' }),
     'merge: null takes a field away': becomes(merge({ data: { x: null } }), { y: '2' }),
-    'merge: null of what is not there is nothing': becomes(merge({ data: { q: null } }), DATA),
+    'merge: null for an absent field does nothing': becomes(merge({ data: { q: null } }), DATA),
     'merge: null takes an object away': [
       ...becomes(merge({ data: null }), undefined),
     ],
@@ -111,7 +111,7 @@ export const patches: Area = {
       ...DATA,
       z: '3',
     }),
-    'JSON: add in place of what is there': becomes(
+    'JSON: add replaces an existing value': becomes(
       jsonPatch([{ op: 'add', path: '/data/x', value: '9' }]),
       { x: '9', y: '2' },
     ),
@@ -128,7 +128,7 @@ export const patches: Area = {
       jsonPatch([{ op: 'copy', from: '/data/x', path: '/data/z' }]),
       { ...DATA, z: '1' },
     ),
-    'JSON: a test that holds lets the rest happen': becomes(
+    'JSON: a passing test applies the rest': becomes(
       jsonPatch([
         { op: 'test', path: '/data/x', value: '1' },
         { op: 'replace', path: '/data/x', value: '9' },
@@ -142,11 +142,11 @@ export const patches: Area = {
       ]),
       422,
     ),
-    'JSON: what is not there is not removed': refuses(
+    'JSON: removing an absent value is refused': refuses(
       jsonPatch([{ op: 'remove', path: '/data/q' }]),
       422,
     ),
-    'JSON: what is not there is replaced all the same': becomes(
+    'JSON: replacing an absent value adds it': becomes(
       jsonPatch([{ op: 'replace', path: '/data/q', value: '3' }]),
       { ...DATA, q: '3' },
     ),

@@ -1,4 +1,4 @@
-/** Contract: what is refused, with which status, reason and details. */
+/** Contract: refused requests, with status, reason and details. */
 import { boat, configMap, lease, node, pod } from '../objects.ts';
 import {
   containing,
@@ -71,13 +71,13 @@ export const refusals: Area = {
         }),
       ),
     ],
-    'an update of what is not there is not found': [
+    'an update of an absent object is not found': [
       put('configmaps/a', configMap('a'), notFound('a', 'configmaps')),
     ],
-    'a patch of what is not there is not found': [
+    'a patch of an absent object is not found': [
       patch('configmaps/a', merge({ data: {} }), notFound('a', 'configmaps')),
     ],
-    'a deletion of what is not there is not found': [
+    'a deletion of an absent object is not found': [
       del('configmaps/a', undefined, notFound('a', 'configmaps')),
     ],
     'an update under another name is refused': [
@@ -170,7 +170,7 @@ export const refusals: Area = {
         },
       ),
     ],
-    'an object with a revision of its own is not made': [
+    'a creation with a resourceVersion is refused': [
       post('configmaps', configMap('a', { metadata: { resourceVersion: '1' } }), {
         status: 500,
         body: { message: containing('resourceVersion should not be set on objects to be created') },
@@ -286,7 +286,7 @@ export const refusals: Area = {
         invalid(['metadata.uid', 'FieldValueInvalid']),
       ),
     ],
-    'a JSON patch of what is not there is not found': [
+    'a JSON patch of an absent object is not found': [
       patch('configmaps/a', jsonPatch([]), notFound('a', 'configmaps')),
     ],
     'a custom resource that is not defined is not found': [

@@ -14,7 +14,7 @@ const FOUR: readonly Step[] = [
   post('configmaps', configMap('d')),
 ];
 
-/** What a label selector chooses of the four. */
+/** Which of the four objects a label selector selects. */
 const chooses = (selector: string, ...wanted: readonly string[]): readonly Step[] => [
   ...FOUR,
   get(`configmaps?labelSelector=${encodeURIComponent(selector)}`),
@@ -28,7 +28,7 @@ const PODS: readonly Step[] = [
   patch('pods/b/status', merge({ status: { phase: 'Running' } })),
 ];
 
-/** What a field selector chooses of the three pods. */
+/** Which of the three pods a field selector selects. */
 const picks = (selector: string, ...wanted: readonly string[]): readonly Step[] => [
   ...PODS,
   get(`pods?fieldSelector=${encodeURIComponent(selector)}`),
@@ -54,7 +54,7 @@ export const selectors: Area = {
     'demands with blanks': chooses(' app = web , tier in ( front , x ) ', 'a'),
     'an empty value': chooses('tier='),
     'an empty value in a set': chooses('tier in (,front)', 'a'),
-    'a label that nobody has': chooses('none=x'),
+    'a label that no object has': chooses('none=x'),
     'an empty selector chooses all': chooses('', 'a', 'b', 'c', 'd'),
     'a selector without a value list is refused': refuses('configmaps?labelSelector=a+in'),
     'a selector with a bad value is refused': refuses('configmaps?labelSelector=a%3Db+c'),
@@ -148,7 +148,7 @@ export const selectors: Area = {
     'fields: a custom resource by any other field is refused': refuses(
       'boats?fieldSelector=spec.length=1',
     ),
-    'only what is chosen is deleted': [
+    'only selected objects are deleted': [
       ...FOUR,
       del('configmaps?labelSelector=app=web'),
       get('configmaps'),

@@ -1,4 +1,4 @@
-/** Contract: what objects, lists and answers to deletions look like. */
+/** Contract: the shapes of objects, lists and deletion responses. */
 import { budget, configMap, namespace, node, pod } from '../objects.ts';
 import { absent, del, get, getAs, keep, like, made, names, ok, post } from '../steps.ts';
 import type { Area } from '../suite.ts';
@@ -10,7 +10,7 @@ const RESOURCE_VERSION = like(/^[1-9]\d*$/);
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/** Shapes of objects, lists and answers to deletions. */
+/** Shapes of objects, lists and deletion responses. */
 export const shapes: Area = {
   title: 'Shapes',
   cases: {
@@ -67,14 +67,14 @@ export const shapes: Area = {
       post('configmaps', { ...configMap('a'), other: 1, metadata: { name: 'a', more: 'b' } }),
       absent('other', 'metadata.more'),
     ],
-    'fields that are not of its kind are refused when asked so': [
+    'unknown fields are refused on request': [
       post('configmaps?fieldValidation=Strict', { ...configMap('a'), other: 1 }, 400),
     ],
-    'fields that are not of its kind are warned of when asked so': [
+    'unknown fields cause warnings on request': [
       post('configmaps?fieldValidation=Warn', { ...configMap('a'), other: 1 }, 201),
       absent('other'),
     ],
-    'a list says its kind and its revision': [
+    'a list has its kind and its resourceVersion': [
       get(
         'configmaps',
         ok({
@@ -86,13 +86,13 @@ export const shapes: Area = {
       ),
       absent('metadata.continue', 'metadata.remainingItemCount'),
     ],
-    'items of a list have neither kind nor version of their own': [
+    'list items have neither kind nor apiVersion': [
       post('configmaps', configMap('a')),
       get('configmaps'),
       names('a'),
       absent('items.0.kind', 'items.0.apiVersion'),
     ],
-    'a list of a named group says its version': [
+    'a list of a named group has its apiVersion': [
       get('deployments', ok({ kind: 'DeploymentList', apiVersion: 'apps/v1' })),
     ],
     'a list is in the order of its names': [
@@ -143,7 +143,7 @@ export const shapes: Area = {
       post('pods', pod('a')),
       del('pods/a', undefined, ok({ kind: 'Pod', metadata: { name: 'a' } })),
     ],
-    'metadata alone is answered when it is asked for': [
+    'serves metadata only on request': [
       post('configmaps', configMap('a', { data: { x: 'y' } })),
       getAs(
         METADATA_ONLY,
@@ -156,7 +156,7 @@ export const shapes: Area = {
       ),
       absent('data'),
     ],
-    'lists of metadata alone are answered when they are asked for': [
+    'serves metadata-only lists on request': [
       post('configmaps', configMap('a', { data: { x: 'y' } })),
       getAs(
         METADATA_LIST,

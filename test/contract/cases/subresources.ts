@@ -114,14 +114,14 @@ export const subresources: Area = {
         ok({ status: { phase: 'Running' } }),
       ),
     ],
-    'a status of what is not there is not found': [
+    'the status of an absent object is not found': [
       patch('pods/a/status', merge({ status: {} }), refused(404, 'NotFound')),
     ],
     'a configmap has no status': [
       post('configmaps', configMap('a')),
       get('configmaps/a/status', 404),
     ],
-    'a node tells its status apart': [
+    'a status update of a node keeps its spec': [
       post('nodes', node('{ns}')),
       patch(
         'nodes/{ns}/status',
@@ -209,7 +209,7 @@ export const subresources: Area = {
       post('deployments', workload('a')),
       put('deployments/a/scale', scale(-1), { status: 422, body: { reason: 'Invalid' } }),
     ],
-    'a scale of what is not there is not found': [
+    'the scale of an absent object is not found': [
       get('deployments/a/scale', refused(404, 'NotFound')),
     ],
     'a DaemonSet has no scale': [

@@ -42,7 +42,7 @@ const printed = (path: string, columns: readonly string[], cells: readonly unkno
 const columns = (path: string, ...wanted: readonly string[]): Step =>
   getAs(TABLE, path, ok({ columnDefinitions: wanted.map((name) => ({ name })) }));
 
-/** Tables of the kinds that people look at. */
+/** Tables of frequently listed kinds. */
 export const tables: Area = {
   title: 'Tables',
   cases: {
@@ -95,7 +95,7 @@ export const tables: Area = {
       patch('pods/a/status', merge({ status: { phase: 'Succeeded' } })),
       printed('pods', ['Name'], ['a', '0/1', 'Succeeded']),
     ],
-    'pods: an evicted one says its reason': [
+    'pods: an evicted one shows its reason': [
       post('pods', pod('a', { nodeName: 'x' })),
       patch('pods/a/status', merge({ status: { phase: 'Failed', reason: 'Evicted' } })),
       printed('pods', ['Name'], ['a', 'Evicted']),
@@ -238,7 +238,7 @@ export const tables: Area = {
       columns('configmaps', 'Name', 'Data', 'Age'),
       exactly('rows', []),
     ],
-    'a table has the whole objects when it is asked so': [
+    'a table includes whole objects on request': [
       post('configmaps', configMap('a', { data: { x: 'y' } })),
       getAs(
         TABLE,
@@ -248,7 +248,7 @@ export const tables: Area = {
         }),
       ),
     ],
-    'a table has no objects when it is asked so': [
+    'a table omits objects on request': [
       post('configmaps', configMap('a')),
       getAs(TABLE, 'configmaps?includeObject=None', ok({ rows: [{}] })),
       absent('rows.0.object'),
@@ -282,6 +282,6 @@ export const tables: Area = {
         'words',
       ]),
     ],
-    'a table that is not asked for is a list': [get('pods', ok({ kind: 'PodList' }))],
+    'without a Table request the response is a list': [get('pods', ok({ kind: 'PodList' }))],
   },
 };

@@ -94,7 +94,7 @@ export const validity: Area = {
     'pods: a toleration has an effect that is known': podRefused({
       tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSleep' }],
     }, ['spec.tolerations[0].effect', 'FieldValueNotSupported']),
-    'pods: what is mounted is a volume': mainRefused({
+    'pods: a mount names a volume': mainRefused({
       volumeMounts: [{ name: 'none', mountPath: '/a' }],
     }, ['spec.containers[0].volumeMounts[0].name', 'FieldValueNotFound']),
     'pods: two volumes have two names': podRefused({
@@ -138,7 +138,7 @@ export const validity: Area = {
         body: { reason: 'Invalid' },
       }),
     ],
-    'pods: tolerations of nodes that are not ready come back': [
+    'pods: removed not-ready tolerations are added again': [
       post('pods', pod('a')),
       patch(
         'pods/a',
@@ -289,7 +289,7 @@ export const validity: Area = {
       'metadata.name',
       'FieldValueInvalid',
     ]),
-    'events: of their own namespace': [
+    'events: are in the namespace of their object': [
       post(
         'events',
         coreEvent('a', {
@@ -335,7 +335,7 @@ export const validity: Area = {
         spec: { accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } },
       }, invalid(['spec.capacity', 'FieldValueRequired'])),
     ],
-    'volume attachments: there is somebody who attaches': [
+    'volume attachments: an attacher is required': [
       post('volumeattachments', {
         apiVersion: 'storage.k8s.io/v1',
         kind: 'VolumeAttachment',

@@ -30,7 +30,7 @@ const generation = (number: number) => ok({ metadata: { generation: number } });
 const labelled = merge({ metadata: { labels: { a: 'b' } } });
 const at = (resourceVersion: string) => ({ metadata: { resourceVersion } });
 
-/** Revisions that grow, generations that count the wishes, conflicts. */
+/** Increasing resource versions, generations of specs, conflicts. */
 export const versions: Area = {
   title: 'Versions',
   cases: {
@@ -158,7 +158,7 @@ export const versions: Area = {
       post('configmaps', configMap('a')),
       put('configmaps/a', configMap('a', { metadata: { uid: 'other' } }), refused(409, 'Conflict')),
     ],
-    'the time of an object stays, whatever an update says': [
+    'an update keeps the creation timestamp': [
       post('configmaps', configMap('a')),
       keep({ time: 'metadata.creationTimestamp', uid: 'metadata.uid' }),
       put(
@@ -193,7 +193,7 @@ export const versions: Area = {
       post('deployments', workload('a')),
       patch('deployments/a/status', merge({ status: { replicas: 1 } }), generation(1)),
     ],
-    'a generation that a client says is not taken': [
+    "a client's generation is ignored": [
       post(
         'deployments',
         { ...workload('a'), metadata: { name: 'a', generation: 9 } },

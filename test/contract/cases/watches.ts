@@ -25,7 +25,7 @@ const changed = merge({ data: { x: 'y' } });
 export const watches: Area = {
   title: 'Watches',
   cases: {
-    'a watch tells what happens from now on': [
+    'a watch sends future changes': [
       ...SINCE,
       watch('configmaps?resourceVersion={rv}'),
       post('configmaps', configMap('a')),
@@ -33,7 +33,7 @@ export const watches: Area = {
       del('configmaps/a'),
       sees(['ADDED a', 'MODIFIED a', 'DELETED a']),
     ],
-    'a watch from an older revision tells what happened since': [
+    'a watch from an older revision sends the changes since': [
       ...SINCE,
       post('configmaps', configMap('a')),
       patch('configmaps/a', changed),
@@ -41,7 +41,7 @@ export const watches: Area = {
       watch('configmaps?resourceVersion={rv}'),
       sees(['ADDED a', 'MODIFIED a', 'DELETED a']),
     ],
-    'a watch tells in the order in which it happened': [
+    'a watch sends changes in order': [
       ...SINCE,
       post('configmaps', configMap('b')),
       post('configmaps', configMap('a')),
@@ -60,7 +60,7 @@ export const watches: Area = {
       watch('configmaps?resourceVersion={rv}'),
       sees(['ADDED b']),
     ],
-    'a watch goes on from the last line of another': [
+    'a watch resumes from the last line of another': [
       ...SINCE,
       post('configmaps', configMap('a')),
       patch('configmaps/a', changed),
@@ -69,7 +69,7 @@ export const watches: Area = {
       del('configmaps/a'),
       sees(['DELETED a']),
     ],
-    'a deletion is told with a revision of its own': [
+    'a deletion has its own resourceVersion': [
       post('configmaps', configMap('a')),
       keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}'),
@@ -78,7 +78,7 @@ export const watches: Area = {
       growing(),
       moment,
     ],
-    'a deletion shows the object as it was last': [
+    'a deletion carries the last state of the object': [
       post('configmaps', configMap('a', { data: { x: 'last' } })),
       keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}'),
@@ -96,7 +96,7 @@ export const watches: Area = {
       post('configmaps', configMap('a')),
       delivered([{ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } }]),
     ],
-    'each line shows the object as it was then': [
+    "each line carries the object's state at that time": [
       ...SINCE,
       post('configmaps', configMap('a', { data: { n: '1' } })),
       patch('configmaps/a', merge({ data: { n: '2' } })),
@@ -104,7 +104,7 @@ export const watches: Area = {
       watch('configmaps?resourceVersion={rv}'),
       delivered([{ data: { n: '1' } }, { data: { n: '2' } }, { data: { n: '3' } }]),
     ],
-    'what changes nothing is not told': [
+    'a no-op update is not sent': [
       post('configmaps', configMap('a', { data: { x: 'y' } })),
       keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}'),
@@ -113,14 +113,14 @@ export const watches: Area = {
       del('configmaps/a'),
       sees(['DELETED a']),
     ],
-    'a dry run is not told': [
+    'a dry run is not sent': [
       ...SINCE,
       watch('configmaps?resourceVersion={rv}'),
       post('configmaps?dryRun=All', configMap('a')),
       post('configmaps', configMap('b')),
       sees(['ADDED b']),
     ],
-    'a watch without a revision begins with what is there': [
+    'a watch without a revision starts with the current objects': [
       post('configmaps', configMap('a')),
       post('configmaps', configMap('b')),
       watch('configmaps'),
@@ -128,7 +128,7 @@ export const watches: Area = {
       patch('configmaps/a', changed),
       seesAnyOrder(['ADDED a', 'ADDED b', 'MODIFIED a']),
     ],
-    'a watch from revision 0 begins with what is there': [
+    'a watch from revision 0 starts with the current objects': [
       post('configmaps', configMap('a')),
       watch('configmaps?resourceVersion=0'),
       seesAnyOrder(['ADDED a']),
@@ -140,7 +140,7 @@ export const watches: Area = {
       post('configmaps', configMap('a')),
       sees(['ADDED a']),
     ],
-    'a watch over all namespaces tells all': [
+    'a watch over all namespaces sends all changes': [
       ...SINCE,
       watch('all:configmaps?resourceVersion={rv}&labelSelector=of={ns}'),
       post(
@@ -184,7 +184,7 @@ export const watches: Area = {
       sees(['DELETED a', 'ADDED a']),
       growing(),
     ],
-    'what lost the label is shown as it was with it': [
+    'an object that lost the label is sent in its last matching state': [
       post('configmaps', configMap('a', { metadata: { labels: { app: 'web' } } })),
       keepResourceVersion(),
       patch('configmaps/a', labels('job')),
@@ -210,14 +210,14 @@ export const watches: Area = {
       patch('pods/a/status', merge({ status: { phase: 'Running' } })),
       sees(['DELETED a']),
     ],
-    'a cordon is told in the watch of nodes': [
+    'a watch of nodes sends a cordon': [
       post('nodes', node('{ns}')),
       keepResourceVersion(),
       watch('nodes?resourceVersion={rv}&fieldSelector=metadata.name={ns}'),
       patch('nodes/{ns}', merge({ spec: { unschedulable: true } })),
       delivered([{ spec: { unschedulable: true } }]),
     ],
-    'a change of a status is told': [
+    'a status change is sent': [
       post('pods', pod('a')),
       keepResourceVersion(),
       watch('pods?resourceVersion={rv}'),
@@ -233,7 +233,7 @@ export const watches: Area = {
       sees(['MODIFIED a', 'DELETED a']),
       growing(),
     ],
-    'a collection that is deleted is told one by one': [
+    'deletecollection sends one deletion per object': [
       post('configmaps', configMap('a')),
       post('configmaps', configMap('b')),
       keepResourceVersion(),
@@ -251,7 +251,7 @@ export const watches: Area = {
       sees(['ADDED a', 'MODIFIED a', 'DELETED a']),
       delivered([{ kind: 'Boat' }, { status: { afloat: true } }, { status: { afloat: true } }]),
     ],
-    'two watches are told the same': [
+    'two watches receive the same lines': [
       ...SINCE,
       watch('configmaps?resourceVersion={rv}', 'one'),
       watch('configmaps?resourceVersion={rv}', 'other'),
@@ -275,7 +275,7 @@ export const watches: Area = {
       bookmarked({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '{later}' } }),
       sees([]),
     ],
-    'a bookmark is at the newest revision that was told': [
+    'a bookmark has the newest delivered revision': [
       ...SINCE,
       watch('configmaps?resourceVersion={rv}&timeoutSeconds=3&allowWatchBookmarks=true'),
       post('configmaps', configMap('a')),
@@ -283,7 +283,7 @@ export const watches: Area = {
       sees(['ADDED a']),
       bookmarked({ metadata: { resourceVersion: '{rv}' } }),
     ],
-    'a watch from a bookmark goes on': [
+    'a watch resumes from a bookmark': [
       ...SINCE,
       watch('configmaps?resourceVersion={rv}&timeoutSeconds=3&allowWatchBookmarks=true'),
       post('configmaps', configMap('a')),
@@ -294,7 +294,7 @@ export const watches: Area = {
       post('configmaps', configMap('b')),
       sees(['ADDED b'], 'after'),
     ],
-    'initial events end with a bookmark that says so': [
+    'initial events end with an annotated bookmark': [
       post('configmaps', configMap('a')),
       post('configmaps', configMap('b')),
       watch(
@@ -311,7 +311,7 @@ export const watches: Area = {
         body: { reason: 'Invalid' },
       }),
     ],
-    'a watch from a forgotten revision is told that it has expired': [
+    'a watch from a compacted revision gets an Expired error': [
       ...SINCE,
       post('configmaps', configMap('a')),
       del('configmaps/a'),
@@ -320,14 +320,14 @@ export const watches: Area = {
       sees(['ERROR 410 Expired']),
       ends(),
     ],
-    'a watch from the newest revision lives on after older ones are forgotten': [
+    'a watch from the newest revision continues after older ones are compacted': [
       forget,
       ...SINCE,
       watch('configmaps?resourceVersion={rv}'),
       post('configmaps', configMap('a')),
       sees(['ADDED a']),
     ],
-    'a watch of what is not served is not found': [
+    'a watch of an unserved resource is not found': [
       get('/api/v1/nothings?watch=true', refused(404, 'NotFound')),
     ],
     'a watch of one object by its path is no watch but the object': [

@@ -1,4 +1,4 @@
-/** Contract of the players: what a budget's status comes to. */
+/** Contract of the simulated controllers: the status of a budget. */
 import { expect } from 'vitest';
 import {
   all,
@@ -17,7 +17,7 @@ import {
 import type { Area } from '../suite.ts';
 import { budgeted, homePod, homeWorkload, joined, running } from './nodes.ts';
 
-/** Of three ready pods: how many must stay, and how many may go. */
+/** Budgets of three ready pods: how many must stay, and how many may be evicted. */
 const ofThree = (
   spec: Readonly<Record<string, unknown>>,
   [desiredHealthy, disruptionsAllowed]: readonly [number, number],
@@ -50,7 +50,7 @@ const TWO_NAMES: readonly Step[] = [
 
 /** Budgets as the disruption controller keeps them. */
 export const controllerBudgets: Area = {
-  title: 'Played budgets',
+  title: 'Simulated disruption controller',
   cases: {
     'at least 1 of 3': ofThree({ minAvailable: 1 }, [1, 2]),
     'at least 3 of 3': ofThree({ minAvailable: 3 }, [3, 0]),
@@ -101,11 +101,11 @@ export const controllerBudgets: Area = {
         disruptionsAllowed: 0,
       }),
     ],
-    'a budget says that it allows': [
+    'a budget reports allowed disruptions': [
       ...ofThree({ maxUnavailable: 1 }, [2, 1]),
       condition('True', 'SufficientPods'),
     ],
-    'a budget says that it allows nothing': [
+    'a budget reports 0 allowed disruptions': [
       ...ofThree({ maxUnavailable: 0 }, [3, 0]),
       condition('False', 'InsufficientPods'),
     ],
@@ -120,7 +120,7 @@ export const controllerBudgets: Area = {
         disruptionsAllowed: 0,
       }),
     ],
-    'pods of nobody count under a number that must stay': [
+    'pods without a controller count under an absolute minAvailable': [
       joined('a'),
       homePod('one'),
       homePod('two'),
@@ -130,15 +130,15 @@ export const controllerBudgets: Area = {
         disruptionsAllowed: 1,
       }),
     ],
-    'pods of nobody are none under a number that may go': [
+    'pods without a controller do not count under maxUnavailable': [
       joined('a'),
       homePod('one'),
       ...budgeted({ maxUnavailable: 1 }, { expectedPods: 0, disruptionsAllowed: 0 }),
       condition('False', 'InsufficientPods'),
     ],
-    'a slot that was taken comes back when its pod is replaced': [
+    'a charged slot is free again when its pod is replaced': [
       joined('a'),
-      // A pod of a StatefulSet is replaced only after it is gone.
+      // A StatefulSet replaces a pod only after it is gone.
       post('statefulsets', homeWorkload('db', { replicas: 3, serviceName: 'db' }, 'StatefulSet')),
       until(get('statefulsets/db', ok({ status: { readyReplicas: 3 } }))),
       ...budgeted({ maxUnavailable: 1 }, { currentHealthy: 3, disruptionsAllowed: 1 }),
@@ -152,7 +152,7 @@ export const controllerBudgets: Area = {
       )),
       evict('db-1'),
     ],
-    'an evicted pod is named until it is gone': [
+    'an evicted pod is in disruptedPods until it is gone': [
       ...ofThree({ maxUnavailable: 2 }, [1, 2]),
       ...TWO_NAMES,
       patch('pods/{one}', merge({ metadata: { finalizers: ['example.com/hold'] } })),

@@ -1,4 +1,4 @@
-/** Nodes that a case of the players has for itself, and pods that stay on them. */
+/** Nodes that belong to one case of the controllers' contract, with pods that stay on them. */
 import { expect } from 'vitest';
 import { type JsonRecord, recordAt } from '../../../src/domain/json.ts';
 import { budget, node, pod, workload } from '../objects.ts';
@@ -7,13 +7,13 @@ import { all, get, includes, ok, post, type Step, until } from '../steps.ts';
 const OWN = { of: '{ns}' };
 const SIZE = { cpu: '4', memory: '8Gi', pods: '110' };
 
-/** What a case may say of a node of its own. */
+/** The case's overrides of its node. */
 export interface NodeWishes {
   readonly spec?: JsonRecord;
   readonly labels?: JsonRecord;
 }
 
-/** A node is made, `{ns}-a`, and says some time later that it is ready. */
+/** Creates a node, `{ns}-a`, which later reports Ready. */
 export const joined = (name: string, { spec = {}, labels = {} }: NodeWishes = {}): Step =>
   all(
     post('nodes', {
@@ -71,7 +71,7 @@ export const pods = (count: number, query = ''): Step =>
     get(`pods${query}`, ok({ items: Array.from({ length: count }, () => ({})) })),
   ));
 
-/** A budget over those pods, and what its status comes to. */
+/** A budget over those pods, and its expected status. */
 export const budgeted = (spec: JsonRecord, status: JsonRecord): readonly Step[] => [
   post('poddisruptionbudgets', budget('b', { minAvailable: undefined, ...spec })),
   until(get('poddisruptionbudgets/b', ok({ status }))),

@@ -1,4 +1,4 @@
-/** Contract of the players: which pods go to which nodes, and what nodes say of themselves. */
+/** Contract of the simulated controllers: scheduling, and the status of nodes. */
 import { expect } from 'vitest';
 import {
   absent,
@@ -21,7 +21,7 @@ import { homePod, joined } from './nodes.ts';
 const goesTo = (name: string, node: string): Step =>
   until(get(`pods/${name}`, ok({ spec: { nodeName: `{ns}-${node}` } })));
 
-/** The scheduler looked at it and found nothing. */
+/** The scheduler considered the pod and found no node. */
 const waits = (name: string): Step =>
   all(
     until(all(
@@ -54,7 +54,7 @@ const affinity = (key: string, operator: string, values: readonly string[]) => (
 
 /** The scheduler, and the life of nodes. */
 export const controllerScheduling: Area = {
-  title: 'Played scheduling',
+  title: 'Simulated scheduler',
   cases: {
     'a pod goes to a node that it may be on': [joined('a'), homePod('p'), goesTo('p', 'a')],
     'a pod waits for a node that joins': [
@@ -117,17 +117,17 @@ export const controllerScheduling: Area = {
       homePod('p', { tolerations: [{ operator: 'Exists' }] }),
       goesTo('p', 'a'),
     ],
-    'a pod that asks for more than there is waits': [
+    'a pod that requests too much stays pending': [
       joined('a'),
       homePod('p', asking({ cpu: '5' })),
       waits('p'),
     ],
-    'a pod that asks for a resource that nobody has waits': [
+    'a pod that requests an unknown resource stays pending': [
       joined('a'),
       homePod('p', owning({ 'example.com/gpu': '1' })),
       waits('p'),
     ],
-    'a pod waits until another has gone': [
+    'a pod stays pending until another has gone': [
       joined('a'),
       homePod('large', asking({ cpu: '3' })),
       goesTo('large', 'a'),

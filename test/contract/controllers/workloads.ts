@@ -48,7 +48,7 @@ const hasCondition = (path: string, type: string, status: string): Step =>
 
 /** Deployments, StatefulSets and DaemonSets as their controllers keep them. */
 export const controllerWorkloads: Area = {
-  title: 'Played workloads',
+  title: 'Simulated workload controllers',
   cases: {
     'a Deployment makes a ReplicaSet of its name and template': [
       ...running(2),
@@ -104,7 +104,7 @@ export const controllerWorkloads: Area = {
       post('deployments', homeWorkload('web', { replicas: 2 })),
       hasCondition('deployments/web', 'Available', 'False'),
     ],
-    'a running pod says so': [
+    'a running pod reports it': [
       ...running(1),
       get(
         'pods',
@@ -156,7 +156,7 @@ export const controllerWorkloads: Area = {
       patch('pods/{first}/status', merge({ status: { phase: 'Failed' } })),
       pods(1, '?fieldSelector=status.phase=Running'),
     ],
-    'a pod whose labels no longer fit is let go and replaced': [
+    'a pod whose labels no longer match is released and replaced': [
       ...running(1),
       get('pods'),
       keep({ first: 'items.0.metadata.name' }),
@@ -240,7 +240,7 @@ export const controllerWorkloads: Area = {
       daemons(),
       until(get('daemonsets/agent', ok({ status: { numberReady: 1 } }))),
     ],
-    'a pod of a DaemonSet comes back to a node that takes no pods': [
+    'a pod of a DaemonSet is recreated on a cordoned node': [
       joined('a'),
       daemons(),
       until(get('daemonsets/agent', ok({ status: { numberReady: 1 } }))),
@@ -252,7 +252,7 @@ export const controllerWorkloads: Area = {
       pods(1),
       until(get('daemonsets/agent', ok({ status: { numberReady: 1 } }))),
     ],
-    'a pod that was asked to go goes after its grace': [
+    'a deleted pod terminates after its grace period': [
       ...running(1),
       get('pods'),
       keep({ first: 'items.0.metadata.name' }),

@@ -1,8 +1,8 @@
 /**
- * A gate in front of the API server: the acts of a path wait here until the path says that they are
- * answered, so that what happens meanwhile can happen.
+ * A gate in front of the API server: requests of a path wait here until the path answers them, so
+ * that other events can happen first.
  *
- * Promises: an act that is given up leaves the gate; nothing is changed of what passes.
+ * Promises: a cancelled request leaves the gate; requests pass unchanged.
  */
 import { Effect, Layer } from 'effect';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
@@ -11,7 +11,7 @@ import { KubeApi } from '../../../src/effects/kube-api.ts';
 export interface ActGate {
   /** Waits for its turn to pass. */
   readonly pass: Effect.Effect<void>;
-  /** Resolves as soon as somebody waits. */
+  /** Resolves when a request waits. */
   readonly arrival: () => Promise<void>;
   /** Lets everything pass. */
   readonly open: () => void;

@@ -31,7 +31,7 @@ import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-wa
 
 type Current = AvailableCapacityProjection;
 
-/** What the cluster shows, and what the write under way was made from. */
+/** The object in the cluster, and the input of the write in flight. */
 interface World extends WriteUnderWay<AvailableCapacityFacts> {
   /** The spec of the object; null when there is none. */
   readonly spec: string | null;
@@ -47,7 +47,7 @@ const canonical = (spec: unknown): string =>
   projectAvailableCapacity({ metadata: { name: 'x', uid: 'x', resourceVersion: '1' }, spec })
     ?.spec ?? '';
 
-/** The spec that the write under way leads to; null when there is nothing to write to. */
+/** The spec after the write in flight; null when it has no object. */
 const written = ({ spec, asked }: World, type: string): string | null => {
   if (asked === null) return null;
   if (type.endsWith('createObject')) return spec ?? asked.reported?.spec ?? null;
@@ -70,7 +70,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   }
   const current = observing(moment);
   return current?.resourceVersion === before.context.newest && current?.spec !== world.spec
-    ? 'what is shown again after a change has another revision'
+    ? 'an object shown again after a change has another resourceVersion'
     : undefined;
 };
 

@@ -1,6 +1,6 @@
 /**
- * What a model test has to know of a cluster, so that the paths of its statechart can be executed
- * there: what no cluster can do, and how one is brought to do the rest.
+ * The interface by which a model test executes its paths on a cluster: which steps the cluster
+ * cannot produce, and how to produce the others.
  */
 import type { Layer } from 'effect';
 import type { AnyStateMachine } from 'xstate';
@@ -17,14 +17,14 @@ import type { Hand, SiteAddress } from './site.ts';
 /** A step that is not taken yet. */
 export type Moment = Pick<Step, 'before' | 'event'>;
 
-/** A step of a path that is executed, and those that come after it. */
+/** A step of an executed path, and the steps that follow. */
 export interface PathStep<World = unknown> extends Moment {
   readonly rest: readonly Step[];
-  /** What is so before the step. */
+  /** The state before the step. */
   readonly world: World;
 }
 
-/** Who made the actor move. `word` is what another actor of this process says. */
+/** The source of the step's event. `word`: another actor of this process. */
 export type StepSource = 'server' | 'line' | 'watch' | 'hand' | 'word' | 'clock';
 
 /** Everything that the operator's acts use of an API server, behind the gate and the wire. */
@@ -33,7 +33,7 @@ export type Services = Layer.Layer<KubeApi | Writes | WriteGate>;
 /** Where one path is executed. */
 export interface RunEnvironment {
   readonly site: SiteAddress;
-  /** Of its own, also as a part of names. */
+  /** A unique suffix for names. */
   readonly number: number;
   readonly hand: Hand;
   readonly line: FaultLine;
@@ -44,28 +44,28 @@ export interface RunEnvironment {
 
 /** One path that is being executed. */
 export interface PathRun<World = unknown> {
-  /** The statechart as it lives. */
+  /** The statechart with its real effects. */
   readonly machine: AnyStateMachine;
-  /** With what it begins, when that is not what is drawn. */
+  /** The initial input, when it differs from the model's. */
   readonly input?: unknown;
-  /** Brings the cluster, or the wire, to answer the act that waits as the path says. */
+  /** Prepares the cluster or the wire so that the waiting request gets the path's answer. */
   readonly arrange: (pathStep: PathStep<World>) => Promise<StepSource>;
   /** True when the act that is to be answered has left the gate already. */
   readonly underWay?: (pathStep: PathStep<World>) => boolean;
-  /** What is done once the act has left the gate. */
+  /** Runs after the request has left the gate. */
   readonly deferredSends?: (pathStep: PathStep<World>) => Promise<void>;
-  /** The event as it is seen in the cluster, or said by hand. */
+  /** Produces the event in the cluster, or sends it directly. */
   readonly observe: (
     pathStep: PathStep<World>,
   ) => Promise<{ readonly event: PathStep['event']; readonly by: StepSource }>;
   readonly stop: () => Promise<void>;
 }
 
-/** What is there before any path is executed. */
+/** Objects that exist before any path is executed. */
 export interface SessionEnvironment {
   readonly site: SiteAddress;
   readonly hand: Hand;
-  /** To the server on a wire that nobody touches, for what is watched all the time. */
+  /** An untouched connection to the server, for permanent watches. */
   readonly source: KubeconfigSource;
 }
 
@@ -75,7 +75,10 @@ export interface HarnessSession<World = unknown> {
   readonly close: () => Promise<void>;
 }
 
-/** How a statechart is executed on a cluster. `World` is what decides what that cluster can do. */
+/**
+ * How to execute a statechart on a cluster. `World` is the state that decides what the cluster can
+ * do.
+ */
 export interface ClusterHarness<World> {
   readonly world: World;
   /** Answers of a server for which the model has another that leads to the same. */
@@ -84,7 +87,7 @@ export interface ClusterHarness<World> {
   readonly limit?: number;
   /** Why no cluster can do this now; `undefined` when it can. */
   readonly hindrance: (world: World, moment: Moment) => string | undefined;
-  /** What is so after a step. */
+  /** The state after a step. */
   readonly follows: (world: World, step: Step) => World;
   readonly open: (environment: SessionEnvironment) => Promise<HarnessSession<World>>;
 }

@@ -1,24 +1,23 @@
 /**
- * What is drawn and what lives, side by side: revisions, UIDs and names that a cluster chose, by
- * the names that the drawing has for them.
+ * Maps identities that a cluster chose (resource versions, UIDs, names) to those of the model.
  *
- * Promises: only identities are translated; everything else that the drawing says must be so.
+ * Promises: translates identities only; everything else must equal the model.
  */
 
 /** The table of one path. */
 export interface DrawnNames {
-  /** The live text is what the drawing calls `drawn`. */
+  /** Maps the live text to the model's `drawn`. */
   readonly note: (live: string, drawn: string) => void;
-  /** Notes all identities of a live value that is drawn as `drawn`. */
+  /** Maps all identities of a live value whose model is `drawn`. */
   readonly match: (live: unknown, drawn: unknown) => void;
-  /** A live value in the words of the drawing. */
+  /** Translates a live value to the model's identities. */
   readonly translate: (live: unknown) => unknown;
-  /** What a live value says otherwise than `drawn`; `undefined` when it is as drawn. */
+  /** The difference between a live value and `drawn`; `undefined` when they are equal. */
   readonly difference: (live: unknown, drawn: unknown) => string | undefined;
 }
 
 const IDENTITIES: ReadonlySet<string> = new Set(['resourceVersion', 'uid', 'key', 'name']);
-/** What no drawing can know: texts for people, and times. */
+/** Fields that a model cannot predict: human-readable texts and times. */
 const UNDRAWN: ReadonlySet<string> = new Set([
   'why',
   'policy',

@@ -1,8 +1,9 @@
 /**
- * Which of the paths of a statechart can be executed on a cluster, and why not the others.
+ * Selects the paths of a statechart that can be executed on a cluster, with a reason for each other
+ * one.
  *
- * Promises: the same model and harness give the same paths; every path that is given can be
- * executed as far as the harness shows; a transition that none of them takes has a reason.
+ * Promises: deterministic for a model and harness; every selected path is executable according to
+ * the harness; a transition that no selected path takes has a reason.
  */
 import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
 import { transitionName } from '../harness/coverage.ts';
@@ -42,10 +43,10 @@ const eventsOf = <World>({ exploration, harness }: Executable<World>) => {
   return { ...exploration.events, ...Object.fromEntries(further) };
 };
 
-/** What was found, as far as paths are made of it. */
+/** The explored configurations, as far as paths need them. */
 export type Ground<World> = Pick<Explored<World>, 'edges' | 'truncated'>;
 
-/** What is found from one beginning. */
+/** The exploration from one initial state. */
 const exploredFrom = <World>(
   executable: Executable<World>,
   input: unknown,
@@ -62,7 +63,7 @@ const exploredFrom = <World>(
     happens: (world, moment) => all || hindranceOf(executable, world, moment) === undefined,
   });
 
-/** What is found from each beginning: what a cluster can do, or all that is drawn. */
+/** The exploration from each initial state: restricted to the cluster's abilities, or complete. */
 export const explored = <World>(
   executable: Executable<World>,
   all: boolean,
@@ -76,7 +77,7 @@ export const explored = <World>(
   };
 };
 
-/** What is so before each step of a path. */
+/** The state before each step of a path. */
 export const worldsOf = <World>(
   { machine, harness }: Executable<World>,
   path: Path,

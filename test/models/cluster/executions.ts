@@ -1,8 +1,8 @@
 /**
- * Executes the generated paths of a statechart on a cluster, and counts what the cluster did of it.
+ * Executes the generated paths of a statechart on a cluster and reports coverage.
  *
- * Promises: every path is executed on a wire, at a gate and with names of its own; a transition
- * that was not executed is named, with the reason.
+ * Promises: every path has its own wire, gate and names; a transition that was not executed is
+ * reported with its reason.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ import type { Services, StepSource } from './cluster-harness.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Which paths are executed: all, or those that together take every transition. */
+    /** Which paths to execute: all, or a set that covers every transition. */
     readonly paths?: 'all' | 'shortest';
     /** The cluster on which paths are executed. */
     readonly site?: SiteAddress;
@@ -53,7 +53,7 @@ declare module 'vitest' {
 export interface ExecutionResult {
   readonly machine: string;
   readonly site: SiteAddress['name'];
-  /** False for a statechart without calls of its own. */
+  /** False for a statechart without requests of its own. */
   readonly calls: boolean;
   readonly paths: number;
   readonly steps: number;
@@ -197,7 +197,7 @@ export const describeExecution = <World>(
   }, PATHS_TIMEOUT_MS);
 };
 
-/** Says that a statechart has nothing to execute. */
+/** Reports that a statechart has nothing to execute. */
 export const describeNoCalls = (name: string, machine: AnyStateMachine): void => {
   const title = `${name} makes no calls of its own`;
   const problem = inject('siteProblem');

@@ -1,9 +1,9 @@
 /**
- * The wire between an actor and an API server, with everything that can go wrong on it.
+ * A fault-injecting proxy between an actor and an API server.
  *
- * Promises: requests go through unchanged unless an order says otherwise; orders are for the next
- * requests, one each and first come first; what reached nobody was done by nobody. The embedded
- * cluster and a real API server stand behind the same wire.
+ * Promises: requests pass unchanged without a pending order; orders apply to the next requests, one
+ * each, first in first out; a request that did not reach the server had no effect. Works for the
+ * embedded cluster and a real API server alike.
  */
 import { writeFile } from 'node:fs/promises';
 import {
@@ -23,7 +23,7 @@ import type { SiteAddress } from './site.ts';
 
 /** What happens to one request. */
 export type Order =
-  /** Answered here, and nothing done. */
+  /** Answered by the proxy, without effect. */
   | {
     readonly kind: 'refuse';
     readonly status: number;
@@ -32,11 +32,11 @@ export type Order =
   }
   /** The connection breaks, after or before the request was done. */
   | { readonly kind: 'cut'; readonly done: boolean }
-  /** Sent on with another's proof of who asks. */
+  /** Forwards with another Authorization header. */
   | { readonly kind: 'disguise'; readonly authorization: string }
-  /** Sent on when somebody else has done something. */
+  /** Forwards after a concurrent change. */
   | { readonly kind: 'after'; readonly act: () => Promise<unknown> }
-  /** Sent on with other words in its query. */
+  /** Forwards with other query parameters. */
   | { readonly kind: 'ask'; readonly query: Readonly<Record<string, string>> };
 
 /** A wire that is up. */
@@ -44,12 +44,12 @@ export interface FaultLine {
   readonly source: KubeconfigSource;
   /** Orders for the next requests. */
   readonly order: (...orders: readonly Order[]) => void;
-  /** Forgets orders that nobody came for; says how many. */
+  /** Drops unused orders; returns how many. */
   readonly forget: () => number;
-  /** No connection can be made any more. */
+  /** Refuses new connections. */
   readonly disconnect: () => Promise<void>;
   readonly reconnect: () => Promise<void>;
-  /** Breaks what is open. */
+  /** Breaks open connections. */
   readonly cut: () => void;
   /** Resolves when the next answer begins to be sent. */
   readonly nextAnswer: () => Promise<void>;
@@ -118,7 +118,7 @@ const kubeconfigOf = (server: string, token: string): string =>
     'current-context': 'line',
   });
 
-/** Puts a wire before the site's server; its kubeconfig is written to `directory`. */
+/** Starts a proxy in front of the site's server; writes its kubeconfig to `directory`. */
 export const startFaultLine = async (site: SiteAddress, directory: string): Promise<FaultLine> => {
   const { passOn, close } = carrier(site);
   const sockets = new Set<Socket>();

@@ -39,7 +39,7 @@ interface SeenLease extends Identity {
 const US = 'us';
 const TYPE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 const PATH = leasesPath('default');
-/** What is drawn of the time that a write takes. */
+/** The duration of a write in the model. */
 const TIMES = { sentAtMs: 1000, answeredAtMs: 1100 };
 const DONE = 200;
 
@@ -55,11 +55,11 @@ const hindrance = (_world: null, moment: Moment): string | undefined => {
   const outcome = outcomeIn(moment);
   return outcome?._tag === 'HeldByOther' &&
       outcome.lease.resourceVersion === moment.before.context.expiredResourceVersion
-    ? 'a lease that has expired in our eyes is taken when it is met again'
+    ? 'an expired lease is acquired when it is observed again'
     : undefined;
 };
 
-/** The services on a clock by which each write takes as long as it is drawn. */
+/** The services on a clock where each write takes as long as in the model. */
 const timed = (services: Services): Layer.Layer<KubeApi> => {
   let answered = false;
   const monotonic = (): number => {
@@ -106,7 +106,7 @@ const runOf = (environment: RunEnvironment, object: ObjectFixture<SeenLease>): P
     leaseMs: 15_000,
     timeoutMs: 5000,
   };
-  /** The holder takes the lease, or writes it anew. */
+  /** The holder acquires or renews the lease. */
   const hold = async (holder: string): Promise<LeaseRecord> =>
     (await object.put(heldBy(holder), { anew: true })).lease;
   const isTakeable = ({ before }: PathStep<null>): boolean => {
@@ -142,7 +142,7 @@ const runOf = (environment: RunEnvironment, object: ObjectFixture<SeenLease>): P
         if (object.now()?.lease.holder === US) await object.put(heldBy('other'));
         return;
       case 'Fault':
-        throw new Error('Nobody arranges a fault');
+        throw new Error('A fault cannot be arranged');
     }
   };
   const observe: PathRun<null>['observe'] = async ({ event, before }) => {

@@ -1,6 +1,6 @@
 /**
- * `listWatch` on a cluster: lists and watches of a small collection, which somebody changes when
- * the path says that a watch tells something.
+ * `listWatch` on a cluster: lists and watches of a small collection, changed whenever the path
+ * expects a watch event.
  */
 import { ManagedRuntime } from 'effect';
 import { provideListWatch } from '../../../src/actors/informers/informer.ts';
@@ -28,7 +28,7 @@ const newObject = (metadata: object): object => ({
   metadata,
   spec: { resources: { cpu: '1' }, availableCount: 1, availability: 'High', cost: '1' },
 });
-/** A revision that every server has forgotten. */
+/** A compacted revision. */
 const LONG_AGO = 1;
 
 type Ending = ListOutcome | WatchEnding;
@@ -36,14 +36,14 @@ type Ending = ListOutcome | WatchEnding;
 const endingIn = ({ event }: Moment): Ending | undefined =>
   event.type === LISTED || event.type === FOLLOWED ? event['output'] as Ending : undefined;
 
-/** The watch at hand has said something. */
+/** The current watch has sent a line. */
 const hasBegun = ({ before }: Moment): boolean => before.matches({ watching: 'following' });
 
 const hindrance = (_world: null, moment: Moment): string | undefined => {
   const tag = endingIn(moment)?._tag;
   if (moment.event.type !== FOLLOWED || !hasBegun(moment)) return undefined;
-  if (tag === 'Expired') return 'a server forgets nothing of a watch that it serves';
-  return tag === 'Refused' ? 'a watch that has begun is refused no more' : undefined;
+  if (tag === 'Expired') return 'a server does not expire an open watch';
+  return tag === 'Refused' ? 'an open watch is not refused' : undefined;
 };
 
 const runOf = (environment: RunEnvironment): PathRun<null> => {

@@ -23,13 +23,13 @@ import type {
 } from './cluster-harness.ts';
 import { loseRequest, refuseRequest } from './troubles.ts';
 
-/** What the cluster shows, and the patch under way. */
+/** The Node in the cluster, and the patch in flight. */
 interface World {
   readonly node: DrainedNode | null;
-  /** Somebody wrote it since, and nobody told. */
+  /** Changed since, without an event. */
   readonly touched: boolean;
   readonly asked: object | null;
-  /** It was decided on something that is no more. */
+  /** The patch is based on a stale Node. */
   readonly doomed: boolean;
 }
 
@@ -45,7 +45,7 @@ const outcomeIn = ({ event }: Moment): NodeWriteOutcome | undefined =>
 const observing = ({ event }: Moment): DrainedNode | undefined =>
   event.type === 'node.observed' ? event['node'] as DrainedNode : undefined;
 
-/** All that a Node says of drains; null for a key takes it away. */
+/** All drain annotations of a Node; null removes a key. */
 const wantedOf = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
   metadata: {
     annotations: {
@@ -60,7 +60,7 @@ const wantedOf = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
 const sameContent = (left: DrainedNode, right: DrainedNode): boolean =>
   JSON.stringify(wantedOf(left)) === JSON.stringify(wantedOf(right));
 
-/** The Node after the patch under way; `undefined` when the server would not take it. */
+/** The Node after the patch in flight; `undefined` when the server would refuse it. */
 const patched = ({ node, touched, asked, doomed }: World): DrainedNode | undefined => {
   if (node === null || asked === null || touched || doomed) return undefined;
   if (textAt(asked, 'metadata', 'resourceVersion') !== node.resourceVersion) return undefined;
@@ -77,14 +77,14 @@ const hindranceOfAnswer = (
   outcome: NodeWriteOutcome,
 ): string | undefined => {
   if (outcome._tag === 'Conflict' && world.node === null) {
-    return 'there is no Node to fall out over';
+    return 'a conflict needs a Node';
   }
   if (outcome._tag !== 'Written') return undefined;
   const result = patched(world);
   if (result === undefined) return 'a patch of what has changed since is refused';
   if (!sameContent(result, outcome.node)) return 'a server answers with what was written';
   return world.node !== null && isOlder(outcome.node.resourceVersion, world.node.resourceVersion)
-    ? 'what is written last has the newest revision'
+    ? 'the last write has the newest resourceVersion'
     : undefined;
 };
 
@@ -95,12 +95,12 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   const known: DrainedNode | null = moment.before.context.node;
   if (seen === undefined || known === null) return undefined;
   if (isOlder(seen.resourceVersion, known.resourceVersion)) {
-    return 'news of a cluster are newer than what is known';
+    return 'a cluster does not send stale objects';
   }
   if (seen.resourceVersion !== known.resourceVersion) return undefined;
   const isOther = world.node?.resourceVersion !== seen.resourceVersion ||
     (world.touched && world.asked !== null);
-  return isOther ? 'what is shown again after a change has another revision' : undefined;
+  return isOther ? 'an object shown again after a change has another resourceVersion' : undefined;
 };
 
 const follows = (
@@ -116,7 +116,7 @@ const follows = (
   if (outcome?._tag === 'Conflict' && patched(world) !== undefined) touched = true;
   const seen = observing(step);
   if (seen !== undefined) {
-    // One that comes back is another one, whatever it says.
+    // A recreated Node is a different one.
     doomed ||= node === null || touched;
     touched = false;
     node = seen;
@@ -146,7 +146,7 @@ const annotation = (ids: readonly string[], ended: 'Drained' | 'Failed' | 'Cance
   printCordon({ deadlineMs: 100_000, graceSeconds: 100, sinceMs: 0, ids, ended });
 const BOTH = ['i1', 'i2'];
 
-/** What a server answers where the drawing has one answer for several. */
+/** The server's answers that the model summarizes as one. */
 const TRUE_ANSWERS = {
   'xstate.done.actor.cordonNode': [
     { output: { _tag: 'Written', node: raw('20', annotation(['i1'], null), true) } },

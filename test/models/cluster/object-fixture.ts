@@ -1,8 +1,7 @@
 /**
- * One named object of a collection that the operator watches, and somebody who changes it.
+ * One named object of a watched collection, and changes to it.
  *
- * Promises: what was changed is seen by the operator's own watch and projection when a promise
- * resolves.
+ * Promises: when a promise resolves, the operator's own watch and projection have seen the change.
  */
 import type { Identity } from '../../../src/domain/facts.ts';
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
@@ -10,7 +9,7 @@ import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/
 import type { ObservedCollection } from './observed-collection.ts';
 import type { Hand } from './site.ts';
 
-/** What an object is to say. */
+/** The wanted content of an object. */
 export interface Wanted {
   readonly metadata?: object;
   readonly spec?: object;
@@ -22,11 +21,11 @@ export interface ObjectFixture<T extends Identity> {
   readonly name: string;
   /** The object as the operator sees it. */
   readonly now: () => T | undefined;
-  /** Makes it say this, also when it was not there; `anew` writes it also when it says so. */
+  /** Creates or updates it; `anew` writes it even if it is unchanged. */
   readonly put: (wanted: Wanted, how?: { readonly anew: boolean }) => Promise<T>;
-  /** Deletes it; gives it as it was when it went. */
+  /** Deletes it; returns its last state. */
   readonly remove: () => Promise<T | undefined>;
-  /** Changes it without a word about anything that matters. */
+  /** Makes an irrelevant change. */
   readonly touch: () => Promise<void>;
 }
 
@@ -43,7 +42,7 @@ const MISSING = 404;
 const resourceVersionOf = (raw: unknown): string =>
   textAt(raw, 'metadata', 'resourceVersion') ?? '';
 
-/** True when a patch would change nothing. */
+/** True when a patch would be a no-op. */
 const isLike = (current: unknown, wanted: object): boolean =>
   JSON.stringify(current) === JSON.stringify(mergePatched(current, wanted));
 
@@ -61,7 +60,7 @@ export const objectFixture = <T extends Identity>(
       const seen = now();
       return seen?.resourceVersion === resourceVersion ? seen : undefined;
     });
-  /** The object as it is, whatever the watch has shown of it. */
+  /** The current object, whatever the watch has delivered. */
   const look = async (): Promise<JsonRecord | undefined> => {
     const { status, body } = await hand.call('GET', at);
     return status === MISSING ? undefined : body;

@@ -1,4 +1,4 @@
-/** Collections as the operator sees them, for stages that wait until it sees what was arranged. */
+/** Collections as the operator observes them, to wait until it has seen a change. */
 import { type Informer, startInformer } from '../../../src/actors/informers/informer.ts';
 import type { ActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { Identity } from '../../../src/domain/facts.ts';
@@ -8,9 +8,9 @@ import type { KubeApi } from '../../../src/effects/kube-api.ts';
 export interface ObservedCollection<T extends Identity> {
   readonly get: Informer<T>['get'];
   readonly values: Informer<T>['values'];
-  /** Resolves with what `look` gives, as soon as it gives something. */
+  /** Resolves with the first defined result of `look`. */
   readonly until: <Seen>(look: () => Seen | undefined) => Promise<Seen>;
-  /** Resolves with the object of that key as it is when it goes. */
+  /** Resolves with the last state of the object with that key when it is deleted. */
   readonly absence: (key: T['key']) => Promise<T>;
   readonly stop: () => void;
 }

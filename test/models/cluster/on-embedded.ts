@@ -1,4 +1,4 @@
-/** One embedded cluster for a whole run: an API server alone, where nobody else does anything. */
+/** One embedded cluster for a whole run: an API server without controllers. */
 import type { TestProject } from 'vitest/node';
 import { customResourceDefinition } from '../../../src/api/crd.ts';
 import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';
@@ -10,7 +10,7 @@ import { scaledClock } from '../../../packages/embedded-kubernetes/src/scaled-cl
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** Starts it; gives what ends it. Called by vitest. */
+/** Starts it; returns the stop function. Called by vitest. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const time = scaledClock(realTime);
   const cluster = makeCluster({ time, seed: 1 });

@@ -1,4 +1,4 @@
-/** One test bed for a whole run: etcd and a kube-apiserver, where nobody else does anything. */
+/** One test bed for a whole run: etcd and a kube-apiserver without controllers. */
 import { readFile } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
 import { listOrEmptyAt, parseJson, textAt } from '../../../src/domain/json.ts';
@@ -13,7 +13,7 @@ const tokenIn = async (kubeconfig: string): Promise<string> =>
     'token',
   ) ?? '';
 
-/** Starts it; gives what ends it. Called by vitest. */
+/** Starts it; returns the stop function. Called by vitest. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const problem = await unavailability();
   if (problem !== undefined) {

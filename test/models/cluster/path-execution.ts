@@ -1,10 +1,10 @@
 /**
- * Executes one path on a cluster: the live actor over its real effects, on a clock that is cranked
- * by hand, with everything else as the path says.
+ * Executes one path on a cluster: the live actor with its real effects on a simulated clock, and
+ * all other events as in the path.
  *
- * Promises: an act is answered when the path says so and not before, by a real server or on the
- * wire to it; after each step the state, the data and the invariants are those of the drawing;
- * waits only for conditions, and names the one that it waited for in vain.
+ * Promises: a request is answered when the path answers it, by a real server or on the wire; after
+ * each step the state, the context and the invariants equal the model's; waits only for conditions,
+ * and names the condition on a timeout.
  */
 import { type AnyMachineSnapshot, type AnyTransitionDefinition, createActor } from 'xstate';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -30,7 +30,7 @@ export interface PathResult {
 /** All that is needed to execute a path. */
 export interface PathExecution<World> {
   readonly path: Path;
-  /** What is so before each step. */
+  /** The state before each step. */
   readonly worlds: readonly World[];
   readonly project: Rig['project'];
   readonly invariant: Rig['invariant'];
@@ -55,7 +55,7 @@ const inTime = async <Result>(what: string, wanted: Promise<Result>): Promise<Re
 
 const ANSWER = /^xstate\.done\.actor\.(.+)$/;
 
-/** The live actor of a path, with an ear for what it is sent. */
+/** The live actor of a path, with a record of the events that it receives. */
 const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
   const timers = namedTimers();
   const listeners = new Map<string, (event: unknown) => void>();
@@ -87,7 +87,7 @@ const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
   };
 };
 
-/** Executes the path to its end; rejects with its steps so far when the live actor is elsewhere. */
+/** Executes the path; rejects with the steps so far when the live actor deviates. */
 export const executePath = async <World>(
   execution: PathExecution<World>,
 ): Promise<PathResult> => {
@@ -109,7 +109,7 @@ export const executePath = async <World>(
     }
     const { output } = await inTime(`the answer to "${act}"`, answered);
     await line.reconnect();
-    if (line.forget() > 0) throw new Error(`"${act}" left orders for the wire that nobody took`);
+    if (line.forget() > 0) throw new Error(`"${act}" left unused orders for the wire`);
     names.match(output, pathStep.event['output']);
     const difference = names.difference(output, pathStep.event['output']);
     if (difference !== undefined) {

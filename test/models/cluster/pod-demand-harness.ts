@@ -27,7 +27,7 @@ import type {
 } from './cluster-harness.ts';
 import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
-/** What the cluster shows, in the words of the drawing, and the write under way. */
+/** The requests in the cluster, in the model's terms, and the write in flight. */
 interface World extends WriteUnderWay<PodRequestAct> {
   readonly requests: readonly OwnedRequest[];
 }
@@ -37,7 +37,7 @@ const NAMESPACE = 'n';
 const TYPE = { apiVersion: 'bigfleet.lucy.sh/v1alpha1', kind: 'CapacityRequest' };
 const PATH = `/apis/bigfleet.lucy.sh/v1alpha1/namespaces/${NAMESPACE}/capacityrequests`;
 const ANSWER = /^xstate\.done\.actor\.(\w+)Request$/;
-const COMES_BACK = 'what is gone comes back as another one';
+const COMES_BACK = 'a recreated object has another UID';
 
 type Outcome = WriteOutcome<OwnedRequest>;
 
@@ -54,11 +54,11 @@ const goneIn = ({ before }: Moment): PodDemandContext['gone'] => before.context.
 const contentOf = ({ key, phase, text, marked }: OwnedRequest): string =>
   JSON.stringify([key, phase, text, marked]);
 
-/** What is shown under the name that the write under way is about. */
+/** The object with the name that the write in flight concerns. */
 const target = ({ requests, asked }: World, key: string): OwnedRequest | undefined =>
   requests.find((one) => one.key === (asked?.request?.key ?? key));
 
-/** What a write that lands leaves; `undefined` when there is nothing to write to. */
+/** The object after a successful write; `undefined` when there is none. */
 const written = (
   world: World,
   verb: string,
@@ -87,7 +87,9 @@ const hindranceOfAnswer = (world: World, moment: Moment): string | undefined => 
   if (outcome?._tag !== 'Written') return undefined;
   if (goneIn(moment).includes(outcome.current.uid)) return COMES_BACK;
   const result = written(world, verb, outcome.current);
-  if (result === undefined || (isOther && verb === 'stamp')) return 'what is gone is not written';
+  if (result === undefined || (isOther && verb === 'stamp')) {
+    return 'a deleted object cannot be written';
+  }
   return contentOf(result) === contentOf(outcome.current)
     ? undefined
     : 'a server answers with what was written';
@@ -103,10 +105,10 @@ const hindranceOfObservation = (world: World, moment: Moment): string | undefine
   const isStale = [known, current].some((one) =>
     one !== undefined && isOlder(seen.resourceVersion, one.resourceVersion)
   );
-  if (isStale) return 'news of a cluster are newer than what is known';
+  if (isStale) return 'a cluster does not send stale objects';
   return known?.resourceVersion === seen.resourceVersion &&
       current?.resourceVersion !== seen.resourceVersion
-    ? 'what is shown again after a change has another revision'
+    ? 'an object shown again after a change has another resourceVersion'
     : undefined;
 };
 
@@ -180,7 +182,7 @@ const runOf = (
     ),
   );
   const fixtures = requestFixtures(hand, collection);
-  /** Live UIDs by drawn ones. */
+  /** Live UIDs by the model's. */
   const uids = new Map<string, string>();
   const deaf = (): void => {};
   const machine = providePodDemand(

@@ -1,6 +1,6 @@
 /**
- * `podEviction` on a cluster: a pod, its budgets, its namespace and its node are brought to where
- * the API server's own answer means what the path says.
+ * `podEviction` on a cluster: arranges a pod, its budgets, namespace and node so that the API
+ * server itself gives the path's answer.
  */
 import { ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
@@ -31,12 +31,12 @@ import { loseAnswer } from './troubles.ts';
 
 type Tag = EvictionOutcome['_tag'];
 
-/** Whether the namespace is being deleted, which nobody can undo. */
+/** Whether the namespace is being deleted, which is irreversible. */
 interface World {
   readonly ending: boolean;
 }
 
-/** Answers that a server gives whatever becomes of the namespace, or that no server gives. */
+/** Answers that are independent of the namespace, or that no server gives. */
 const WHATEVER_ENDS: ReadonlySet<Tag> = new Set([
   'NamespaceTerminating',
   'Unauthenticated',
@@ -116,7 +116,7 @@ const BUDGETS_FOR: Partial<Readonly<Record<Tag, Budgets>>> = {
   BudgetBroken: 'broken',
 };
 
-/** What nobody but the wire can say. */
+/** Answers that only the wire can produce. */
 const ORDERS: Partial<Readonly<Record<Tag, Order>>> = {
   Throttled: {
     kind: 'refuse',
@@ -129,7 +129,7 @@ const ORDERS: Partial<Readonly<Record<Tag, Order>>> = {
   Unknown: { kind: 'cut', done: false },
 };
 
-/** What a site without users and policies would say. */
+/** Answers that a site without users and policies cannot produce. */
 const ORDER_FOR: Partial<Readonly<Record<Tag, Order>>> = {
   Unauthenticated: { kind: 'refuse', status: 401, message: 'Unauthorized' },
   Forbidden: {
@@ -173,6 +173,7 @@ const runOf = (
   const machine = providePodEviction(runtime, {
     awaitDispatch: ignore,
     cancelDispatch: ignore,
+    untilLastTryMs: () => Number.POSITIVE_INFINITY,
     reportAnswer: ignore,
     callOf: () => ({ namespace, name: 'p1', uid, mayLeave: () => true }),
     inFlight: (eviction) => eviction,
@@ -240,7 +241,7 @@ const runOf = (
     return 'line';
   };
 
-  /** What is heard next of the pod is that it leaves: it may be due to the call. */
+  /** The next event is the pod's termination, possibly caused by the call. */
   const mayBeDone = ({ rest }: PathStep<World>): boolean => {
     const next = rest.find(({ event }) => /^pod\.|^xstate\.done\./.test(event.type))?.event;
     const facts = next?.type === 'pod.observed' ? next['facts'] as PodFacts : undefined;

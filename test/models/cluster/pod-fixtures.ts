@@ -1,8 +1,7 @@
 /**
- * One pod in a namespace of its own, with the budgets and the node that decide about its eviction.
+ * One pod in a namespace of its own, with the budgets and the node that determine its eviction.
  *
- * Promises: nothing is asked of the server that is so already; nobody else moves here, so what was
- * arranged stays.
+ * Promises: skips requests for what is already so; nothing else changes these objects.
  */
 import { type EvictionOutcome, evictionOutcome } from '../../../src/domain/drain/answer.ts';
 import { textAt } from '../../../src/domain/json.ts';
@@ -27,7 +26,7 @@ export interface PodFixtures {
   readonly nodeName: string;
   readonly budgets: (wanted: Budgets) => Promise<void>;
   readonly silence: (silent: boolean) => Promise<void>;
-  /** Asks the pod to go; it stays until somebody lets go of it. */
+  /** Deletes the pod, which stays until its finalizer is removed. */
   readonly terminate: (graceSeconds: number) => Promise<void>;
   readonly remove: () => Promise<void>;
   /** Another pod takes the name. */

@@ -1,19 +1,19 @@
-/** Where paths are executed: an API server, its users, and a hand that arranges things there. */
+/** Where paths are executed: an API server, its users, and privileged access to arrange objects. */
 import { Agent, request } from 'undici';
 import { asRecord, type JsonRecord, parseJson, textAt } from '../../../src/domain/json.ts';
 
-/** What a test process must know of a server. */
+/** How a test process reaches a server. */
 export interface SiteAddress {
   readonly name: 'embedded' | 'kube-apiserver';
   readonly server: string;
   /** Of its certificate; empty for plain HTTP. */
   readonly authority: string;
   readonly operatorToken: string;
-  /** Of somebody who may do nothing; empty where everybody may do everything. */
+  /** A kubeconfig without permissions; empty where everything is permitted. */
   readonly strangerToken: string;
 }
 
-/** An answer, whatever its status. */
+/** A response of any status. */
 export interface HandAnswer {
   readonly status: number;
   readonly body: JsonRecord;
@@ -21,12 +21,12 @@ export interface HandAnswer {
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** Somebody else in the cluster: people, controllers, kubelets. */
+/** Writes by other clients of the cluster: people, controllers, kubelets. */
 export interface Hand {
   readonly call: (method: Method, path: string, body?: unknown) => Promise<HandAnswer>;
-  /** Rejects unless it is done; gives the object. */
+  /** Performs a write and returns the object; rejects when it fails. */
   readonly must: (method: Method, path: string, body?: unknown) => Promise<JsonRecord>;
-  /** Makes sure that there is no such object. */
+  /** Deletes the object if it exists. */
   readonly remove: (path: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Answers that statecharts of one write share: what fails on the way, and what is refused. */
+/** Answers that several statecharts share: failures on the way, and refusals. */
 import { textAt } from '../../../src/domain/json.ts';
 import type { PathStep, RunEnvironment, StepSource } from './cluster-harness.ts';
 
@@ -8,25 +8,25 @@ type Way = Pick<RunEnvironment, 'site' | 'line' | 'number'>;
 
 const AWAY = { kind: 'refuse', status: 503, message: 'try again' } as const;
 
-/** After an address that nobody listens at, writes pause: not many paths have the time. */
+/** After a refused connection, writes pause: few paths have the time. */
 const AWAY_EVERY = 16;
 
-/** Loses the next request, in one of three manners; nothing is done. */
+/** Loses the next request, in one of three ways, without effect. */
 export const loseRequest = async ({ line, number }: Way): Promise<StepSource> => {
   if (number % AWAY_EVERY === 0) await line.disconnect();
   else line.order(number % 2 === 0 ? { kind: 'cut', done: false } : AWAY);
   return 'line';
 };
 
-/** Loses the answer to the next request; what it asks for is done. */
+/** Loses the answer to the next request, which is still applied. */
 export const loseAnswer = ({ line }: Pick<RunEnvironment, 'line'>): StepSource => {
   line.order({ kind: 'cut', done: true });
   return 'line';
 };
 
 /**
- * True when a creation fails and the next that is heard of the object is that a creation succeeded:
- * then the first may as well have been done, and only its answer lost.
+ * True when a creation fails and the next event reports a successful one: then the failed request
+ * may have been applied and only its answer lost.
  */
 export const mayBeDone = ({ event, rest }: PathStep): boolean => {
   if (!/^xstate\.done\.actor\.create/.test(event.type)) return false;
@@ -34,7 +34,7 @@ export const mayBeDone = ({ event, rest }: PathStep): boolean => {
   return next?.event.type === event.type && tagIn(next.event) === 'Written';
 };
 
-/** Has the next request refused for good: as somebody else's, where the server knows users. */
+/** Has the next request refused permanently: as another user's, where the server knows users. */
 export const refuseRequest = ({ site, line }: Way): StepSource => {
   if (site.strangerToken === '') {
     line.order({ kind: 'refuse', status: 403, message: 'User "x" cannot do that' });

@@ -38,7 +38,7 @@ import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-wa
 
 type Current = UpcomingNodeProjection;
 
-/** What the cluster shows, and what the write under way was made from. */
+/** The object in the cluster, and the input of the write in flight. */
 interface World extends WriteUnderWay<UpcomingNodeFacts> {
   readonly current: Current | null;
   /** The Node has the key of a reclaim that ended, and is schedulable. */
@@ -65,7 +65,7 @@ const observing = ({ event }: Moment): Current | undefined =>
 const isOurVanishing = ({ event }: Moment): boolean =>
   event.type === 'object.vanished' && (event['last'] as Current).uid === 'u1';
 
-/** A field of a status; null takes it away. */
+/** A status field; null removes it. */
 const orNone = (text: string): string | null => text === '' ? null : text;
 
 /** When every object began. */
@@ -88,7 +88,7 @@ const rawOf = (current: Current): Required<Wanted> => ({
 
 const isDrawnTime = (text: string): string => text === '' ? '' : 'T';
 
-/** All that an object says, whenever it began. */
+/** The complete status, whatever its initial state. */
 const contentOf = (current: Current): string => {
   const { machineId, phase, nodeName, nodeUid, providerId, lastError, startedAt, spec } = current;
   const began = isDrawnTime(startedAt);
@@ -112,7 +112,7 @@ const projected = (raw: object): Current | undefined => {
   });
 };
 
-/** What the object says after the write under way; `undefined` when there is none to write to. */
+/** The object after the write in flight; `undefined` when there is none. */
 const written = ({ current, asked }: World, type: string): Current | undefined => {
   if (asked === null) return undefined;
   if (type.endsWith('createObject')) {
@@ -129,7 +129,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   const outcome = outcomeIn(moment);
   if (outcome?._tag === 'Written') {
     const result = written(world, event.type);
-    if (result === undefined) return 'what is gone cannot be written';
+    if (result === undefined) return 'a deleted object cannot be written';
     if (contentOf(result) !== contentOf(outcome.current)) {
       return 'a server answers with what was written';
     }
@@ -145,7 +145,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   const seen = observing(moment);
   const known = seen !== undefined && seen.resourceVersion === newest;
   return known && (world.current === null || world.current.resourceVersion !== newest)
-    ? 'what is shown again after a change has another revision'
+    ? 'an object shown again after a change has another resourceVersion'
     : undefined;
 };
 
@@ -177,7 +177,7 @@ const follows = (
   };
 };
 
-/** What a status may come to; the drawing has one answer for several. */
+/** Results of a status write that the model summarizes as one answer. */
 const statusAnswer = (phase: string, nodeName: string, lastError: string): object => {
   const name = 'un-m1';
   const current = projectUpcomingNode({

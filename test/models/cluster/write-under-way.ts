@@ -7,7 +7,7 @@ import { loseAnswer, loseRequest, mayBeDone, refuseRequest } from './troubles.ts
 /** What the write under way was made from. */
 export interface WriteUnderWay<Asked> {
   readonly asked: Asked | null;
-  /** The object that was asked about is gone. */
+  /** The object of the request is gone. */
   readonly stale: boolean;
 }
 
@@ -22,7 +22,7 @@ export const writeUnderWay = <Asked>(
   return after.hasTag('acting') ? { asked, stale } : { asked: null, stale: false };
 };
 
-/** Brings about what keeps a write from landing; `undefined` when nothing is to. */
+/** Arranges the failure of a write; `undefined` when none is needed. */
 export const hinderWrite = async (
   environment: RunEnvironment,
   pathStep: PathStep,

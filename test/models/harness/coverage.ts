@@ -1,4 +1,4 @@
-/** What of a statechart was never visited, in words that name it. */
+/** Lists the unvisited states and transitions of a statechart. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { Explored } from './explorer.ts';
 
@@ -21,14 +21,14 @@ const guardName = (guard: AnyTransitionDefinition['guard']): string => {
   return ` when ${guard.name || 'a guard'}`;
 };
 
-/** A transition in words. */
+/** A human-readable transition. */
 export const transitionName = (transition: AnyTransitionDefinition): string => {
   const targets = (transition.target ?? []).map((node) => node.id).join(', ') || 'itself';
   const type = String(transition.eventType) || 'always';
   return `${transition.source.id} --${type}${guardName(transition.guard)}--> ${targets}`;
 };
 
-/** How much of a statechart an exploration covered. */
+/** The coverage of an exploration. */
 export interface Coverage {
   readonly states: number;
   readonly transitions: number;
@@ -37,7 +37,7 @@ export interface Coverage {
   readonly undescribedStates: readonly string[];
 }
 
-/** Compares what is drawn with what was reached. A transition that does nothing needs no visit. */
+/** Compares the statechart with the visited parts. A transition without effect needs no visit. */
 export const coverageOf = <World>(
   machine: AnyStateMachine,
   explored: Explored<World>,

@@ -1,27 +1,27 @@
 /**
- * The crash-anywhere invariant: an actor that is started from what the cluster shows owes the same
- * as the one that crashed, in every configuration that was reached.
+ * The crash-anywhere invariant: in every reached configuration, an actor restarted from the
+ * cluster's state has the same obligations as the crashed one.
  *
- * Promises: nothing is run; a violation names the steps that lead to it.
+ * Promises: runs no actor; a violation lists the steps that lead to it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { Configuration, Explored } from './explorer.ts';
 import { eventLabel, snapshotAfter, type Step, type StepEvent } from './interpreter.ts';
 
-/** What the cluster shows, and what a restart makes of it. */
+/** The cluster's state, and how a restart reads it. */
 export interface CrashInvariant<Input, World> {
-  /** What the cluster shows before anything was done. */
+  /** The initial state of the cluster. */
   readonly world: World;
-  /** What the cluster shows after a step. */
+  /** The cluster's state after a step. */
   readonly record: (world: World, step: Step) => World;
-  /** How a new process begins when the cluster shows `world`. */
+  /** How a new process starts when the cluster is in the state `world`. */
   readonly restart: (world: World) => Restart<Input>;
   /** Pending writes, absolute deadlines, owners. Counters and backoff timers may differ. */
   readonly obligations: (snapshot: AnyMachineSnapshot) => unknown;
 }
 
-/** What a restarted actor is given: its input, and what it is sent first. */
+/** The input and first events of a restarted actor. */
 export interface Restart<Input> {
   readonly input: Input;
   readonly events: readonly StepEvent[];
@@ -31,7 +31,7 @@ export interface Restart<Input> {
 export const stepsText = <World>({ path }: Configuration<World>): string =>
   ['start', ...path.map(({ event }) => eventLabel(event))].join('\n  ');
 
-/** One violation, for people; `undefined` when both owe the same. */
+/** One violation, human-readable; `undefined` when both have the same obligations. */
 export const violationOf = <World>(
   configuration: Configuration<World>,
   before: unknown,
@@ -43,13 +43,13 @@ export const violationOf = <World>(
       JSON.stringify(before)
     }; after the restart: ${JSON.stringify(afterRestart)}`;
 
-/** Configurations whose obligations a restart forgets or invents, each with its steps. */
+/** Configurations whose obligations a restart loses or adds, each with its steps. */
 export const crashViolations = <Input, World>(
   machine: AnyStateMachine,
   { restart, obligations }: CrashInvariant<Input, World>,
   { configurations }: Explored<World>,
 ): readonly string[] => {
-  // Many configurations show the same: one restart from it is enough.
+  // Many configurations share a cluster state: one restart each suffices.
   const restarted = new Map<string, unknown>();
   const rememberedIn = (world: World): unknown => {
     const worldText = JSON.stringify(world);

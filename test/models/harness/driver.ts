@@ -1,6 +1,6 @@
 /**
- * Drives a path through a live actor on a clock that is cranked by hand, with fakes at its edges,
- * and compares the state after each step with what the pure statechart said.
+ * Drives a path through a live actor on a simulated clock with fake effects, and compares the state
+ * after each step with the pure statechart.
  */
 import {
   type AnyActorLogic,
@@ -14,9 +14,9 @@ import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { eventLabel } from './interpreter.ts';
 import type { Path } from './paths.ts';
 
-/** The acts of a live actor, answered by the path that is driven. */
+/** The effects of a live actor, answered by the driven path. */
 export interface InvokedActors {
-  /** Called by a fake at the edge: gives the answer when the path says so. */
+  /** Called by a fake effect: resolves when the path answers it. */
   readonly perform: <Output>(id: string, input: unknown) => Promise<Output>;
 }
 
@@ -84,7 +84,7 @@ const plainFakes = (machine: AnyStateMachine, invoked: InvokedActors): AnyStateM
     ),
   });
 
-/** How to make the live actor. */
+/** Creates the live actor. */
 export interface Rig {
   readonly machine: AnyStateMachine;
   readonly wire: ((invoked: InvokedActors) => AnyStateMachine) | undefined;
@@ -95,7 +95,7 @@ export interface Rig {
     | undefined;
 }
 
-/** Drives one path; throws with the transcript so far when the live actor is elsewhere. */
+/** Drives one path; throws with the transcript so far when the live actor deviates. */
 export const drive = async (rig: Rig, path: Path): Promise<void> => {
   const invoked = controlledActors();
   const timers = namedTimers();

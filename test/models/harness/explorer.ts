@@ -1,13 +1,13 @@
 /**
- * Walks a statechart through every reachable configuration with `xstate/graph`, without running
- * anything.
+ * Explores every reachable configuration of a statechart with `xstate/graph`, without running
+ * actors.
  *
- * Promises: events that an invoked actor, a timer or the outside could send are all tried; a
- * context that holds anything but plain data fails, because such data hides configurations; a walk
- * that is cut short says so.
+ * Promises: tries all events from invoked actors, timers and outside; fails on a context that is
+ * not plain data, because such data hides configurations; reports an exploration that reached its
+ * limit.
  *
- * `xstate/graph` refuses `invoke` and `after` only in `createTestModel`. Its paths take any actor
- * logic, so they are given one: the machine in its environment.
+ * `xstate/graph` refuses `invoke` and `after` only in `createTestModel`. Its path functions accept
+ * any actor logic: here, the machine in its environment.
  */
 import type {
   ActorLogic,
@@ -26,7 +26,7 @@ import {
   stillInterpreter,
 } from './interpreter.ts';
 
-/** What may be fed to a statechart, and how much of it counts. */
+/** The inputs of a statechart, and which part of it distinguishes configurations. */
 export interface Exploration<Machine extends AnyStateMachine, World> {
   readonly machine: Machine;
   readonly inputs: readonly InputFrom<Machine>[];
@@ -34,13 +34,13 @@ export interface Exploration<Machine extends AnyStateMachine, World> {
   readonly project: (context: ContextFrom<Machine>) => unknown;
   readonly world: World;
   readonly record: (world: World, step: Step) => World;
-  /** False for what the world outside cannot do as it is; everything when it is not said. */
+  /** False for events that the environment cannot produce now; default: all are possible. */
   readonly happens?: (world: World, moment: Pick<Step, 'before' | 'event'>) => boolean;
   /** The most configurations that are looked at. */
   readonly limit: number;
 }
 
-/** A configuration: the snapshot, and what the world outside shows after the path that led here. */
+/** A configuration: the snapshot, and the environment's state after the path. */
 export interface Configuration<World> {
   readonly key: string;
   readonly snapshot: AnyMachineSnapshot;
@@ -94,7 +94,9 @@ const assertPlain = (value: unknown, path: string): void => {
   throw new Error(`Context must be plain data, but ${path} holds a ${kind}`);
 };
 
-/** An actor logic of a beginning and a transition, which is all that `xstate/graph` asks for. */
+/**
+ * An actor logic with an initial state and a transition function, all that `xstate/graph` needs.
+ */
 const logicOf = <World>(
   first: Visit<World>,
   transition: (from: Visit<World>, event: StepEvent) => Visit<World>,
@@ -125,7 +127,7 @@ export const machineInWorld = <Machine extends AnyStateMachine, World>(
   return { first, take, logic: logicOf(first, take), interpreter };
 };
 
-/** True for the first edge to a configuration, as long as it may be one more. */
+/** True for the first edge to a configuration, up to the limit. */
 const firstEdges = (limit: number) => {
   const met = new Set<string>();
   let truncated = false;
@@ -173,7 +175,7 @@ const walkFrom = <World>(
   });
   return paths.map(({ state, steps }) => ({
     visit: state,
-    // What a path begins with stands for the beginning itself.
+    // The first step of a path represents the initial state.
     path: steps.slice(1).map((one) => one.state.step),
     leaving: [...taken.get(state.key)?.values() ?? []],
   }));

@@ -26,7 +26,7 @@ export interface Step {
   readonly after: AnyMachineSnapshot;
   /** Names of actions, and `invoke:<id>` for each act that starts. */
   readonly actions: readonly string[];
-  /** The acts that start, with what they are given. */
+  /** The started actors, with their inputs. */
   readonly invokes: readonly { readonly id: string; readonly input: unknown }[];
   /** The transitions that it took, in order. */
   readonly transitions: readonly AnyTransitionDefinition[];
@@ -35,7 +35,7 @@ export interface Step {
 /** Internal events: the interpreter raises them itself. */
 const RAISED_INSIDE = /^(xstate\.done\.state\.|xstate\.init$|xstate\.snapshot\.|\*$|$)/;
 
-/** The name of a step's event as a transcript tells it. */
+/** The transcript's name of a step's event. */
 export const eventLabel = (event: EventObject): string => {
   const { type, ...payload } = event as EventObject & Record<string, unknown>;
   return Object.keys(payload).length === 0 ? type : `${type} ${JSON.stringify(payload)}`;
@@ -46,7 +46,7 @@ type Move = Pick<Step, 'actions' | 'invokes' | 'transitions'> & {
   readonly snapshot: AnyMachineSnapshot;
 };
 
-/** The interpreter with its hands tied: moves snapshots, writes down what would be done. */
+/** A pure interpreter: computes snapshots and records effects without running them. */
 export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
   const taken = new Set<AnyTransitionDefinition>();
   const visited = new Set<string>();
@@ -114,7 +114,7 @@ const eventTypesOf = (snapshot: AnyMachineSnapshot): ReadonlySet<string> =>
       .filter((type) => !RAISED_INSIDE.test(type)),
   );
 
-/** What a beginning does, as a step. */
+/** The initial actions, as a step. */
 export const firstStep = ({ snapshot, ...done }: Move): Step => ({
   event: { type: 'xstate.init' },
   before: snapshot,
@@ -123,8 +123,8 @@ export const firstStep = ({ snapshot, ...done }: Move): Step => ({
 });
 
 /**
- * Events with their payloads, each the same object whenever it may come: its name tells payloads
- * apart that look alike in JSON.
+ * Events with their payloads. An event is always the same object: its name distinguishes payloads
+ * with equal JSON.
  */
 export const namedEvents = (cases: Readonly<Record<string, readonly object[]>>) => {
   const byType = new Map<string, readonly StepEvent[]>();

@@ -1,8 +1,8 @@
 /**
- * Prints what the models took and what their tests are worth: a table of coverage, one of mutants
- * with those that nobody caught, or one of what was executed on clusters and what was not.
+ * Prints results of the models: tables of coverage, of mutants with the survivors, and of
+ * executions on clusters.
  *
- * Promises: fewer mutants caught than the least share ends with exit code 1.
+ * Promises: a mutation score below the minimum ends with exit code 1.
  */
 import process from 'node:process';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
@@ -57,7 +57,7 @@ const MUTATION: readonly Column<MutationResult>[] = [
   },
 ];
 
-/** What a cluster has no part in, as a dash. */
+/** A dash for cells that do not apply to a cluster. */
 const ofCalls = (result: ExecutionResult, text: string): string => result.calls ? text : '-';
 
 const EXECUTIONS: readonly Column<ExecutionResult>[] = [
@@ -103,9 +103,7 @@ const mutationText = (results: readonly MutationResult[]): string => {
   return [
     tableText(MUTATION, results),
     `The generated tests catch ${caught} of ${made} mutants: ${percent(caught, made)}`,
-    ...(survivors.length === 0
-      ? []
-      : ['', 'Nobody caught:', ...survivors.map((one) => `  ${one}`)]),
+    ...(survivors.length === 0 ? [] : ['', 'Survivors:', ...survivors.map((one) => `  ${one}`)]),
     '',
   ].join('\n');
 };

@@ -1,9 +1,8 @@
 /**
- * Mutants of a statechart: the machine with one guard negated, one target changed or one action
- * dropped, made on the machine as it is and never in its source.
+ * Mutants of a statechart: one guard negated, one target changed or one action dropped, applied to
+ * the machine object and never to its source.
  *
- * Promises: each mutant is a machine of its own, so that mutants know nothing of each other; one
- * that runs in circles ends with an error instead of never.
+ * Promises: mutants are independent machines; one with an infinite loop ends with an error.
  */
 import {
   type AnyStateMachine,
@@ -16,7 +15,7 @@ import { statesBelow, transitionName, transitionsOf } from './coverage.ts';
 
 /** A machine that is wrong in one place. */
 export interface Mutant {
-  /** What is wrong with it, in words. */
+  /** The mutation, human-readable. */
   readonly name: string;
   readonly kind: 'guard negated' | 'target changed' | 'action dropped';
   readonly machine: AnyStateMachine;
@@ -103,7 +102,7 @@ const ofTransition = (transition: AnyTransitionDefinition, at: number): readonly
 
 type Guard = NonNullable<AnyTransitionDefinition['guard']>;
 
-/** Guards have names, as the tidy test demands; the types of `not` want each form by itself. */
+/** The tidy test demands named guards; the types of `not` need each form separately. */
 const negated = (guard: Guard): Guard => {
   if (typeof guard === 'function') return guard;
   return typeof guard === 'string' ? not(guard) : not(guard);

@@ -1,4 +1,4 @@
-/** Tries the generated tests of a statechart on its mutants: who is caught, and who lives on. */
+/** Runs the generated tests of a statechart on its mutants: which are killed, and which survive. */
 import type { AnyStateMachine } from 'xstate';
 import { type Mutant, mutantsOf } from './mutants.ts';
 import type { Path } from './paths.ts';

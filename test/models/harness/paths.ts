@@ -1,10 +1,10 @@
 /**
- * Paths through a statechart that are executed and recorded: shortest ones that together take
- * everything, simple ones that never come back to where they were, and random ones.
+ * Paths through a statechart: shortest ones that cover every transition, simple ones without
+ * repeated configurations, and random ones.
  *
- * Promises: the same model gives the same paths, on every machine and runtime; their number and
- * length have limits. `xstate/graph` finds none of these for machines that invoke or wait, so they
- * are walked with the explorer's interpreter.
+ * Promises: deterministic for a model, on every machine and runtime; their number and length are
+ * limited. `xstate/graph` supports none of these for machines with `invoke` or `after`, so they use
+ * the explorer's interpreter.
  */
 import type {
   AnyMachineSnapshot,
@@ -16,7 +16,7 @@ import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
 import type { Edge, Explored } from './explorer.ts';
 import { eventLabel, namedEvents, type Step, stillInterpreter } from './interpreter.ts';
 
-/** A path: what the machine is given at its start, and what happens then. */
+/** A path: the machine's input and the following events. */
 export interface Path {
   readonly input: unknown;
   readonly steps: readonly Step[];
@@ -45,7 +45,7 @@ const pathTo = <World>(edge: Edge<World>): Path => ({
 export const kindOf = ({ before, event, after }: Step): string =>
   JSON.stringify([before.value, eventLabel(event), after.value]);
 
-/** Shortest paths that together take every kind of edge: source state, event, target state. */
+/** Shortest paths that cover every kind of edge: source state, event, target state. */
 export const edgeCover = <World>(explored: Pick<Explored<World>, 'edges'>): readonly Path[] => {
   const covered = new Set<string>();
   const paths: Path[] = [];
@@ -80,12 +80,12 @@ export const transitionCover = <World>(
   return paths.toReversed();
 };
 
-/** How a walk goes on: which of the candidates is taken; none ends it. */
+/** Chooses the next candidate of a walk; none ends it. */
 type Choose = (candidates: readonly (() => Step)[]) => Step | undefined;
 
 /**
- * Walks from one input. Each step is taken from where the last one led, not looked up among the
- * configurations that were found: they stand for all that differ in nothing that is projected.
+ * Walks from one input. Each step continues from the previous snapshot, not from the explored
+ * configuration, which represents all that have the same projection.
  */
 const walk = (
   { machine, inputs, events, happens }: Ground,
@@ -109,7 +109,7 @@ const walk = (
   return { input, steps };
 };
 
-/** A die that falls alike in every run. */
+/** A seeded die. */
 const dieFrom = (first: number) => {
   let seed = first;
   return <Item>(items: readonly Item[]): Item | undefined => {
@@ -118,7 +118,7 @@ const dieFrom = (first: number) => {
   };
 };
 
-/** Walks that take whatever comes, each from a seed of its own. */
+/** Random walks, each with its own seed. */
 export const randomPaths = (ground: Ground): readonly Path[] =>
   Array.from({ length: RANDOM_PATHS }, (_, at) => {
     const roll = dieFrom(at);
@@ -130,8 +130,8 @@ export const randomPaths = (ground: Ground): readonly Path[] =>
   });
 
 /**
- * Walks that never come back to a configuration that they were in. They are drawn by lot, because
- * `getSimplePaths` lists every one of them, and their number grows exponentially.
+ * Random walks that never repeat a configuration. They are sampled, because `getSimplePaths` lists
+ * every one, and their number grows exponentially.
  */
 export const simplePaths = (ground: Ground): readonly Path[] => {
   const keyOf = ({ after }: Step): string =>

@@ -1,10 +1,9 @@
 /**
- * Crashes a statechart in every configuration that it reaches, inside the registry that keeps it,
- * and looks at what the registry starts again.
+ * Crashes a statechart inside its registry in every reachable configuration, and checks what the
+ * registry restarts.
  *
- * Promises: a configuration that is left out has the state, the obligations and the cluster of one
- * that is not; the crash is one of the live actor, the restart is the registry's own; nothing is
- * sampled and nothing is awaited.
+ * Promises: a skipped configuration has the state, obligations and cluster of a tested one; the
+ * live actor crashes and the registry itself restarts it; exhaustive and synchronous.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { isDeepStrictEqual } from 'node:util';
@@ -96,7 +95,7 @@ const crashingRegistry = <Machine extends AnyStateMachine>(machine: Machine) => 
   return { registry, restart: fireNewest, clear, defects: () => defects };
 };
 
-/** What went wrong at one configuration; `undefined` when nothing did. */
+/** The violation at one configuration; `undefined` if there is none. */
 const problemAt = <Input, World>(
   { registry, restart, clear }: ReturnType<typeof crashingRegistry>,
   invariant: CrashInvariant<Input, World>,
@@ -117,7 +116,7 @@ const problemAt = <Input, World>(
     actor.send({ type: PLANTED });
     if (registry.stateOf(key) !== 'crashed') return after('the actor did not crash');
     if (operations.some((one) => one?.getSnapshot().status === 'active')) {
-      return after('an operation of the crashed actor goes on');
+      return after('an operation of the crashed actor continues');
     }
     restart();
     const again = registry.get(key);

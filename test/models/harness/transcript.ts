@@ -1,9 +1,9 @@
 /**
- * The transcripts of a statechart: the shortest paths that take each of its transitions, written so
- * that a stranger can read them and a review shows what a change does to a lifecycle.
+ * Transcripts of a statechart: the shortest path to each transition, readable by a stranger, so
+ * that a review shows how a change affects a lifecycle.
  *
- * Promises: nothing that changes is left out; what is too long to be read is cut and marked with a
- * digest, so that a difference in it still shows.
+ * Promises: omits no change; long values are cut and marked with a digest, so that any difference
+ * shows.
  */
 import { createHash } from 'node:crypto';
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
@@ -12,7 +12,7 @@ import { firstStep, type Step, stillInterpreter } from './interpreter.ts';
 import type { Path } from './paths.ts';
 
 const TEXT_MAX = 60;
-/** Counters that only feed jitter say nothing to a reader. */
+/** Counters that only feed jitter are irrelevant to a reader. */
 const SILENT = new Set(['seed']);
 
 const short = (value: unknown): string => {
@@ -49,7 +49,7 @@ const eventText = (event: EventObject): string => {
 const stateText = ({ value, status }: AnyMachineSnapshot): string =>
   `${statePaths(value).join('  ')}${status === 'active' ? '' : `  (${status})`}`;
 
-/** The states that were passed on the path, in order: what looks alike at its end may not be. */
+/** The visited states in order: equal end states may have different paths. */
 const passed = ({ transitions, after }: Step): readonly string[] => {
   const targets = transitions.flatMap(({ target = [] }) =>
     target.map(({ path }) => path.join('.'))
@@ -96,14 +96,14 @@ export const transcriptOf = (machine: AnyStateMachine, path: Path): string => {
   return text.join('\n');
 };
 
-/** One word for how `machine` takes all of these paths: any difference gives another. */
+/** A digest of how `machine` takes all of these paths. */
 const digestOf = (machine: AnyStateMachine, paths: readonly Path[]): string => {
   const hash = createHash('sha256');
   for (const path of paths) hash.update(transcriptOf(machine, path));
   return hash.digest('hex').slice(0, 16);
 };
 
-/** The paths of a machine: those that are recorded in full, and those by their digest. */
+/** The paths of a machine: some in full, the others as a digest. */
 export interface PathSet {
   readonly recorded: readonly Path[];
   readonly further: readonly Path[];

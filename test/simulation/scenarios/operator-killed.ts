@@ -176,7 +176,7 @@ const TOO_LONG_MS = 20_000;
 
 export const twoOperatorsSuspended = twoOperators({
   name: 'two-operators-suspended',
-  shows: 'DR-15: a leader that is frozen beyond its lease writes nothing more, and stands by',
+  shows: 'DR-15: a leader frozen beyond its lease stops writing and becomes the standby',
   seed: 39,
   lease: SHORT,
 }, async (harness) => {

@@ -1,6 +1,6 @@
 /**
- * Counters as a kind of actor: each writes the number that is wanted of it, and may crash at any
- * time. The smallest lifecycle that has all that a registry looks after.
+ * Counters as a kind of actor: each writes its wanted number and may crash at any time. The
+ * smallest lifecycle that exercises everything a registry does.
  */
 import { Effect, ManagedRuntime } from 'effect';
 import { assign, fromPromise, setup } from 'xstate';
@@ -11,7 +11,7 @@ import { required } from '../../../src/machines/required.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
 
-/** What is wanted of a counter, and what the cluster shows of it. */
+/** The wanted number of a counter, and the number in the cluster. */
 export interface Counter {
   readonly key: string;
   wanted: number;

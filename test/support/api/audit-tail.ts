@@ -1,12 +1,12 @@
-/** The audit log as it grows: each request is given once. */
+/** Follows the audit log: each request is returned once. */
 import { open } from 'node:fs/promises';
 import { auditEntries, type AuditEntry } from '../../../tools/testbed/audit.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
 
-/** What was answered since the last time that it was asked. */
+/** The requests since the last read. */
 export type AuditTail = () => Promise<readonly AuditEntry[]>;
 
-/** Reads on from wherever it came to, which is the beginning at first. */
+/** Reads from the last position, initially the start. */
 export const auditTail = ({ auditLog }: Testbed): AuditTail => {
   let offset = 0;
   return async () => {

@@ -1,4 +1,4 @@
-/** What the API server's audit log says about somebody's writes. */
+/** A user's writes in the API server's audit log. */
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
 import type { TestbedUser } from '../../../tools/testbed/credentials.ts';
 import type { Testbed } from './testbed.ts';
@@ -25,7 +25,10 @@ export const writesBy = async (bed: Testbed, user: TestbedUser): Promise<readonl
 export const targetOf = ({ resource, namespace, name }: AuditEntry): string =>
   `${resource}/${namespace}/${name}`;
 
-/** Pairs of writes of which the second came before the first was answered, of the same object. */
+/**
+ * Pairs of overlapping writes to the same object: the second was sent before the first was
+ * answered.
+ */
 export const overlapping = (
   writes: readonly AuditEntry[],
 ): readonly (readonly [AuditEntry, AuditEntry])[] => {

@@ -23,7 +23,7 @@ export const clusterClient = async (bed: Testbed): Promise<ClusterClient> => {
   return client;
 };
 
-/** Waits until all objects of a collection are as wanted, `count` of them, and gives them. */
+/** Waits until `count` objects of a collection are as wanted, and returns them. */
 export const untilAll = async (
   client: ClusterClient,
   collection: string,

@@ -1,10 +1,10 @@
 /**
- * The API server of a test bed as tests and benches see it: plain requests, and what happened to a
+ * The API server of a test bed for tests and benches: plain requests, and the history of a
  * collection.
  *
- * Promises: shares no code with the operator's own client; a history misses nothing that happened
- * after it was opened, because it watches on from the revision of its own list, also when the API
- * server ends the watch.
+ * Promises: shares no code with the operator's own client; a history misses no change after it was
+ * opened, because it watches from the revision of its own list, also after the API server ends the
+ * watch.
  */
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
@@ -21,7 +21,7 @@ import { eventually, pause } from '../eventually.ts';
 
 const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
 
-/** Paths of the collections that tests look at. */
+/** Paths of the collections that tests read. */
 export const COLLECTIONS = {
   requests: `${GROUP}/namespaces/default/capacityrequests`,
   upcomingNodes: `${GROUP}/upcomingnodes`,
@@ -32,7 +32,7 @@ export const COLLECTIONS = {
   budgets: '/apis/policy/v1/poddisruptionbudgets',
 } as const;
 
-/** One thing that happened to an object. */
+/** One change of an object. */
 export interface Change {
   readonly type: string;
   readonly object: JsonRecord;
@@ -49,7 +49,7 @@ export interface History {
   readonly upTo: (objects: readonly JsonRecord[]) => Promise<void>;
 }
 
-/** An answer, whatever its status. */
+/** A response of any status. */
 export interface Answer {
   readonly status: number;
   readonly body: JsonRecord;
@@ -76,7 +76,7 @@ export interface ClusterClient {
 const AT_ONCE = 16;
 const REFUSED = 300;
 const GONE = 410;
-/** A watch that ended is asked for again after this. */
+/** Delay before an ended watch is reopened. */
 const AGAIN_MS = 100;
 const PATIENT = { headersTimeout: 0, bodyTimeout: 0 };
 
@@ -89,11 +89,11 @@ export const uidOf = (object: unknown): string => textAt(object, 'metadata', 'ui
 /** `status.phase`; empty before there is one. */
 export const phaseOf = (object: unknown): string => textAt(object, 'status', 'phase') ?? '';
 
-/** True for an UpcomingNode that is shown Ready, with its Node. */
+/** True for an UpcomingNode that is Ready, with its Node. */
 export const isJoined = (upcoming: unknown): boolean =>
   phaseOf(upcoming) === 'Ready' && textAt(upcoming, 'status', 'nodeRef', 'uid') !== undefined;
 
-/** The phases that an object went through, each once as long as it lasted. */
+/** The phases of an object, consecutive duplicates removed. */
 export const phasesIn = (versions: readonly JsonRecord[]): readonly string[] =>
   versions.map(phaseOf).filter((phase, at, all) => phase !== '' && phase !== all[at - 1]);
 
@@ -109,7 +109,7 @@ const linesOf = async function* (chunks: AsyncIterable<unknown>): AsyncGenerator
   }
 };
 
-/** What a kubeconfig of the bed says, which is JSON. */
+/** A kubeconfig of the bed, which is JSON. */
 const accessIn = (kubeconfig: string) => {
   const config = parseJson(kubeconfig);
   const cluster = listOrEmptyAt(config, 'clusters')[0];
@@ -142,7 +142,7 @@ const historyOf = (changes: readonly Change[]): History => ({
   },
 });
 
-/** A connection of the administrator, which somebody must close. */
+/** An administrator's connection, which the caller must close. */
 export interface ClusterConnection {
   readonly client: ClusterClient;
   readonly close: () => Promise<void>;
@@ -150,7 +150,7 @@ export interface ClusterConnection {
 
 type Must = (...asked: Parameters<ClusterClient['call']>) => Promise<JsonRecord>;
 
-/** Where watches come from. */
+/** Where watches start. */
 interface WatchSource {
   readonly server: string;
   readonly authorization: string;
@@ -158,7 +158,7 @@ interface WatchSource {
   readonly signal: AbortSignal;
 }
 
-/** One watch, to its end; gives the last revision that it told, or nothing when that is too old. */
+/** Runs one watch to its end; returns the last revision, or nothing when it expired. */
 const watchOnce = async (
   { server, authorization, dispatcher, signal }: WatchSource,
   path: string,
@@ -181,7 +181,7 @@ const watchOnce = async (
   return 'ended';
 };
 
-/** Watches on for ever; ends when told to, or when what it has is too old to go on from. */
+/** Watches until stopped; ends when the revision has expired. */
 const follow = async (
   source: WatchSource,
   { collection, from }: { readonly collection: string; readonly from: string },

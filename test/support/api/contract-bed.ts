@@ -1,4 +1,4 @@
-/** The real API server of a test bed, as the contract suite sees a cluster. */
+/** The real API server of a test bed, behind the contract suite's interface. */
 import { Agent, request } from 'undici';
 import { asRecord, parseJson, recordAt, textAt } from '../../../src/domain/json.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
@@ -74,7 +74,7 @@ const watchOver =
     return { status: statusCode, lines, isOver: () => over, close: () => leaving.abort() };
   };
 
-/** A cluster behind an address; `compactHistory` is the one thing that HTTP cannot ask for. */
+/** A cluster at an address; HTTP cannot request `compactHistory`. */
 export const clusterBehind = (
   connection: Connection,
   compactHistory: () => Promise<void>,

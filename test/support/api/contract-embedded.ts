@@ -1,4 +1,4 @@
-/** The embedded cluster on simulated time, as the contract suite sees a cluster. */
+/** The embedded cluster on simulated time, behind the contract suite's interface. */
 import { asRecord, parseJson } from '../../../src/domain/json.ts';
 import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
@@ -61,7 +61,7 @@ const watchOf = (response: ClusterResponse): OpenWatch => {
   return { status: 200, lines, isOver: () => over, close };
 };
 
-/** An embedded cluster with a garbage collector alone, or with everybody who plays in one. */
+/** An embedded cluster with only a garbage collector, or with all controllers. */
 export const contractEmbedded = (controllers: 'collector' | 'all'): ContractCluster => {
   const time = simulatedTime();
   const cluster = makeCluster({ time, seed: SEED });

@@ -1,4 +1,4 @@
-/** A TCP proxy before an API server that can be cut and mended, for one of its clients. */
+/** A TCP proxy in front of an API server that can be cut and restored, for one of its clients. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ export interface CuttableProxy {
   readonly source: KubeconfigSource;
   /** Cuts every connection and refuses new ones. */
   readonly cut: () => void;
-  /** Lets the connections stand, but nothing through: they are half-open. New ones work. */
+  /** Keeps connections open but drops all data: they are half-open. New ones work. */
   readonly freeze: () => void;
   /** Freezes what stands, and swallows what new connections send. */
   readonly swallow: () => void;
@@ -19,7 +19,7 @@ export interface CuttableProxy {
   readonly stop: () => Promise<void>;
 }
 
-/** Puts a proxy before the API server `server` of the kubeconfig at `kubeconfig`. */
+/** Starts a proxy in front of the API server `server` of the kubeconfig at `kubeconfig`. */
 export const cuttableProxy = async (
   { kubeconfig, server }: { readonly kubeconfig: string; readonly server: string },
 ): Promise<CuttableProxy> => {

@@ -9,7 +9,7 @@ import { runCluster, type RunningCluster } from '../../../packages/embedded-kube
 import { binaries } from '../../../tools/testbed/binaries.ts';
 import { type CommandResult, runCommand } from '../../../tools/testbed/commands.ts';
 
-/** kubectl and what it talks to. */
+/** kubectl and the cluster it connects to. */
 export interface EmbeddedKubectl {
   readonly running: RunningCluster;
   /** Runs it to its end; the last argument may be `{ input }`. */

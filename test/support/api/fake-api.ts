@@ -1,4 +1,4 @@
-/** An API server that answers each call as a test says, to whom nobody listens in between. */
+/** An API server that answers each call as the test defines, without watches. */
 import { Effect, Layer } from 'effect';
 import type { Identity } from '../../../src/domain/facts.ts';
 import type { WriteOutcome } from '../../../src/domain/object-write.ts';
@@ -9,7 +9,7 @@ import { Writes } from '../../../src/effects/writes.ts';
 export type AnswerCall = (call: KubeCall) => Effect.Effect<KubeAnswer, NotSent>;
 
 /** No watch is served. */
-export const unwatched = () => Effect.fail(new NotSent({ why: 'nobody watches here' }));
+export const unwatched = () => Effect.fail(new NotSent({ why: 'watches are not served here' }));
 
 /** The API server, without a write budget. */
 export const answeringApi = (answer: AnswerCall): Layer.Layer<KubeApi | Writes> =>
@@ -18,7 +18,7 @@ export const answeringApi = (answer: AnswerCall): Layer.Layer<KubeApi | Writes> 
     Layer.succeed(Writes, { send: (_writeClass, call) => answer(call) }),
   );
 
-/** The answer that a write with this outcome had; `bodyAt` gives objects by their revision. */
+/** The answer of a write with this outcome; `bodyAt` returns objects by resourceVersion. */
 export const answerOf = <Current extends Pick<Identity, 'resourceVersion'>>(
   outcome: WriteOutcome<Current>,
   bodyAt: (resourceVersion: string) => unknown,

@@ -1,6 +1,6 @@
 /**
- * Objects of one kind in memory, served as the API server serves them and told as a reflector tells
- * them. Only what the operator uses; the real API server has the last word in `test/integration`.
+ * Objects of one kind in memory, with the API server's requests and a reflector's events.
+ * Implements only what the operator uses; `test/integration` checks against a real API server.
  */
 import { Effect, Layer } from 'effect';
 import { concat, defer, of, Subject } from 'rxjs';
@@ -51,7 +51,7 @@ export const fakeObjects = <T extends Identity>(
   let made = 0;
   let synced = false;
   let delayed: (() => void)[] | undefined;
-  /** Decides about a call before it is served: an answer, a fault, or nothing. */
+  /** Intercepts a call before it is served: an answer, a fault, or nothing. */
   let intercept: (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent> = () =>
     Effect.succeed(undefined);
 
@@ -173,7 +173,7 @@ export const fakeObjects = <T extends Identity>(
     list,
     get: (name: string): unknown => objects.get(name),
     names: () => [...objects.keys()],
-    /** Somebody else's hand. */
+    /** A change by another client. */
     put: (name: string, change: object) =>
       store(name, {
         ...objects.get(name) ?? { metadata: { name, uid: `uid-${(made += 1)}` } },

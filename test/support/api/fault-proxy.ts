@@ -1,8 +1,8 @@
 /**
- * A proxy in front of the API server that can hold requests back, or answer them in its own words.
+ * A proxy in front of the API server that can hold requests or answer them itself.
  *
- * Promises: everything else goes through unchanged and in both directions at once; a request that
- * is held or answered here has reached nobody.
+ * Promises: other requests pass unchanged and concurrently; a held or answered request never
+ * reaches the server.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -18,7 +18,7 @@ import type { Testbed } from './testbed.ts';
 /** Requests by their target: path and query. */
 export type Matches = (target: string) => boolean;
 
-/** What the proxy says instead of the API server. */
+/** The proxy's own response. */
 export interface CannedAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -38,9 +38,9 @@ export interface Impostor {
 export interface FaultProxy {
   /** A kubeconfig that leads through it. */
   readonly kubeconfig: string;
-  /** Holds every such request from now on. */
+  /** Holds every matching request from now on. */
   readonly hold: (matches: Matches) => void;
-  /** Targets that are held. */
+  /** Targets of held requests. */
   readonly held: () => readonly string[];
   /** Answers such requests from now on; of several that match, the oldest answers. */
   readonly answer: (identityProblem: Impostor) => void;
@@ -48,7 +48,7 @@ export interface FaultProxy {
   readonly answered: () => readonly string[];
   /** Ends every connection; new ones are taken. */
   readonly cut: () => void;
-  /** Lets them all go, and holds no more. */
+  /** Releases all held requests and holds no more. */
   readonly release: () => void;
 }
 
@@ -62,7 +62,7 @@ export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<
 
   const impostors: { readonly identityProblem: Impostor; left: number }[] = [];
   const answered: string[] = [];
-  /** Answers here when somebody is to; false when nobody is. */
+  /** Answers the request here if a rule matches; otherwise false. */
   const isAnswered = ({ method, url = '' }: IncomingMessage, response: ServerResponse): boolean => {
     const found = impostors.find(({ identityProblem, left }) =>
       left > 0 && identityProblem.method === method && identityProblem.matches(url)

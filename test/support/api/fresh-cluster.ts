@@ -1,4 +1,4 @@
-/** A test bed as if it were new, for each test of a suite. */
+/** A cleaned test bed for each test of a suite. */
 import { type ClusterClient, clusterClient, COLLECTIONS } from './cluster-client.ts';
 import type { Testbed } from './testbed.ts';
 

@@ -12,14 +12,14 @@ import {
   type WatchLine,
 } from '../../../src/effects/kube-api.ts';
 
-/** What a candidate's requests meet. */
+/** The fate of a candidate's requests. */
 export type Weather =
   | 'fair'
   /** Requests work, but no watch can be opened. */
   | 'deaf'
   /** Nothing gets through. */
   | 'unreachable'
-  /** Requests are done, but nobody hears of it. */
+  /** Applies requests but loses the answers. */
   | 'answers lost'
   /** Requests hang until their time is over. */
   | 'hanging';
@@ -37,7 +37,7 @@ export interface LeaseApi {
   readonly client: () => LeaseClient;
   readonly holder: () => string;
   readonly spec: () => unknown;
-  /** Writes the Lease as somebody else would. */
+  /** Writes the Lease as another client. */
   readonly overwrite: (spec: Readonly<Record<string, unknown>>) => void;
   readonly remove: () => void;
 }

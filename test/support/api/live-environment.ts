@@ -1,5 +1,5 @@
 /**
- * A world over real sockets and real time, for tests beside a real API server or a scripted one.
+ * An environment with real sockets and real time, for tests with a real or a scripted API server.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import {

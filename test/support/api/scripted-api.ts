@@ -1,7 +1,7 @@
 /**
- * An API server in memory for one collection, on the clock of a test: objects are put and deleted,
- * watches are ended, lists fail, pages wait. Speaks through the `KubeApi` service, so no socket
- * makes a run differ from the next.
+ * An in-memory API server for one collection on the test's clock: the test puts and deletes
+ * objects, ends watches, fails lists, delays pages. Implements the `KubeApi` service, so no socket
+ * makes runs differ.
  */
 import { Effect } from 'effect';
 import {
@@ -47,7 +47,7 @@ export interface ScriptedApi {
   readonly refuseWatches: (...refusals: Refusal[]) => void;
   /** Every page waits until `release` is called. */
   readonly holdPages: () => { readonly release: () => void };
-  /** Changes while nobody watches, and forgets the old revisions. */
+  /** Changes while no watch is open, and compacts the history. */
   readonly compact: () => void;
   readonly calls: readonly KubeCall[];
   readonly watches: readonly Readonly<Record<string, string>>[];

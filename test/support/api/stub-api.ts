@@ -1,6 +1,6 @@
 /**
- * A scripted API server on a real socket: for dropped watches, slow lists, broken lines, refusals
- * and half-closed connections that a real one does not show on demand.
+ * A scripted API server on a real socket: for dropped watches, slow lists, malformed lines,
+ * refusals and half-closed connections that a real one does not produce on demand.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
 import { listening } from '../../../tools/testbed/ports.ts';
 
-/** What a test says about one request. */
+/** The test's response to one request. */
 export type Handle = (request: StubRequest, response: ServerResponse) => void;
 
-/** A request as the stub saw it. */
+/** A request as the stub received it. */
 export interface StubRequest {
   readonly method: string;
   readonly path: string;
@@ -64,7 +64,7 @@ const kubeconfigText = (port: number, token: string): string =>
     contexts: [{ name: 'stub', context: { cluster: 'stub', user: 'stub', namespace: 'here' } }],
   });
 
-/** Starts a stub that answers as `first` says. */
+/** Starts a stub that answers with `first`. */
 export const startStubApi = async (first: Handle): Promise<StubApi> => {
   let handle = first;
   const requests: StubRequest[] = [];

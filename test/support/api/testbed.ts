@@ -16,7 +16,7 @@ export type { Testbed, TestbedOptions } from '../../../tools/testbed/testbed.ts'
 const START_TIMEOUT_MS = 20 * 60 * 1000;
 const STOP_TIMEOUT_MS = 60_000;
 
-/** One test bed for all tests of the suite it is called in. Gives the function that gets it. */
+/** One test bed for all tests of the calling suite. Returns its accessor. */
 const sharedTestbed = (options: TestbedOptions = {}): () => Testbed => {
   let bed: Testbed | undefined;
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Lines of a watch on their way to the one who reads them. */
 import type { WatchLine } from '../../../src/effects/kube-api.ts';
 
-/** Hands what is pushed to one reader that iterates; the first end is the one that counts. */
+/** Passes pushed items to one async iterator; the first end wins. */
 export const watchChannel = () => {
   const chunks: (readonly WatchLine[])[] = [];
   let ended: 'cut' | 'eof' | undefined;

@@ -14,7 +14,7 @@ export interface RequestTraits {
   readonly spec?: JsonRecord;
 }
 
-/** A CapacityRequest as the API server returns it; asks for one CPU unless told otherwise. */
+/** A CapacityRequest as the API server returns it; requests one CPU by default. */
 export const rawRequest = (parts: RequestTraits = {}): JsonRecord => ({
   apiVersion: 'bigfleet.lucy.sh/v1alpha1',
   kind: 'CapacityRequest',
@@ -82,13 +82,13 @@ export const goodSpecs: fc.Arbitrary<JsonRecord> = fc.record({
   reclamationPenalty: penalties,
 }, { requiredKeys: ['resources', 'priority'] });
 
-/** Specs that can be read, on so few terms that most requests of a story meet in one need. */
+/** Valid specs from few distinct values, so that most requests aggregate into one need. */
 export const similarSpecs: fc.Arbitrary<JsonRecord> = fc.record({
   resources: resourceMaps,
   priority: fc.constantFrom(0, 0, 0, 10),
 });
 
-/** Specs with one thing wrong. */
+/** Specs with one defect. */
 export const badSpecs: fc.Arbitrary<JsonRecord> = fc.constantFrom<JsonRecord>(
   { resources: { cpu: 'many' } },
   { resources: { cpu: '-1' } },
@@ -123,7 +123,7 @@ const combined = (
   return Object.fromEntries([...totals].map(([resource, { nanos }]) => [resource, nanos]));
 };
 
-/** The demand of readable requests, added up from nothing. */
+/** The demand of valid requests, computed from scratch. */
 export const plainDemand = (
   requests: readonly CapacityRequestProjection[],
 ): readonly PlainNeed[] => {

@@ -1,4 +1,4 @@
-/** CapacityRequests as a cache shows them, with a watch that is cranked by hand. */
+/** CapacityRequests as a cache shows them, with a watch that the test drives. */
 import { Subject } from 'rxjs';
 import {
   type CapacityRequestProjection,

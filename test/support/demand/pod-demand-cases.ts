@@ -1,9 +1,9 @@
 /**
- * What the CapacityRequest of a pod says, as a table: one case for each thing that a rule says of
- * it, with the sentence that says it.
+ * The CapacityRequest of a pod as a table: one case for each rule, with the sentence that states
+ * it.
  *
- * The unit test runs all of it against the pure function; the cases that are `served` are also run
- * on a real API server, which takes such pods.
+ * The unit test runs all cases against the pure function; the `served` ones also run on a real API
+ * server, which accepts such pods.
  */
 import type { Penalties } from '../../../src/domain/pod-demand/penalties.ts';
 import type { DemandStatus } from '../../../src/domain/pod-demand/pod-demand.ts';
@@ -22,17 +22,17 @@ export interface CasePod {
 
 /** One row of the table. */
 export interface PodDemandCase {
-  /** Goes on “The request of a pod …”. */
+  /** Continues “The request of a pod …”. */
   readonly title: string;
   /** The rule of `docs/rules.md`, or the document of Kubernetes, and its sentence. */
   readonly sentence: string;
   readonly pod: CasePod;
   readonly defaults?: Readonly<Record<string, Penalties>>;
-  /** Fields of the spec; what is not named is not looked at. `null`: the field is not there. */
+  /** Expected spec fields; others are not checked. `null`: the field is absent. */
   readonly expected?: Readonly<Record<string, unknown>>;
-  /** Why there is no request at all. */
+  /** Why there is no request. */
   readonly none?: Exclude<DemandStatus, 'Wanted'>;
-  /** Fields that a Warning is about; none when it is not given. */
+  /** Fields named by a Warning; default: none. */
   readonly warned?: readonly string[];
   /** A real API server takes the pod as it is. */
   readonly served: boolean;
@@ -76,7 +76,7 @@ const PENALTY_CASES: readonly PodDemandCase[] = [
     served: true,
   },
   {
-    title: 'has no penalty when nobody gives one',
+    title: 'has no penalty when none is given',
     sentence: RULE + '"→ nil, which the autoscaler treats as $0"',
     pod: {},
     expected: { interruptionPenalty: null, reclamationPenalty: null },
@@ -201,7 +201,7 @@ const STATUS_CASES: readonly PodDemandCase[] = [
     served: true,
   },
   {
-    title: 'is there for a pod of a phase that nobody knows',
+    title: 'exists for a pod of an unknown phase',
     sentence: RULE + '"One CR per Pod"',
     pod: { status: { phase: 'Unknown' } },
     expected: { priority: 0 },

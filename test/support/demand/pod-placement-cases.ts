@@ -116,7 +116,7 @@ const REQUIREMENT_CASES: readonly PodDemandCase[] = [
     served: true,
   },
   {
-    title: 'asks twice for one key when the pod does so in two ways',
+    title: 'has two requirements for one key when the pod has two',
     sentence: SELECTED,
     pod: {
       spec: { nodeSelector: { zone: 'a' }, ...matching({ key: 'zone', operator: 'Exists' }) },
@@ -130,7 +130,7 @@ const REQUIREMENT_CASES: readonly PodDemandCase[] = [
     served: true,
   },
   {
-    title: 'says once what the pod says twice',
+    title: 'removes duplicate requirements',
     sentence: RULE + '"sorted for determinism"',
     pod: {
       spec: {
@@ -195,7 +195,7 @@ const REQUIREMENT_CASES: readonly PodDemandCase[] = [
     served: true,
   })),
   {
-    title: 'asks for any node when all that the pod asks for cannot be said',
+    title: 'asks for any node when no requirement of the pod can be expressed',
     sentence: UNSAYABLE,
     pod: { spec: matching({ key: 'cores', operator: 'Gt', values: ['8'] }) },
     expected: { requirements: ANY_NODE },
@@ -287,7 +287,7 @@ const TOGETHER_CASES: readonly PodDemandCase[] = [
     served: true,
   },
   {
-    title: 'says nothing of anti-affinity',
+    title: 'ignores anti-affinity',
     sentence: SOFT,
     pod: {
       spec: {
@@ -315,7 +315,7 @@ const TOGETHER_CASES: readonly PodDemandCase[] = [
 
 const SPREAD_CASES: readonly PodDemandCase[] = [
   {
-    title: 'is spread as DoNotSchedule says',
+    title: 'is spread for DoNotSchedule',
     sentence: SPREAD,
     pod: { spec: { topologySpreadConstraints: [constraint('zone', 2, 'DoNotSchedule')] } },
     expected: {
@@ -324,14 +324,14 @@ const SPREAD_CASES: readonly PodDemandCase[] = [
     served: true,
   },
   {
-    title: 'is not spread as ScheduleAnyway wishes',
+    title: 'is not spread for ScheduleAnyway',
     sentence: SPREAD,
     pod: { spec: { topologySpreadConstraints: [constraint('zone', 1, 'ScheduleAnyway')] } },
     expected: { topologySpread: null },
     served: true,
   },
   {
-    title: 'is spread over what binds, beside wishes, in the order of the keys',
+    title: 'is spread over the binding constraints only, in the order of the keys',
     sentence: SPREAD,
     pod: {
       spec: {

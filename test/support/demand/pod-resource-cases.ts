@@ -67,13 +67,13 @@ const SUMS: readonly Sum[] = [
     resources: { 'example.com/gpu': '2' },
   },
   {
-    title: 'leaves out a resource of which nothing is asked for',
+    title: 'omits a resource with a zero request',
     sentence: 'kube-scheduler, NodeResourcesFit: a request of zero is not looked for',
     spec: { containers: [container({ cpu: '0', memory: '1Gi' })] },
     resources: { memory: '1Gi' },
   },
   {
-    title: 'asks for the largest init container when that is more',
+    title: 'takes the largest init container when it requests more',
     sentence: SERIALLY,
     spec: {
       containers: [container({ cpu: '1' })],
@@ -82,7 +82,7 @@ const SUMS: readonly Sum[] = [
     resources: { cpu: '3' },
   },
   {
-    title: 'asks for its containers when they are more than any init container',
+    title: 'takes the containers when they request more than any init container',
     sentence: SERIALLY,
     spec: {
       containers: [container({ cpu: '2' }), container({ cpu: '2' })],
@@ -91,7 +91,7 @@ const SUMS: readonly Sum[] = [
     resources: { cpu: '4' },
   },
   {
-    title: 'takes the larger for each resource by itself',
+    title: 'takes the larger value for each resource separately',
     sentence: FORMULA,
     spec: {
       containers: [container({ cpu: '2', memory: '1Gi' })],
@@ -177,7 +177,7 @@ const SUMS: readonly Sum[] = [
     resources: { cpu: '3', memory: '3Gi' },
   },
   {
-    title: 'takes containers for what the pod as a whole does not ask for',
+    title: 'takes container requests where the pod-level request is absent',
     sentence: POD_LEVEL,
     spec: {
       resources: { requests: { memory: '3Gi' } },
@@ -201,19 +201,19 @@ const SUMS: readonly Sum[] = [
 /** Rows about pods that are resized in place. */
 const RESIZES: readonly Sum[] = [
   {
-    title: 'grows with a resize that is not granted yet',
+    title: 'grows with a pending resize',
     spec: { containers: [named('main', { cpu: '3' })] },
     status: granted({ cpu: '1' }, { cpu: '1' }),
     resources: { cpu: '3' },
   },
   {
-    title: 'shrinks only when the node has let go',
+    title: 'shrinks only when the node has released the resources',
     spec: { containers: [named('main', { cpu: '1' })] },
     status: granted({ cpu: '3' }, { cpu: '1' }),
     resources: { cpu: '3' },
   },
   {
-    title: 'says what is granted when a resize can never be had',
+    title: 'takes the allocated resources when a resize is infeasible',
     spec: { containers: [named('main', { cpu: '64' })] },
     status: { ...granted({ cpu: '2' }, { cpu: '2' }), conditions: INFEASIBLE },
     resources: { cpu: '2' },

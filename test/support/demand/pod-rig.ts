@@ -32,7 +32,7 @@ afterEach(async () => {
 export const podUid = (name: string, life = 1): string =>
   `${name.padEnd(8, 'x').slice(0, 8)}-0000-4000-8000-${String(life).padStart(12, '0')}`;
 
-/** A pod as the API server gives it. */
+/** A pod as the API server returns it. */
 export interface PodTraits {
   readonly life?: number;
   readonly cpu?: string;
@@ -50,7 +50,7 @@ const podObject = (name: string, traits: PodTraits): object => {
   };
 };
 
-/** What a rig is made with. */
+/** Options of a rig. */
 export interface PodRigOptions {
   /** Whether the lists are complete from the beginning. */
   readonly synced?: boolean;
@@ -58,7 +58,7 @@ export interface PodRigOptions {
   readonly selectsNamespace?: (labels: Readonly<Record<string, string>>) => boolean;
 }
 
-/** What the rig writes and says, counted. */
+/** The rig's writes and Events, counted. */
 const counting = (): { readonly counted: Map<string, number>; readonly telemetry: Telemetry } => {
   const counted = new Map<string, number>();
   return {
@@ -126,9 +126,9 @@ export const podRig = ({ synced = true, leading = true, selectsNamespace }: PodR
     nameOf,
     settle: time.settle,
     registry: () => registry,
-    /** Makes a pod, or changes it. */
+    /** Creates or updates a pod. */
     pod: (name: string, traits: PodTraits = {}) => pods.put(name, podObject(name, traits)),
-    /** A request of a pod that somebody else made. */
+    /** A pod's request by another controller. */
     putRequest: (name: string, pod: string, more: object = {}) =>
       requests.put(name, {
         metadata: {

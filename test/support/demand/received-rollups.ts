@@ -1,4 +1,4 @@
-/** A shard that takes every roll-up and gives nothing, for tests of what demand says over time. */
+/** A shard that accepts every roll-up and provides nothing, for tests of demand over time. */
 import { fromBinary } from '@bufbuild/protobuf';
 import { onTestFinished } from 'vitest';
 import { realTime } from '../../../src/effects/real-time.ts';
@@ -16,7 +16,7 @@ export interface ListeningShard {
   readonly rollups: () => readonly ClusterCapacityNeeds[];
 }
 
-/** Starts one that acks whatever it hears. Must be called inside a test, with which it ends. */
+/** Starts a shard that acks everything. Must be called inside a test, with which it ends. */
 export const listeningShard = async (): Promise<ListeningShard> => {
   const shard = await startShard();
   const rollups: ClusterCapacityNeeds[] = [];

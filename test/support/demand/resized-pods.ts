@@ -1,11 +1,10 @@
 /**
- * Pods from a seed that are being resized in place: what they ask for, what they were given, what
- * they have, and whether they can ever have it.
+ * Seeded pods with an in-place resize: requested, allocated and actual resources, and feasibility.
  */
 import fc from 'fast-check';
 import type { JsonRecord } from '../../../src/domain/json.ts';
 
-/** A pod that is bound, and the status that its kubelet would show. */
+/** A bound pod with its kubelet's status. */
 export interface ResizedPod {
   readonly spec: JsonRecord;
   readonly status: JsonRecord;

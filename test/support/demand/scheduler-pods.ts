@@ -44,7 +44,7 @@ const initContainer = fc.record({
   restartPolicy: fc.constantFrom(undefined, undefined, 'Always'),
 });
 
-/** Above everything that containers of one pod can ask for, as the API server wants it. */
+/** Above the requests of all containers of one pod, as the API server requires. */
 const podLevel = fc.oneof(
   { weight: 3, arbitrary: fc.constant(undefined) },
   {

@@ -1,8 +1,8 @@
 /**
- * What the real scheduler makes of pods on single nodes: it took the pod, or said why it did not.
+ * The real scheduler's verdict on pods with single nodes: bound, or why not.
  *
- * Promises: a verdict counts only when the scheduler knew every node there is, so that a node that
- * it had not heard of yet is no refusal.
+ * Promises: a verdict counts only once the scheduler knew every node, so that an unseen node is not
+ * a refusal.
  */
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../../../src/domain/json.ts';
 import type { ResourceMap } from '../../../src/domain/resources.ts';
@@ -14,14 +14,14 @@ const PODS = '/api/v1/namespaces/default/pods';
 const TOLERATE_ALL = [{ operator: 'Exists' }];
 const PATIENT_MS = 90_000;
 
-/** A node as a test wants it. */
+/** A node for a test. */
 export interface WantedNode {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly allocatable: ResourceMap;
 }
 
-/** Makes nodes that nobody plays the kubelet of: the scheduler needs no more than their status. */
+/** Creates nodes without a kubelet: the scheduler needs only their status. */
 export const makeNodes = async (
   cluster: ClusterClient,
   nodes: readonly WantedNode[],
@@ -35,7 +35,7 @@ export const makeNodes = async (
   );
 };
 
-/** A pod that goes wherever the scheduler can put it, whatever the taints. */
+/** A pod that tolerates every taint. */
 export const hopefulPod = (name: string, spec: JsonRecord): JsonRecord => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -55,7 +55,7 @@ export const defaultedPod = async (
   throw new Error(`The API server does not take the pod: ${textAt(body, 'message')}`);
 };
 
-/** The node that took it, or the scheduler's own words. */
+/** The node that it was bound to, or the scheduler's message. */
 export type Verdict =
   | { readonly _tag: 'Bound'; readonly node: string }
   | { readonly _tag: 'Refused'; readonly why: string };

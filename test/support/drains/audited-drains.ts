@@ -1,4 +1,4 @@
-/** What the API server's audit log says about a drain. */
+/** A drain in the API server's audit log. */
 import { booleanAt, parseJson, textAt } from '../../../src/domain/json.ts';
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
 import type { TestbedUser } from '../../../tools/testbed/credentials.ts';
@@ -30,7 +30,7 @@ export const requestsBy = async (
 const kindOf = ({ verb, resource, subresource }: AuditEntry): string =>
   `${verb} ${resource}${subresource === '' ? '' : `/${subresource}`}`;
 
-/** How often each kind of request was made, such as `patch nodes`, but what costs nothing. */
+/** Counts of requests by kind, such as `patch nodes`, except free ones. */
 export const auditCounts = (
   entries: readonly AuditEntry[],
 ): Readonly<Record<string, number>> => {
@@ -68,7 +68,7 @@ export const cordonTimes = (entries: readonly AuditEntry[]): ReadonlyMap<string,
   return times;
 };
 
-/** What a request writes about a reclaim on this Node; `undefined` when it does not. */
+/** What a request writes about a reclaim of this Node; `undefined` when nothing. */
 const annotationWritten = (
   { resource, name, code, requestObject }: AuditEntry,
   node: string,
@@ -79,14 +79,14 @@ const annotationWritten = (
   return annotation === undefined ? undefined : parseJson(annotation);
 };
 
-/** When the end of each Node's drain stood on it, by its name. */
+/** When the end of each drain was recorded, by Node name. */
 export const endTimes = (entries: readonly AuditEntry[]): ReadonlyMap<string, number> =>
   new Map(
     entries.filter((entry) => textAt(annotationWritten(entry, entry.name), 'ended') !== undefined)
       .map(({ name, answeredMs }) => [name, answeredMs]),
   );
 
-/** Deadlines that were ever written to a Node for reclaims, in order. */
+/** Reclaim deadlines written to a Node, in order. */
 export const deadlinesWritten = (
   entries: readonly AuditEntry[],
   node: string,

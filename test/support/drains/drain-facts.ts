@@ -1,8 +1,8 @@
-/** Pods, budgets and cordons as the API server gives them, with what a test cares about. */
+/** Pods, budgets and cordons as the API server returns them, with the test's overrides. */
 import { type Budget, projectBudget } from '../../../src/domain/drain/budget.ts';
 import { type DrainPod, projectPod } from '../../../src/domain/drain/pod.ts';
 
-/** What a test says of a pod; the rest is that of a healthy one of a ReplicaSet. */
+/** The test's overrides of a pod; the default is a healthy one of a ReplicaSet. */
 export interface PodTraits {
   readonly name?: string;
   readonly namespace?: string;
@@ -65,7 +65,7 @@ const projected = <T>(value: T | undefined): T => {
 /** A pod as the cache keeps it. */
 export const podOf = (traits?: PodTraits): DrainPod => projected(projectPod(rawPod(traits)));
 
-/** What a test says of a budget; the rest is one that selects `app: web` and has no slot. */
+/** The test's overrides of a budget; the default selects `app: web` and allows 0 disruptions. */
 export interface BudgetTraits {
   readonly name?: string;
   readonly namespace?: string;

@@ -1,6 +1,6 @@
 /**
- * Drains and reclaims over a cluster in memory: Nodes that are patched as the API server patches
- * them, pods that go when they are asked to, an UpcomingNode that shows what it is told.
+ * Drains and reclaims over an in-memory cluster: Nodes patched as the API server patches them, pods
+ * that leave when evicted, an UpcomingNode that shows the reported state.
  */
 import { Effect, ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
@@ -8,7 +8,7 @@ import { concat, defer, of, Subject } from 'rxjs';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { drainEvents } from '../../../src/actors/node-drains/drain-events.ts';
 import { DrainRegistry } from '../../../src/actors/node-drains/drains.ts';
-import { startReclaims } from '../../../src/actors/node-drains/reclaims.ts';
+import { ReclaimRegistry } from '../../../src/actors/node-drains/reclaims.ts';
 import type {
   PodEvictions,
   PodEvictionStatus,
@@ -34,7 +34,7 @@ import { podOf, type PodTraits } from './drain-facts.ts';
 
 const NODES = '/api/v1/nodes';
 
-/** What a test says of the process. */
+/** The test's overrides of the process. */
 export interface DrainRigOptions {
   readonly tierWaitMs?: number;
   readonly paused?: boolean;
@@ -55,6 +55,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
   const wanted = new Map<string, DrainPod>();
   const accepted = new Set<string>();
   const goesAfter = new Map<string, number>();
+  const deadlines = new Map<string, number | null>();
   let made = 0;
   let resourceVersion = 1000;
 
@@ -86,15 +87,17 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       state: 'calling',
       accepted: accepted.has(uid),
       inFlight: false,
-      ...blocked.get(pod.name),
+      // The answer to an eviction is forgotten with its last request.
+      ...(wanted.has(uid) ? blocked.get(pod.name) : undefined),
     };
   };
   const evictions: Pick<
     PodEvictions,
-    'want' | 'release' | 'statusOf' | 'progress' | 'changes'
+    'want' | 'bringForward' | 'release' | 'statusOf' | 'progress' | 'changes'
   > = {
     changes,
-    want: (pod) => {
+    want: (pod, { node, deadlineMonotonicMs }) => {
+      deadlines.set(node, deadlineMonotonicMs);
       if (wanted.has(pod.uid)) return;
       wanted.set(pod.uid, pod);
       if (pod.terminating || blocked.has(pod.name)) return;
@@ -103,6 +106,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
         if (wanted.has(pod.uid) && now?.uid === pod.uid && !now.terminating) terminate(now);
       });
     },
+    bringForward: (node, _owner, deadlineMs) => void deadlines.set(node, deadlineMs),
     release: (node) => {
       log.push(`release ${node}`);
       for (const pod of [...wanted.values()]) if (pod.node === node) wanted.delete(pod.uid);
@@ -130,7 +134,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       put(podOf({ uid: `uid-${made}`, resourceVersion: `${resourceVersion}`, ...traits, name }));
     },
     remove: (name: string) => remove(`ns/${name}`),
-    /** Holds evictions of the pod up, for this reason. */
+    /** Blocks evictions of the pod for this reason. */
     block: (name: string, status: Partial<PodEvictionStatus>) => blocked.set(name, status),
     unblock: (name: string) => {
       blocked.delete(name);
@@ -138,6 +142,8 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       if (pod !== undefined) terminate(pod);
     },
     changed: (node: string) => changes.next(node),
+    /** The deadline by which evictions on a node are ranked, on the monotonic clock. */
+    deadline: (node: string) => deadlines.get(node),
     wanted: () => [...wanted.values()].map(({ name }) => name).toSorted(),
     names: () => [...pods.values()].map(({ name }) => name).toSorted(),
   };
@@ -216,7 +222,10 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       notes.push(note);
     };
     const events = drainEvents(silentTelemetry, record);
-    const machineOf = ({ name }: { readonly name: string }) => name;
+    const objects = () =>
+      [...machineObjects.values()].map((known) => ({ ...EMPTY_OBJECT, ...known }));
+    const machineOf = ({ name }: { readonly name: string }) =>
+      objects().find(({ nodeName }) => nodeName === name)?.machineId ?? name;
     const drains = new DrainRegistry(environment, {
       nodes: reflector,
       pods: pods.reflector,
@@ -229,7 +238,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       volumesOn: () => options.volumes ?? [],
       ...(options.tierWaitMs === undefined ? {} : { tierWaitMs: options.tierWaitMs }),
     });
-    const reclaims = startReclaims(environment, {
+    const reclaims = new ReclaimRegistry(environment, {
       shardEvents,
       reply: (reply: Reply) => {
         if (!session.open || !session.room) return false;
@@ -299,7 +308,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
         status: { conditions: [{ type: 'Ready', status: 'True' }] },
         ...more,
       }),
-    /** What the `reclaim` key says. */
+    /** The value of the `reclaim` key. */
     annotation: (name: string) => {
       const node = nodes.known(name);
       return node === undefined ? undefined : annotationOf(node, 'reclaim');
@@ -336,7 +345,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     intercept: (next: Intercept) => {
       decide = next;
     },
-    /** How long the UpcomingNode takes to show what it is told. */
+    /** The delay until the UpcomingNode shows a reported state. */
     showingTakes: (next: () => Promise<void>) => {
       showing = next;
     },

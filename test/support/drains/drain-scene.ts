@@ -24,7 +24,7 @@ export const sceneAnnotation = (traits: Partial<CordonAnnotation> = {}): CordonA
   ...traits,
 });
 
-/** What a test says of a Node; the rest is that of a cordoned one whose kubelet answers. */
+/** The test's overrides of a Node; the default is a cordoned one with a responsive kubelet. */
 export interface SceneNode {
   readonly name?: string;
   readonly unschedulable?: boolean;
@@ -88,7 +88,7 @@ export const sceneMachine = (lastError: string) =>
     status: { phase: 'Failed', nodeRef: { name: 'n1' }, lastError },
   }));
 
-/** What a scene has besides its nodes; what is left out is empty. */
+/** What a scene contains besides its nodes; default: nothing. */
 export const sceneOfNode = (
   parts: Partial<Omit<DrainScene, 'nodes'>> & { readonly node?: SceneNode } = {},
 ): NodeFacts => {

@@ -1,9 +1,9 @@
 /**
- * The stage of a drain: machines with pods on them, Nodes for their replacements, a fleet that
- * takes machines back, and an operator.
+ * The set-up of a drain: machines with pods, Nodes for their replacements, a fleet that takes
+ * machines back, and an operator.
  *
- * Promises: works on a bed with controllers, scheduler and kwok; all pods stand on the machines
- * before there is anywhere else to go; the histories begin before anything is there.
+ * Promises: works on a bed with controllers, scheduler and kwok; all pods run on the machines
+ * before other Nodes exist; the histories start before any object exists.
  */
 import { type JsonRecord, numberAt } from '../../../src/domain/json.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
@@ -25,7 +25,7 @@ const PATIENT_MS = 300_000;
 const NO_FINALIZERS = { metadata: { finalizers: null } };
 const OPERATOR_TEST_FLAGS = { 'log-level': 'info' };
 
-/** What is there before the drain. */
+/** The objects before the drain. */
 export interface DrainFixture {
   readonly machines: NewMachines;
   /** Made in this order, by collection. */
@@ -114,7 +114,7 @@ export const untilBudgetsCurrent = async (
   }, { what: 'every budget to be worked out', everyMs: 250, timeoutMs: PATIENT_MS });
 };
 
-/** Makes what is there before the operator comes; gives the machines. */
+/** Creates the objects before the operator starts; returns the machines. */
 export const createFixture = async (
   { cluster, fleet }: Pick<SiteOptions, 'cluster' | 'fleet'>,
   fixture: DrainFixture,

@@ -7,7 +7,7 @@ import { startOperator } from '../processes/operator-process.ts';
 import { createSite, type DrainFixture, type DrainSite, type SiteOptions } from './drain-site.ts';
 import { clearWorkloads } from './drain-site.ts';
 
-/** Sets the stage on a bed whatever was there before. Must be called inside a test. */
+/** Resets a bed to the set-up. Must be called inside a test. */
 export const drainSite = async (
   bed: Testbed,
   fixture: DrainFixture,

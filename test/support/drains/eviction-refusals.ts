@@ -31,5 +31,5 @@ export const NO_SLOT = refusal(
     causeMessage: 'The disruption budget needs more healthy pods',
   },
 );
-/** The budget was changed, and its controller has not seen it yet. */
+/** The budget changed, and its controller has not observed it yet. */
 export const NOT_PROCESSED: KubeAnswer = { ...NO_SLOT, retryAfterSeconds: 10 };

@@ -61,7 +61,7 @@ export const evictionRig = (
     defects,
     drain,
     emptiedAt,
-    /** Lets what was set up be seen and worked out. */
+    /** Waits until the set-up is observed and processed. */
     ready: () => time.advance(200),
     uidOf: (name: string): DrainPod['uid'] | undefined => cluster.known(name)?.uid,
     status: (name: string) => {

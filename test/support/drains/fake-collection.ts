@@ -1,10 +1,10 @@
-/** A collection of objects in memory that is told late, as a watch tells it. */
+/** An in-memory collection whose changes are delivered late, like those of a watch. */
 import { concat, defer, of, Subject } from 'rxjs';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';
 import { type ObjectKey, type ResourceVersion, resourceVersion } from '../../../src/domain/ids.ts';
 import type { Time } from '../../../src/domain/time.ts';
 
-/** One collection, told after `lagMs`. */
+/** One collection, delivered after `lagMs`. */
 export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) => {
   const changes = new Subject<Fact<T>>();
   const progress = new Subject<ResourceVersion>();
@@ -34,7 +34,7 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
         progress.next(last.resourceVersion);
       }),
     bookmark: (at: number) => delayed(() => progress.next(resourceVersion(`${at}`))),
-    /** Nothing arrives any more, and nothing is caught up. */
+    /** Delivers nothing more, not even what is pending. */
     silence: () => {
       deaf = true;
     },

@@ -1,9 +1,9 @@
 /**
- * Pods, budgets and evictions in memory, as the API server and the disruption controller of
- * Kubernetes do them: the budget is charged first, then the pod is deleted, then the answer leaves,
- * and the status is worked out anew some time after anything changed.
+ * Pods, budgets and evictions in memory, in the order of Kubernetes' API server and disruption
+ * controller: charge the budget, delete the pod, send the answer, and later recompute the budget's
+ * status.
  *
- * It watches itself: what no client may do is written down in `violations`.
+ * Records protocol violations of clients in `violations`.
  */
 import { Effect, Layer } from 'effect';
 import { Subject } from 'rxjs';
@@ -27,7 +27,7 @@ import {
   rawPod,
 } from './fake-pod-objects.ts';
 
-/** How long things take, in milliseconds. */
+/** Latencies in milliseconds. */
 export interface EvictionTiming {
   readonly watchMs: number;
   readonly chargeMs: number;
@@ -35,7 +35,7 @@ export interface EvictionTiming {
   readonly answerMs: number;
   readonly terminationMs: number;
   readonly replacementMs: number;
-  /** Between two replacements, whomever they are for: the controllers have one pair of hands. */
+  /** Delay between two replacements; the controllers work serially. */
   readonly replacementGapMs: number;
   readonly controllerMs: number;
   /** Calls a second that the write budget lets out. */
@@ -110,7 +110,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
   const budgetsOf = (app: string): readonly BudgetState[] =>
     [...budgets.values()].filter(({ seed }) => seed.app === app);
 
-  /** The disruption controller looks at one budget. */
+  /** The disruption controller syncs one budget. */
   const workOut = (budget: BudgetState): void => {
     if (budgets.get(budget.seed.name) !== budget) return;
     const own = covered(budget.seed.app);
@@ -214,7 +214,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
   };
 
   const wait = (ms: number): Effect.Effect<void> => (ms === 0 ? Effect.void : Effect.sleep(ms));
-  /** Charges the budget, or says why not; `undefined` when the pod may go. */
+  /** Charges the budget, or returns the refusal; `undefined` when the pod may leave. */
   const charge = (pod: PodState): KubeAnswer | undefined => {
     if (pod.phase === 'Pending' || pod.deletedAt !== undefined) return undefined;
     const [budget, ...others] = budgetsOf(pod.seed.app);
@@ -264,7 +264,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
       const cached = podCache.reflector.get(objectKey(name, NAMESPACE));
       if (cached?.uid !== uid) violations.push(`the cache shows another ${name} than ${uid}`);
       if (cached?.terminating === true) violations.push(`the cache shows ${name} terminating`);
-      // Who needs no slot writes no status, and stands in nobody's way.
+      // An eviction without a budget writes no status and conflicts with none.
       const owner = pods.get(name)?.seed.app ?? '';
       const contends = cached?.ready === true && cached.phase === 'Running' &&
         budgetsOf(owner).length > 0;
@@ -368,7 +368,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
       pod.seed = { ...pod.seed, finalizers: [] };
       drop(pod);
     },
-    /** Goes without anybody's eviction. */
+    /** Deletes a pod without an eviction. */
     drop: (name: string): void => {
       const pod = pods.get(name);
       if (pod !== undefined) drop(pod);
@@ -390,7 +390,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
         podCache.reflector.get(objectKey(seed.name, NAMESPACE)) ?? []
       ),
     left: (node: string) => onNode.get(node)?.size ?? 0,
-    /** Says the node whose last pod went. */
+    /** Reports the node whose last pod left. */
     emptied,
     intercept: (decide: typeof intercept) => {
       intercept = decide;

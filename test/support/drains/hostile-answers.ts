@@ -1,7 +1,7 @@
-/** Answers to evictions that mean ill, by the name of the pod that gets them. */
+/** Hostile responses to evictions, by pod name. */
 import type { KubeAnswer } from '../../../src/effects/kube-api.ts';
 
-/** An answer in the words of the API server. */
+/** A response in the API server's terms. */
 export const failure = (status: number, more: object = {}): KubeAnswer => ({
   status,
   body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, ...more },
@@ -9,7 +9,9 @@ export const failure = (status: number, more: object = {}): KubeAnswer => ({
 
 const withRetryAfter = (answer: KubeAnswer): KubeAnswer => ({ ...answer, retryAfterSeconds: 1 });
 
-/** Pods that somebody answers for, for ever, and the reason that each must be shown with. */
+/**
+ * Pods whose evictions always get this response, and the reason that each must be reported with.
+ */
 export const REFUSED: Readonly<
   Record<string, { readonly answer: KubeAnswer; readonly reason: string }>
 > = {
@@ -34,7 +36,7 @@ export const REFUSED: Readonly<
   failing: { answer: failure(503, { message: 'not now' }), reason: 'EvictionFailing' },
 };
 
-/** Pods that somebody answers for once; then they leave. */
+/** Pods whose first eviction gets this response; then they leave. */
 export const TROUBLED: Readonly<Record<string, KubeAnswer>> = {
   conflict: failure(409, { message: 'the object has been modified' }),
   internal: failure(500, { message: 'something went wrong' }),

@@ -1,9 +1,9 @@
-/** What `tidegate drain …` shows, as a program reads it. */
+/** The JSON output of `tidegate drain …`. */
 import { listOrEmptyAt, parseJson, textAt } from '../../../src/domain/json.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import type { StartTidegate } from '../processes/tidegate-child.ts';
 
-/** The JSON that it prints, asked by a process of `start`; rejects when it fails. */
+/** Runs the command with `start` and parses its JSON; rejects when it fails. */
 export const listedDrains = async (
   start: StartTidegate,
   bed: Testbed,
@@ -21,7 +21,7 @@ export const listedDrains = async (
   return parseJson(text);
 };
 
-/** `reason pod` of every pod that the plan or the status of a node says to be held up. */
+/** `reason pod` of every blocked pod in the plan or the status of a node. */
 export const heldUp = (listed: unknown): readonly string[] =>
   listOrEmptyAt(listed, 'blockers').flatMap((blocker) =>
     listOrEmptyAt(blocker, 'pods').map((pod) => `${textAt(blocker, 'reason')} ${pod}`)

@@ -1,9 +1,9 @@
 /**
- * What a watch of pods told, as tests of drains ask it: where each pod ran, when Nodes became
- * empty, and whether budgets were ever broken.
+ * Queries on a pod watch for drain tests: where each pod ran, when Nodes became empty, and whether
+ * a budget was violated.
  *
- * Promises: works on the order of events alone, never on times; counts healthy pods anew at every
- * event, by itself.
+ * Promises: uses only the order of events, never times; recounts healthy pods at every event
+ * independently.
  */
 import { booleanAt, type JsonRecord, listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import { type Change, nameOf, uidOf } from '../api/cluster-connection.ts';
@@ -17,7 +17,7 @@ export interface SeenPod {
   readonly phase: string;
   readonly ready: boolean;
   readonly terminating: boolean;
-  /** A DaemonSet's or the kubelet's own: drains leave it. */
+  /** A DaemonSet or static pod: drains skip it. */
   readonly stays: boolean;
 }
 
@@ -60,7 +60,7 @@ export const podSteps = (changes: readonly Change[]): readonly PodStep[] => {
   });
 };
 
-/** The Node of every pod that was ever bound, by UID. */
+/** The Node of every bound pod, by UID. */
 export const nodesOfPods = (steps: readonly PodStep[]): ReadonlyMap<string, string> =>
   new Map(
     steps.flatMap(({ after }) =>
@@ -68,10 +68,10 @@ export const nodesOfPods = (steps: readonly PodStep[]): ReadonlyMap<string, stri
     ),
   );
 
-/** Nodes in the order in which their last pod that had to leave went, with how many had gone. */
+/** Nodes in the order in which they became empty, each with how many pods had left. */
 export interface EmptiedNode {
   readonly node: string;
-  /** Pods of these Nodes that had gone by then, of `of`. */
+  /** How many pods of these Nodes, out of `of`, had left by then. */
   readonly gone: number;
   readonly of: number;
 }
@@ -106,7 +106,7 @@ export const emptiedNodes = (
     .toSorted((one, other) => one.gone - other.gone);
 };
 
-/** What a budget demands of the pods of an app. */
+/** The minimum of healthy pods that a budget requires for an app. */
 export interface Demand {
   readonly app: string;
   readonly healthy: number;
@@ -116,8 +116,8 @@ const isHealthy = (pod: SeenPod | undefined): boolean =>
   pod !== undefined && pod.ready && !pod.terminating;
 
 /**
- * Sentences about every event after which an app had fewer healthy pods than it must; an app is
- * held to it from the first time that it has enough.
+ * Messages for every event after which an app had fewer healthy pods than required, starting when
+ * it first has enough.
  */
 export const brokenBudgets = (
   steps: readonly PodStep[],
@@ -141,7 +141,7 @@ export const brokenBudgets = (
   return broken;
 };
 
-/** Who of these workloads is told to leave a Node and who has gone, in order. */
+/** Evictions and departures of these workloads' pods from a Node, in order. */
 export const podsLeaving = (
   steps: readonly PodStep[],
   node: string,

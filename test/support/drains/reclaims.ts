@@ -1,4 +1,4 @@
-/** Machines that join a cluster and are taken back, by the word of the stand-in fleet. */
+/** Machines that join a cluster and are reclaimed by the stand-in fleet. */
 import { listOrEmptyAt, numberAt, parseJson, textAt } from '../../../src/domain/json.ts';
 import type { ClusterClient } from '../api/cluster-connection.ts';
 import { COLLECTIONS, isJoined, nameOf } from '../api/cluster-connection.ts';
@@ -102,7 +102,7 @@ const phaseDraining = async (fleet: FleetProcess, ids: readonly string[]): Promi
   }
 };
 
-/** Reclaims each machine by an instruction of its own, as the shard does. Returns their ids. */
+/** Reclaims each machine with its own instruction, as the shard does. Returns their ids. */
 export const reclaimEach = async (
   fleet: FleetProcess,
   ids: readonly string[],
@@ -148,7 +148,7 @@ export const acksAt = async (fleet: FleetProcess): Promise<readonly AckSeen[]> =
     nodesStarted: numberAt(one, 'nodesStarted') ?? 0,
   }));
 
-/** What stands on a Node about its reclaim. */
+/** A Node's annotations about its reclaim. */
 export interface AnnotationSeen {
   readonly ids: readonly string[];
   readonly deadline: string;
@@ -167,7 +167,7 @@ export const annotationSeen = (node: object): AnnotationSeen | undefined => {
   };
 };
 
-/** How the drain of each Node ended, by name; of those that did. */
+/** The outcome of each ended drain, by Node name. */
 export const endsOf = async (cluster: ClusterClient): Promise<ReadonlyMap<string, string>> =>
   new Map(
     (await cluster.list(COLLECTIONS.nodes)).flatMap((node) => {

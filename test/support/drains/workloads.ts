@@ -1,8 +1,8 @@
 /**
- * Workloads for drains on a test bed: what is deployed, what protects it, and what gets in the way.
+ * Workloads for drains on a test bed: deployments, budgets and blockers.
  *
- * Promises: plain manifests; pods ask for nothing, so that the number of pods that a Node takes
- * alone decides where they go.
+ * Promises: plain manifests; pods request no resources, so that only a Node's pod limit determines
+ * placement.
  */
 import { POD_DELETE_ANNOTATION, POD_READY_ANNOTATION } from '../../../tools/testbed/stages.ts';
 
@@ -69,7 +69,7 @@ export const daemonSet = (name: string, node: string): object => ({
   },
 });
 
-/** A pod that belongs to nobody, on this Node. */
+/** A pod without a controller on this Node. */
 export const barePod = (name: string, node: string, traits: PodTraits = {}): object => ({
   metadata: {
     name,
@@ -80,7 +80,7 @@ export const barePod = (name: string, node: string, traits: PodTraits = {}): obj
   spec: specOf(traits, { nodeName: node }),
 });
 
-/** What the kubelet shows of a file on this Node. */
+/** The mirror pod of a static pod on this Node. */
 export const mirrorPod = (name: string, node: string): object => ({
   metadata: {
     name,
@@ -95,7 +95,7 @@ export const mirrorPod = (name: string, node: string): object => ({
   },
 });
 
-/** How much a budget allows. */
+/** The disruptions that a budget allows. */
 export type Allowance =
   | { readonly maxUnavailable: number | string }
   | { readonly minAvailable: number | string };

@@ -8,7 +8,7 @@ export interface DialCounter {
   /** `host:port` for `--shard-addr`. */
   readonly address: string;
   readonly port: number;
-  /** Connections that were made so far, whatever became of them. */
+  /** Connections made so far, whatever their outcome. */
   readonly dials: () => number;
 }
 

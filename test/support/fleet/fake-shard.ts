@@ -1,4 +1,7 @@
-/** A shard in this process: takes every dial, says what it is told to, and writes down the rest. */
+/**
+ * An in-process shard: accepts every dial, sends what the test scripts, and records what it
+ * receives.
+ */
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { Deferred, Effect, Layer } from 'effect';
 import type { KeyPair } from '../../../src/domain/credentials.ts';
@@ -22,7 +25,7 @@ export interface FakeStream {
   readonly ack: (echo: 'hello' | 'rollup') => void;
   readonly sendBytes: (bytes: Uint8Array) => void;
   readonly end: (ending: SessionEnding) => void;
-  /** False: writes are taken by nobody until it is true again. */
+  /** False: no write is consumed until it is true again. */
   readonly read: (reads: boolean) => void;
   /** `open`, `halfClosed` or `left` (by the operator). */
   readonly state: () => string;
@@ -81,7 +84,7 @@ const fakeStream = (pair: KeyPair | undefined, receive: (frame: Uint8Array) => v
   };
 };
 
-/** A shard that takes every dial until it is told to refuse. */
+/** A shard that accepts every dial until the test makes it refuse. */
 export const fakeShard = (): FakeShard => {
   const streams: FakeStream[] = [];
   let refusal: SessionEnding | 'never' | undefined;
@@ -89,7 +92,7 @@ export const fakeShard = (): FakeShard => {
     streams,
     stream: () => {
       const newest = streams.at(-1);
-      if (newest === undefined) throw new Error('Nobody dialled');
+      if (newest === undefined) throw new Error('No connection was dialled');
       return newest;
     },
     refuse: (ending) => {

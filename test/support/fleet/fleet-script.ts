@@ -1,4 +1,4 @@
-/** What the scripting interface of a fleet tells, as tests read it. */
+/** A typed client of a fleet's scripting interface. */
 import { listOrEmptyAt, numberAt, textAt, valueAt } from '../../../src/domain/json.ts';
 import type { FleetProcess } from '../processes/fleet-child.ts';
 
@@ -54,7 +54,7 @@ export const boundMachines = async (
   listOrEmptyAt(await fleet.script('GET', `/machines?cluster=${cluster}`), 'machines')
     .map((one) => ({ id: textAt(one, 'id') ?? '', state: textAt(one, 'state') ?? '' }));
 
-/** The needs that count at the fleet, as `ShardRead.InspectNeeds` shows them. */
+/** The fleet's accepted needs, from `ShardRead.InspectNeeds`. */
 export const needsAt = async (
   fleet: FleetProcess,
   cluster: string,

@@ -19,7 +19,7 @@ export const sessionsAt = async (fleet: FleetProcess): Promise<readonly SessionS
     rollupAcks: numberAt(one, 'rollupAcks') ?? 0,
   }));
 
-/** Waits until one session is open, newer than `after`, with `rollups` acknowledged; gives it. */
+/** Waits for and returns an open session newer than `after`, with `rollups` acknowledged. */
 export const untilSession = async (
   fleet: FleetProcess,
   { after = 0, rollups = 1 }: { readonly after?: number; readonly rollups?: number } = {},
@@ -33,7 +33,7 @@ export const untilSession = async (
     { what: `one session after number ${after} with ${rollups} roll-ups acknowledged` },
   );
 
-/** How often the fleet said each thing about sessions: connected and ended ones, in order. */
+/** The fleet's log of connected and ended sessions, in order and counted. */
 export const sessionLog = (fleet: FleetProcess): readonly string[] =>
   fleet.logs().flatMap(({ message, why }) => {
     if (message === 'Cluster connected') return ['connected'];

@@ -1,4 +1,4 @@
-/** A cluster that dials a fleet over a real socket, with nothing of the operator in it. */
+/** A cluster that dials a fleet over a real socket, without operator code. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   ChannelCredentials,
@@ -83,7 +83,7 @@ export class GrpcCluster {
     return this;
   }
 
-  /** Waits until so many frames of a kind were heard and gives them. */
+  /** Waits until so many frames of a kind have arrived and returns them. */
   async frames(kind: ShardMessage['payload']['case'], count: number): Promise<ShardMessage[]> {
     const received = () => this.received.filter(({ payload }) => payload.case === kind);
     await eventually(() => Promise.resolve(received().length >= count), {
@@ -111,7 +111,7 @@ export class GrpcCluster {
   }
 }
 
-/** Everything that `ShardRead.InspectNeeds` says. */
+/** The complete response of `ShardRead.InspectNeeds`. */
 export const inspectNeeds = (
   address: string,
   clusterId: string,

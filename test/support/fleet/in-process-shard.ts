@@ -22,7 +22,7 @@ const listen = async (
   }
 };
 
-/** Dials whatever fleet `script` gives at the time. */
+/** Dials the current fleet of `script`. */
 export const inProcessShard = (script: () => Script): Layer.Layer<ShardCalls> =>
   Layer.succeed(ShardCalls, {
     open: ({ receive }) =>

@@ -1,6 +1,6 @@
 /**
- * Machines in small: an API server in memory, a session that is played and the registry between
- * them, all on one simulated time. What was started is stopped after each test.
+ * A minimal machine set-up: an in-memory API server, a scripted session and the registry, all on
+ * one simulated clock. Everything is stopped after each test.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';

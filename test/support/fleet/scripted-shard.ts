@@ -1,8 +1,8 @@
 /**
- * A gRPC server that speaks `Shard.Session` only as it is told to: a process of its own, because a
- * gRPC server with client certificates works on Node alone.
+ * A scripted gRPC server for `Shard.Session`, in its own process because a gRPC server with client
+ * certificates works on Node only.
  *
- * Reads one JSON command a line and writes one JSON event a line; see `shard-process.ts`.
+ * Reads one JSON command per line and writes one JSON event per line; see `shard-process.ts`.
  */
 import process from 'node:process';
 import { createInterface } from 'node:readline';
@@ -88,5 +88,5 @@ lines.on('line', (line) => {
     listen(JSON.parse(line));
   }
 });
-// The test that started it is gone: so is its reason to live.
+// The test that started it has ended.
 lines.on('close', () => process.exit(0));

@@ -22,7 +22,7 @@ const CLUSTER = clusterId('prod-1');
 /** Between two roll-ups. */
 export const INTERVAL_MS = 10_000;
 
-/** A roll-up of nothing, by its number. */
+/** An empty roll-up with its number. */
 export const rollup = (number: number): Rollup => ({
   number,
   builtAtMs: number,
@@ -30,7 +30,7 @@ export const rollup = (number: number): Rollup => ({
   unacknowledged: [],
 });
 
-/** A session before a shard that is played; both end with the test. */
+/** A session with a scripted shard; both end with the test. */
 export const startSession = (options: {
   readonly readings?: () => CredentialsReading;
   /** Called before an Event is recorded; what it throws crashes the session. */
@@ -98,14 +98,14 @@ export const streamingSession = async (options: Parameters<typeof startSession>[
   return rig;
 };
 
-/** The state of the session, as it is shown. */
+/** The published state of the session. */
 export const stateOf = ({ actor }: FleetSession): string =>
   actor === undefined ? 'ended' : sessionStateName(actor.getSnapshot());
 
-/** What was told, by name. */
+/** The emitted events, by type. */
 export const tags = (shardEvents: readonly ShardEvent[]): readonly string[] =>
   shardEvents.map(({ _tag }) => _tag);
-/** The numbers of the roll-ups that the shard heard. */
+/** The numbers of the roll-ups that the shard received. */
 export const numbers = (shard: ReturnType<typeof fakeShard>): readonly number[] =>
   shard.stream().received.flatMap((payload) =>
     payload.case === 'rollup' ? [Number(payload.value.timestampUnixNanos / 1_000_000n)] : []

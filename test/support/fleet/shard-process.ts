@@ -1,4 +1,4 @@
-/** Starts a scripted shard in a Node process and holds its strings. */
+/** Starts and controls a scripted shard in a Node process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
@@ -39,7 +39,7 @@ export type ShardEvent =
 
 export type ShardPayload = NonNullable<MessageInitShape<typeof ShardMessageSchema>['payload']>;
 
-/** A message of the operator, with the stream that it came on. */
+/** A message of the operator, with its stream. */
 export interface ReceivedFrame {
   readonly stream: number;
   readonly payload: OperatorMessage['payload'];

@@ -1,6 +1,6 @@
 /**
- * A crowd of evictions that live in this process without a cluster, on a live page: for tests of
- * the page, its pictures and its bench.
+ * Many eviction actors in this process without a cluster, on a live page: for tests of the page,
+ * its pictures and its bench.
  */
 import { createActor } from 'xstate';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -35,7 +35,7 @@ export interface ActorCrowd {
   readonly close: () => Promise<void>;
 }
 
-/** What every process has: metrics count each transition, and logs are asked whether they care. */
+/** As in every process: metrics count each transition, and logs check their level. */
 const tap = inspectionTap({
   telemetry: silentTelemetry,
   enabled: () => false,
@@ -43,8 +43,8 @@ const tap = inspectionTap({
 });
 
 /**
- * Makes `count` evictions `podEviction/default/db-0…`; with `isWatched` false there is no page.
- * Others may look on as well.
+ * Creates `count` evictions `podEviction/default/db-0…`; with `isWatched` false there is no page.
+ * Further inspectors are possible.
  */
 export const actorCrowd = async (
   count: number,

@@ -1,8 +1,8 @@
 /**
  * A headless Chromium for tests of the live page.
  *
- * Promises: where the machine has none, the suite is reported as not run, with the reason, never as
- * passed; in CI it fails instead. Whatever a page says on its console or fails by ends the test.
+ * Promises: without one, the suite is reported as not run, with the reason, never as passed; in CI
+ * it fails instead. Any console output or page error fails the test.
  */
 import { existsSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
@@ -12,7 +12,7 @@ import { isContinuousIntegration } from '../../../tools/testbed/environment.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 
-/** Without these it asks servers far away for updates and settings. */
+/** Without these it contacts remote servers for updates and settings. */
 const BROWSER_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -32,7 +32,7 @@ export const browserProblem = existsSync(CHROMIUM)
   ? undefined
   : `"${CHROMIUM}" is not there: install Debian's package chromium`;
 
-/** A suite with a browser of its own. */
+/** A suite with its own browser. */
 export const describeWithBrowser = (
   title: string,
   suite: (browser: () => Browser) => void,
@@ -102,7 +102,7 @@ export const openPage = async (browser: Browser, url: string, look: Look = {}): 
   return page;
 };
 
-/** What a screen reader, a keyboard or weak eyes would stumble over, of what is serious. */
+/** Serious accessibility violations. */
 export const seriousFaults = async (page: Page): Promise<readonly string[]> => {
   const { violations } = await new AxeBuilder({ page }).analyze();
   return violations

@@ -1,9 +1,8 @@
 /**
- * A story of the demo that plays while its live page looks at one actor of it and everything is
- * recorded.
+ * Runs a demo scenario while its live page follows one actor and everything is recorded.
  *
- * Promises: the page is open before the story has come to the actor, or as soon as there is one;
- * the recording is that of the operator itself, and not of its page.
+ * Promises: the page is open before the scenario reaches the actor, or as soon as it exists; the
+ * operator itself makes the recording, not its page.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,10 +18,10 @@ import { emptyPage, type ObservedPage } from './browser.ts';
 import { watchLitStates } from './lit-states.ts';
 import { recordedLines } from './recorded-actors.ts';
 
-/** Half a minute, where nobody else wants the processor. */
+/** Half a minute on an idle machine. */
 const DEMO_MS = 240_000;
 
-/** A story that is told. */
+/** A running scenario. */
 export interface FollowedDemo {
   readonly demo: TidegateProcess;
   readonly url: string;
@@ -36,18 +35,18 @@ export interface FollowedDemo {
   readonly lines: () => Promise<readonly RecordLine[]>;
 }
 
-/** Which story, and whom to look at. */
+/** Which scenario, and which actor to follow. */
 export interface FollowOptions {
   readonly name: string;
   /** An address of the page: of the actor itself, or of a list on which it appears. */
   readonly address: string;
-  /** Called when the page looks at the actor. */
+  /** Called when the page shows the actor. */
   readonly onFollowed: (page: Page) => Promise<unknown>;
 }
 
-/** A story that has begun. */
+/** A started scenario. */
 export interface BegunDemo {
-  /** When the story is over; everything is still up. Rejects when it did not come true. */
+  /** When the scenario has ended; everything is still up. Rejects when it failed. */
   readonly followed: Promise<FollowedDemo>;
   readonly end: () => Promise<void>;
 }
@@ -55,7 +54,7 @@ export interface BegunDemo {
 const answers = async (url: string): Promise<boolean> =>
   (await fetch(url).catch(() => undefined))?.ok === true;
 
-/** Looks at the actor of the address, or at the first that comes onto its list. */
+/** Opens the actor of the address, or the first that appears in its list. */
 const follow = async (page: Page, url: string, address: string): Promise<string> => {
   await page.goto(url + address);
   const { actor } = routeIn(address);
@@ -93,7 +92,7 @@ const followToEnd = async (
   return { demo, url, page, actor, complaints, recording, lines: () => recordedLines(recording) };
 };
 
-/** Begins a story. The caller ends it. */
+/** Starts a scenario. The caller ends it. */
 export const beginDemo = async (browser: Browser, options: FollowOptions): Promise<BegunDemo> => {
   const { name } = options;
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-followed-'));
@@ -112,7 +111,7 @@ export const beginDemo = async (browser: Browser, options: FollowOptions): Promi
     ],
   });
   const followed = followToEnd(options, { demo, observed, url, recording });
-  // Whoever asks how it went hears of it; nobody may have asked yet.
+  // The result reaches every awaiting caller; there may be none yet.
   followed.catch(() => {});
   return {
     followed,

@@ -1,13 +1,10 @@
-/**
- * Every state that a live page lit, as the page itself noticed: no look from outside could be sure
- * to miss none.
- */
+/** Every state that a live page highlighted, recorded inside the page so that none is missed. */
 import type { Page } from 'playwright-core';
 import { type LitMoment, sortedStates } from './recorded-actors.ts';
 
 const NOTES = 'litStates';
 
-/** Begins to note, from the next document on, what is lit. Call it before the page is opened. */
+/** Records highlighted states from the next document onwards. Call it before the page is opened. */
 export const watchLitStates = (page: Page): Promise<unknown> =>
   page.addInitScript((name) => {
     const notes: { readonly states: readonly string[]; readonly atMs: number }[] = [];

@@ -1,14 +1,14 @@
-/** What a live page shows, as plain data; and the same as a recording has it. */
+/** The content of a live page as plain data, and the same view of a recording. */
 import type { Page } from 'playwright-core';
 import type { RecordLine } from '../../../src/api/actor-record.ts';
 import { statesText } from '../../../src/web/page/words.ts';
 import { staysOf } from './recorded-actors.ts';
 
-/** As many as a page shows of one actor: the last. */
+/** The number of entries that a page shows of one actor. */
 const STEPS_MAX = 30;
 const EVENTS_MAX = 50;
 
-/** An event and the state that it led to, in words; the newest first. */
+/** An event and its target state as text; newest first. */
 export type PageEvent = readonly [event: string, ledTo: string];
 
 /** The rows of the log of the actor that is looked at. */
@@ -43,7 +43,9 @@ export const recordedPath = (lines: readonly RecordLine[], id: string): readonly
   staysOf(lines, id).map((stay): PageEvent => [stay.event, statesLine(stay)])
     .slice(-STEPS_MAX).toReversed();
 
-/** How many actors the drawing says to be in each state; of a machine without any, nothing. */
+/**
+ * The number of actors in each state, according to the drawing; empty for a machine without actors.
+ */
 export const pageCounts = async (page: Page): Promise<Readonly<Record<string, number>>> => {
   await page.locator('[data-state]').first().waitFor();
   const badges = await page.locator('[data-state]:has(> text.state-count)').evaluateAll((groups) =>

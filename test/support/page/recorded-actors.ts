@@ -1,12 +1,12 @@
 /**
- * What a recording says of actors: where each stayed and when, and where all of them are; and
- * whether somebody who looked on saw the same.
+ * Recorded actors: where each stayed and when, where all of them are, and whether an observer saw
+ * the same.
  */
 import { readFile } from 'node:fs/promises';
 import { kindInId } from '../../../src/api/actor-board.ts';
 import { recordEntry, type RecordLine } from '../../../src/api/actor-record.ts';
 
-/** A stay of an actor in a state, until something moved it. */
+/** A stay of an actor in a state, until its next transition. */
 export interface Stay {
   /** The innermost states, as the board of actors has them. */
   readonly state: string;
@@ -17,14 +17,14 @@ export interface Stay {
   readonly untilMs: number;
 }
 
-/** States that somebody saw an actor in, and when first. */
+/** The states that an observer saw an actor in, and when first. */
 export interface LitMoment {
   /** Sorted. */
   readonly state: string;
   readonly atMs: number;
 }
 
-/** States as one text, whatever the order that they were told in. */
+/** States as one text, in canonical order. */
 export const sortedStates = (states: readonly string[]): string => states.toSorted().join(' ');
 
 /** The lines of a recording, as far as they are written: the last may be cut in the middle. */
@@ -76,9 +76,9 @@ const statesLine = (states: readonly { readonly state: string }[]): string =>
   states.map(({ state }) => state).join(' → ');
 
 /**
- * Why what was seen is not what happened; undefined when it is. What was seen must be stays in
- * their order, the last of them the last; a stay may be missing only when it was over within
- * `shortMs` of the moment that it could be seen from.
+ * Why the observation differs from the recording; undefined when it agrees. Observed stays must be
+ * in order and include the last one; a stay may be missing only if it ended within `shortMs` of
+ * becoming visible.
  */
 export const litProblem = (
   seen: readonly LitMoment[],
@@ -94,7 +94,7 @@ export const litProblem = (
     const sorted = sortedStates(state.split(' '));
     for (const count of explained) {
       if (seen[count]?.state === sorted) next.add(count + 1);
-      // Back in the state that was still lit, because what lay between was too short to be seen.
+      // Back in the state that was still highlighted: the stay between was too short to be visible.
       if (seen[count - 1]?.state === sorted) next.add(count);
     }
     explained = next;

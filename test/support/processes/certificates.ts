@@ -77,7 +77,7 @@ export interface Pair {
   readonly key: string;
 }
 
-/** What a certificate says. Times are milliseconds since the epoch. */
+/** The fields of a certificate. Times are milliseconds since the epoch. */
 export interface Wanted {
   readonly commonName: string;
   readonly alternativeNames: readonly string[];
@@ -85,7 +85,7 @@ export interface Wanted {
   readonly notAfterMs?: number;
 }
 
-/** A CA that signs whatever it is asked to. */
+/** A CA that signs every request. */
 export interface Authority {
   readonly certificate: string;
   readonly issue: (wanted: Wanted) => Pair;

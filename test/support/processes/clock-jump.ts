@@ -1,6 +1,6 @@
 /**
- * Preloaded by a process of a test on Node: each SIGHUP sets its wall clock two hours ahead, and
- * its monotonic clock stays as it is, as when a machine is told the right time.
+ * Preloaded into a test's Node process: each SIGHUP sets its wall clock two hours ahead and leaves
+ * its monotonic clock alone, like a clock correction.
  */
 import process from 'node:process';
 

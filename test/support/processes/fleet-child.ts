@@ -1,4 +1,4 @@
-/** `tidegate fleet` as a process of its own, always on Node, with its scripting interface. */
+/** `tidegate fleet` as a child process, always on Node, with its scripting interface. */
 import { accepts, freePort } from '../../../tools/testbed/ports.ts';
 import { eventually } from '../eventually.ts';
 import type { StartTidegate, TidegateProcess } from './tidegate-child.ts';
@@ -24,7 +24,7 @@ export interface FleetProcess extends TidegateProcess {
   readonly ports: FleetPorts;
   /** `host:port` for `--shard-addr`. */
   readonly address: string;
-  /** Asks the scripting interface; rejects with what it said when it refused. */
+  /** Calls the scripting interface; rejects with its error message. */
   readonly script: (
     method: 'GET' | 'POST' | 'PUT',
     path: string,
@@ -55,7 +55,7 @@ export const fleetBy = async (
   };
   const child = start({
     name: 'fleet',
-    // A gRPC server that asks for client certificates does not work on Deno.
+    // A gRPC server that requests client certificates does not work on Deno.
     runtime: 'node',
     args: ['fleet', ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`)],
   });

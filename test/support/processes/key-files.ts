@@ -1,4 +1,4 @@
-/** Key pairs as PEM files, for processes that are given their paths. */
+/** Key pairs as PEM files for child processes. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export interface KeyFiles {
   readonly key: string;
   /** `--tls-cert`, `--tls-key` and `--tls-ca` with their paths. */
   readonly flags: Readonly<Record<'tls-cert' | 'tls-key' | 'tls-ca', string>>;
-  /** Writes certificate and key anew. */
+  /** Rewrites certificate and key. */
   readonly rotate: (pair: Pair) => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export const writeKeyFiles = async (
   };
 };
 
-/** A pair for the operator of `cluster`; more clusters make one that nobody may use. */
+/** A pair for the operator of `cluster`; a certificate for several clusters is invalid. */
 export const clusterPair = (authority: Authority, ...clusters: readonly string[]): Pair =>
   authority.issue({
     commonName: 'operator',

@@ -1,4 +1,4 @@
-/** `tidegate operator` as a process of its own, on a test bed, with its metrics and probes. */
+/** `tidegate operator` as a child process on a test bed, with its metrics and probes. */
 import type { TestbedUser } from '../../../tools/testbed/credentials.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import { roleBy, type RoleProcess } from './role-child.ts';
@@ -9,7 +9,7 @@ export interface OperatorOptions {
   /** `host:port` of the fleet. */
   readonly shardAddress: string;
   readonly clusterId?: string;
-  /** As whom it talks to the API server. */
+  /** The user for API requests. */
   readonly user?: TestbedUser;
   readonly runtime?: Runtime;
   /** Further flags, by name without dashes. */

@@ -1,4 +1,4 @@
-/** `tidegate pods` as a process of one test, and the requests that it makes. */
+/** `tidegate pods` as a process of one test, and its requests. */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import {

@@ -1,4 +1,4 @@
-/** A role of `tidegate` as a process of its own, with its metrics and probes. */
+/** A `tidegate` role as a child process, with its metrics and probes. */
 import { freePort } from '../../../tools/testbed/ports.ts';
 import { eventually } from '../eventually.ts';
 import { metricValue } from './metric-texts.ts';
@@ -10,9 +10,9 @@ export interface RoleProcess extends TidegateProcess {
   readonly metrics: () => Promise<string>;
   /** One metric: the sum over all series whose labels include these. 0 when there is none. */
   readonly metric: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
-  /** The status code of a probe, or 0 when nobody answers. */
+  /** The status code of a probe, or 0 when it is unreachable. */
   readonly probe: (path: '/healthz' | '/readyz') => Promise<number>;
-  /** Waits until `/readyz` says 200. */
+  /** Waits until `/readyz` returns 200. */
   readonly untilReady: () => Promise<void>;
 }
 

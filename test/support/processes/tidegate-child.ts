@@ -1,8 +1,7 @@
 /**
- * `src/main.ts` as a process of its own, under either runtime.
+ * `src/main.ts` as a child process, under either runtime.
  *
- * Promises: its log lines are kept and can be waited for; it ends with this process, whatever
- * happens.
+ * Promises: its log lines are kept and can be awaited; it ends with this process in all cases.
  */
 import { fileURLToPath } from 'node:url';
 import { supervise, type Supervised } from '../../../tools/testbed/processes.ts';
@@ -26,7 +25,7 @@ export interface ProcessOptions {
 
 /** A running `tidegate`. */
 export interface TidegateProcess extends Supervised {
-  /** Everything it has said so far, oldest first. */
+  /** All its output so far, oldest first. */
   readonly logs: () => readonly LogLine[];
   /** The first line, from `since` on, for which `wanted` holds; waits for it. */
   readonly untilLog: (
@@ -59,7 +58,7 @@ const logLine = (text: string): LogLine => {
 /** Something that starts it, and cares for its end. */
 export type StartTidegate = (options: ProcessOptions) => TidegateProcess;
 
-/** Starts it; whoever asked must stop it. */
+/** Starts it; the caller must stop it. */
 export const spawnTidegate: StartTidegate = (options) => {
   const { file, args } = COMMANDS[options.runtime ?? thisRuntime];
   const lines: LogLine[] = [];

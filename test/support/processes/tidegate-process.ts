@@ -1,7 +1,7 @@
 /**
- * `src/main.ts` as a process of one test: see `tidegate-child.ts`.
+ * `src/main.ts` as a child process of one test: see `tidegate-child.ts`.
  *
- * Promises: it ends with the test that started it; the end of its log is shown when the test fails.
+ * Promises: it ends with its test; the end of its log is shown when the test fails.
  */
 import { onTestFailed, onTestFinished } from 'vitest';
 import { spawnTidegate, type StartTidegate } from './tidegate-child.ts';

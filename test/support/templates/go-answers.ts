@@ -1,4 +1,4 @@
-/** Go's own template engine, asked through the oracle of the test bed. */
+/** Go's own template engine, through the test bed's oracle. */
 import {
   CORPUS_TEMPLATE_NAME,
   type CorpusAnswer,

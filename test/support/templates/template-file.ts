@@ -1,10 +1,10 @@
-/** A bootstrap template in a file of its own. */
+/** A bootstrap template in its own file. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Writes it and gives the path. Must be called inside a test, with which it goes. */
+/** Writes it and returns its path. Must be called inside a test, which removes it. */
 export const templateFile = async (text: string): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-template-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -171,6 +171,19 @@ describe('a drain', () => {
     });
   });
 
+  test('DR-41: lastError and Event give the reasons from before evictions were released', async () => {
+    const { order, node, pods, time, reported, notes } = rig();
+    node('n1');
+    const text = 'refused by guard: not today';
+    pods.add({ node: 'n1', name: 'a' });
+    pods.block('a', { reason: 'PolicyRefused', text, subject: 'guard' });
+    order('i1', ['n1'], 30);
+    await time.advance(31_000);
+    const lastError = `1 pod remains: ns/a (${text})`;
+    expect(reported.at(-1)?.fact).toEqual({ _tag: 'Failed', lastError });
+    expect(notes.at(-1)?.note).toBe(`Cannot drain the node within 30 s: ${lastError}`);
+  });
+
   test('DR-41: a node that was not cordoned until the deadline fails with the cause', async () => {
     const { order, node, time, reported, intercept, notes, pods, log } = rig();
     node('n1');

@@ -170,6 +170,29 @@ describe('an instruction', () => {
     expect(reported.map(({ machine, fact }) => [machine, fact._tag])).toEqual([['m1', 'Drained']]);
   });
 
+  // The name in the entry counted as the machine, so that the UpcomingNode of the Node's machine
+  // stayed Ready to the end of the drain, or became Failed without an error.
+  test('DR-10: an entry that names the Node is shown on the machine of that Node', async () => {
+    const { order, node, pods, machineObjects, time, replies, reported, phases } = rig();
+    machineObjects.set('un-m1', { machineId: 'm1', nodeName: 'n1', nodeUid: 'u1' });
+    machineObjects.set('un-m2', { machineId: 'm2', nodeName: 'n2', nodeUid: 'u2' });
+    machineObjects.set('un-m3', { machineId: 'm3', nodeName: 'gone', nodeUid: 'u3' });
+    node('n1');
+    node('n2');
+    pods.add({ node: 'n1' });
+    pods.add({ node: 'n2', goesAfterMs: Infinity });
+    order('i1', ['n1', 'n2', 'gone'], 60);
+    await time.advance(90_000);
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 3 }]);
+    expect(phases('m1')).toEqual(['Draining', 'Drained']);
+    expect(phases('m2')).toEqual(['Draining', 'Failed']);
+    expect(phases('m3')).toEqual(['Drained']);
+    expect(new Set(reported.map(({ machine }) => machine))).toEqual(new Set(['m1', 'm2', 'm3']));
+    expect(reported.find(({ fact }) => fact._tag === 'Failed')?.fact).toMatchObject({
+      lastError: expect.stringContaining('1 pod remains'),
+    });
+  });
+
   test('DR-10: an unknown Node is recorded, not counted, and cordoned when it joins', async () => {
     const { order, node, time, replies, notes, annotation } = rig();
     order('i1', ['n1'], 600);

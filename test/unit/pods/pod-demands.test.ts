@@ -127,6 +127,8 @@ describe('pods that are no demand', () => {
     const rig = podRig();
     rig.putRequest('cr-pod-agent-x', 'agent');
     rig.pod('agent', { metadata: { ownerReferences: [{ kind: 'DaemonSet', controller: true }] } });
+    // An owner reference need not be marked as the controller's.
+    rig.pod('plain', { metadata: { ownerReferences: [{ kind: 'DaemonSet', name: 'agent' }] } });
     rig.pod('static', { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } });
     await rig.settle();
     expect(rig.requests.names()).toEqual([]);

@@ -35,7 +35,16 @@ describe('wire 8: a key pair is valid only when the shard would accept it', () =
       'the certificate is for "bigfleet://cluster/prod-2", not for "bigfleet://cluster/prod-1"',
     );
     expect(problemOf(issued('URI:bigfleet://cluster/prod-1', 'URI:bigfleet://cluster/b')))
-      .toContain('has 2 cluster URI SANs ("bigfleet://cluster/prod-1", "bigfleet://cluster/b")');
+      .toContain('has 2 bigfleet URI SANs ("bigfleet://cluster/prod-1", "bigfleet://cluster/b")');
+  });
+
+  // Only URIs of clusters were counted, so that the pair was dialled with and refused for ever.
+  test('wire 8: every URI SAN of bigfleet counts, whatever it names', () => {
+    expect(problemOf(issued('URI:bigfleet://cluster/prod-1', 'URI:bigfleet://shard/a')))
+      .toContain('has 2 bigfleet URI SANs ("bigfleet://cluster/prod-1", "bigfleet://shard/a")');
+    expect(problemOf(issued('URI:bigfleet://shard/a'))).toBe(
+      'the certificate is for "bigfleet://shard/a", not for "bigfleet://cluster/prod-1"',
+    );
   });
 
   test('wire 8: an expired or future certificate is refused with the date', () => {

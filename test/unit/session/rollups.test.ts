@@ -38,7 +38,6 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
     status: 200,
     body: { metadata: { resourceVersion: '100' } },
   });
-  let listed = false;
   const writes = Layer.succeed(Writes, {
     send: (_class, call) =>
       Effect.suspend((): Effect.Effect<KubeAnswer, NotSent | NotLeader> => {
@@ -68,9 +67,6 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
       acknowledged,
       leading,
       offerRollup: (rollup) => offered.push(rollup),
-      demandListed: () => {
-        listed = true;
-      },
     },
     requests: cluster,
     intervalMs: INTERVAL_MS,
@@ -92,7 +88,6 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
     counts,
     gauges,
     rollups,
-    isListed: () => listed,
     answer: (how: (call: KubeCall) => Answer) => {
       answer = how;
     },
@@ -109,12 +104,22 @@ const cpus = (offered: readonly Rollup[]): readonly string[] =>
   offered.map(({ needs }) => needs.map((need) => need.aggregateResources['cpu']).join(','));
 
 describe('roll-ups', () => {
-  test('wire 5: the session may dial when the whole list is complete, and not before', () => {
-    const { cluster, isListed } = start();
-    cluster.show(request('a'));
-    expect(isListed()).toBe(false);
-    cluster.list();
-    expect(isListed()).toBe(true);
+  test('wire 5: while demand is held, the demand of that moment is repeated', async () => {
+    const { time, cluster, offered, openStream, rollups, patches, ack } = start();
+    cluster.list(request('a'), request('b'));
+    openStream();
+    rollups.hold();
+    cluster.hide(request('a'));
+    cluster.list(request('b'));
+    rollups.hold();
+    await time.advance(2 * INTERVAL_MS);
+    ack();
+    await time.settle();
+    expect(patches.map(({ path }) => path.split('/').at(-2)), 'what is left is acknowledged')
+      .toEqual(['b']);
+    rollups.release();
+    await time.advance(INTERVAL_MS);
+    expect(cpus(offered)).toEqual(['2', '2', '2', '1']);
   });
 
   test('wire 2: one is sent on each new stream and every interval, complete each time', async () => {

@@ -73,6 +73,9 @@ const start = () => {
     record: ({ reason }) => events.push(reason),
   });
   session.setLeading(true);
+  cluster.facts.subscribe(({ _tag }) => {
+    if (_tag === 'Listed') session.demandListed();
+  });
   started.push(async () => {
     rollups.stop();
     session.actor?.stop();

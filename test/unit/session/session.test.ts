@@ -44,13 +44,16 @@ describe('fleet session', () => {
     expect([shard.streams.length, stateOf(session)]).toEqual([1, 'greeting']);
   });
 
-  test('wire 5: losing the lease ends the stream, winning it again redials', async () => {
+  test('wire 5: losing the lease ends the stream, winning it again redials when demand is current', async () => {
     const { time, shard, session, shardEvents } = await streamingSession();
     session.setLeading(false);
     await time.settle();
     expect([shard.stream().state(), stateOf(session)]).toEqual(['left', 'standby']);
     expect(tags(shardEvents)).toEqual(['StreamOpened', 'StreamEnded']);
     session.setLeading(true);
+    await time.advance(60_000);
+    expect([shard.streams.length, stateOf(session)]).toEqual([1, 'waitingForDemand']);
+    session.demandListed();
     await time.settle();
     expect(shard.streams).toHaveLength(2);
   });

@@ -58,6 +58,16 @@ describe('operator settings', () => {
     });
   });
 
+  // Manifests of the Go operator may say 0, which it reads as its default.
+  test('read a rollup-interval or an ack-concurrency of 0 as the default', () => {
+    for (const zero of ['0', '0s', '+0', '0m0s']) {
+      expect(settled({ ...least, 'rollup-interval': zero }).fleet?.rollupIntervalMs).toBe(10_000);
+    }
+    const flags = { ...least, 'ack-concurrency': '0' };
+    expect(settled(flags).fleet?.acknowledgeConcurrency).toBe(16);
+    expect(problem({ ...least, 'ack-concurrency': '-1' })).toContain('out of range');
+  });
+
   test('DR-20: identify the operator pod, by its variables or its host name', () => {
     const own = (environment: Record<string, string>, namespace?: string) => {
       const outcome = operatorSettings(least, processEnvironment(environment, namespace));

@@ -23,6 +23,7 @@ test('SlowList is a fault until the last slow list has its answer and a process 
     crash: nothing,
     replace: nothing,
     freeze: nothing,
+    cutOffStandby: nothing,
     weather: (change: Partial<Weather>, forMs) => {
       trouble(forMs);
       seen.weatherMs = forMs;

@@ -14,6 +14,7 @@ const SEEDS = [1, 2, 3, 4];
 const FAULTS = new Set([
   'Deafen',
   'Freeze',
+  'CutOffStandby',
   'ApiOutage',
   'ApiErrors',
   'SlowApi',
@@ -100,7 +101,7 @@ describe('simulated worlds', () => {
     }
   });
 
-  test('there are ten planted bugs', () => {
-    expect(plantedBugs()).toHaveLength(10);
+  test('there are eleven planted bugs', () => {
+    expect(plantedBugs()).toHaveLength(11);
   });
 });

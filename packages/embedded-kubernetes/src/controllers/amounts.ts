@@ -1,4 +1,4 @@
-/** Resources of pods and nodes as plain numbers: thousandths, as fine as a scheduler is. */
+/** Resources of pods and nodes as integers in thousandths, the scheduler's resolution. */
 import { listOrEmptyAt, recordAt, textAt, valueAt } from '../values/json.ts';
 import { parseQuantity } from '../values/quantity.ts';
 
@@ -9,10 +9,10 @@ const NANOS_PER_THOUSANDTH = 1_000_000n;
 const ONE_POD = 1000;
 
 const read = new Map<string, number>();
-/** Texts of quantities that are remembered; a cluster has few different ones. */
+/** How many parsed quantities are cached; a cluster uses few distinct ones. */
 const READ_MAX = 10_000;
 
-/** A quantity in thousandths; 0 when it is none. */
+/** A quantity in thousandths; 0 when it is absent or malformed. */
 export const thousandths = (value: unknown): number => {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string') return 0;
@@ -42,8 +42,8 @@ const raise = (sum: Map<string, number>, requests: unknown): void => {
 const requestsOf = (container: unknown): unknown => valueAt(container, 'resources', 'requests');
 
 /**
- * What a pod asks of a node: its containers together with sidecars, at least its largest init
- * container, its overhead, and one of the node's pods.
+ * The resource requests of a pod: containers plus sidecars, at least its largest init container,
+ * plus overhead and one pod slot.
  */
 export const podAmounts = (pod: unknown): Amounts => {
   const sum = new Map<string, number>();
@@ -57,22 +57,22 @@ export const podAmounts = (pod: unknown): Amounts => {
   return sum;
 };
 
-/** What a node has to give. */
+/** The allocatable resources of a node. */
 export const nodeAmounts = (node: unknown): Amounts => {
   const amounts = new Map<string, number>();
   add(amounts, valueAt(node, 'status', 'allocatable') ?? valueAt(node, 'status', 'capacity'));
   return amounts;
 };
 
-/** What is taken of a node. */
+/** The resources of a node that are in use. */
 export interface Allocations {
   readonly take: (amounts: Amounts) => void;
   readonly giveBack: (amounts: Amounts) => void;
-  /** The first resource that is short; `undefined` when all of it fits. */
+  /** The first insufficient resource; `undefined` when all of them fit. */
   readonly short: (wanted: Amounts, allocatable: Amounts) => string | undefined;
 }
 
-/** Nothing is taken. */
+/** No resources in use. */
 export const noAllocations = (): Allocations => {
   const taken = new Map<string, number>();
   const move = (amounts: Amounts, sign: 1 | -1): void => {

@@ -1,9 +1,9 @@
 /**
- * The arithmetic of the disruption controller: what the status of a PodDisruptionBudget says.
+ * Computes the status of a PodDisruptionBudget, as the disruption controller does.
  *
- * Promises: rounds as Kubernetes does (`GetScaledValueFromIntOrPercent` rounds up both ways, so a
- * `maxUnavailable` of 30 % of 7 is 3); an eviction that was counted is forgotten when its pod is
- * gone or terminating, or after two minutes (`DeletionTimeout`).
+ * Promises: rounds like Kubernetes (`GetScaledValueFromIntOrPercent` rounds up in both cases, so a
+ * `maxUnavailable` of 30 % of 7 is 3); an entry of `disruptedPods` expires when its pod is gone or
+ * terminating, or after two minutes (`DeletionTimeout`).
  */
 import {
   asRecord,
@@ -15,7 +15,7 @@ import {
 } from '../values/json.ts';
 import { isFinished, isReady, isTerminating } from './pod-reading.ts';
 
-/** How long the controller believes that a pod whose eviction was allowed will go. */
+/** How long an allowed eviction counts before its pod must be terminating. */
 const DISRUPTED_MS = 120_000;
 
 /** `5` or `"30%"` of `total`, rounded up; `undefined` when it is neither. */
@@ -25,12 +25,12 @@ export const scaledUp = (value: unknown, total: number): number | undefined => {
   return percent === undefined ? undefined : Math.ceil(Number(percent) * total / 100);
 };
 
-/** What is known about the pods of a budget. */
+/** The observed pods of a budget. */
 export interface BudgetFacts {
   readonly budget: JsonRecord;
-  /** Those that its selector selects. */
+  /** Pods that the selector matches. */
   readonly pods: readonly JsonRecord[];
-  /** The sum of the replicas that the controllers of those pods want; `undefined`: cannot tell. */
+  /** The sum of the replicas of the pods' controllers; `undefined` when unknown. */
   readonly wanted: number | undefined;
   readonly nowMs: number;
 }
@@ -42,11 +42,11 @@ export interface BudgetCounts {
   readonly desiredHealthy: number;
   readonly expectedPods: number;
   readonly disruptedPods: Readonly<Record<string, string>>;
-  /** When the next entry of `disruptedPods` is forgotten, in milliseconds from now. */
+  /** Milliseconds until the next entry of `disruptedPods` expires. */
   readonly againInMs: number | undefined;
 }
 
-/** Expected and desired pods; `undefined` when the controllers cannot be told. */
+/** Expected and desired pods; `undefined` when the controllers cannot be determined. */
 const expectations = (
   { budget, pods, wanted }: BudgetFacts,
 ): { readonly expected: number; readonly desired: number } | undefined => {
@@ -65,7 +65,7 @@ const expectations = (
   return least === undefined ? undefined : { expected: wanted, desired: least };
 };
 
-/** Entries that still count, and when the first of them ends. */
+/** Unexpired entries, and when the first of them expires. */
 const stillDisrupted = ({ budget, pods, nowMs }: BudgetFacts) => {
   const byName = new Map(pods.map((pod) => [textAt(pod, 'metadata', 'name') ?? '', pod]));
   const kept: Record<string, string> = {};
@@ -80,7 +80,7 @@ const stillDisrupted = ({ budget, pods, nowMs }: BudgetFacts) => {
   return { kept, againInMs };
 };
 
-/** The counts; `undefined` when the budget cannot be worked out (no slot is free then). */
+/** The counts; `undefined` when they cannot be computed, which allows 0 disruptions. */
 export const budgetCounts = (facts: BudgetFacts): BudgetCounts | undefined => {
   const expectation = expectations(facts);
   if (expectation === undefined) return undefined;
@@ -101,7 +101,7 @@ export const budgetCounts = (facts: BudgetFacts): BudgetCounts | undefined => {
   };
 };
 
-/** Whether two statuses say the same. */
+/** Whether two statuses are equal. */
 export const sameCounts = (status: unknown, counts: BudgetCounts): boolean => {
   const same = (
     field: 'disruptionsAllowed' | 'currentHealthy' | 'desiredHealthy' | 'expectedPods',

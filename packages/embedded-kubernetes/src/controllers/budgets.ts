@@ -1,9 +1,9 @@
 /**
- * Plays the disruption controller: keeps the status of every PodDisruptionBudget.
+ * The disruption controller: maintains the status of every PodDisruptionBudget.
  *
- * Promises: a status is worked out some time after a budget, a covered pod or its controller has
- * changed, and again when a counted eviction is to be forgotten; a budget that cannot be worked out
- * allows nothing and says why (`SyncFailed`).
+ * Promises: recomputes a status after a delay when the budget, a selected pod or its controller
+ * changes, and when an entry of `disruptedPods` expires; a budget that cannot be computed allows 0
+ * disruptions and reports `SyncFailed`.
  */
 import { type JsonRecord, numberAt, recordAt, textAt } from '../values/json.ts';
 import { rfc3339Seconds } from '../values/time.ts';
@@ -58,7 +58,7 @@ const scaleOf = (
   return above === undefined ? found : lookUp(environment, namespace, above) ?? 'unknown';
 };
 
-/** The replicas that the controllers of these pods want, each counted once. */
+/** The sum of the replicas of the pods' controllers, each controller counted once. */
 const wantedBy = (
   environment: ControllerEnvironment,
   pods: readonly JsonRecord[],
@@ -75,11 +75,11 @@ const wantedBy = (
   return { wanted: [...scales.values()].reduce((sum, replicas) => sum + replicas, 0) };
 };
 
-/** What of a workload counts for budgets: how many pods it wants, and on whose behalf. */
+/** The fields of a workload that budgets depend on: replicas and controller. */
 const wishOf = (scale: JsonRecord): string =>
   `${uidOf(scale)} ${wantedReplicas(scale)} ${textAt(controllerOf(scale), 'uid') ?? ''}`;
 
-/** Which budgets may have another status than the one that was worked out last. */
+/** The budgets whose status may have changed. */
 const makeDoubts = () => {
   const settled = new Set<string>();
   const wishes = new Map<string, string>();
@@ -87,7 +87,7 @@ const makeDoubts = () => {
     holds: (key: string): boolean => !settled.has(key),
     raise: (key: string): void => void settled.delete(key),
     settle: (key: string): void => void settled.add(key),
-    /** A workload has changed: most often in its status, which is nothing to budgets. */
+    /** Most changes of a workload are status updates, which budgets ignore. */
     onChange: ({ type, collection, object }: ObjectChange): void => {
       const name = `${collection} ${keyOf(object)}`;
       const wish = type === 'DELETED' ? '' : wishOf(object);

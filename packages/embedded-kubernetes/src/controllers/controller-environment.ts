@@ -1,15 +1,14 @@
 /**
- * What every controller of the embedded cluster works with: the objects as they are, their changes
- * in order, the API server, time and randomness.
+ * The dependencies of the embedded cluster's controllers: current objects, ordered changes, the API
+ * server, time and randomness.
  *
- * Promises: controllers read at once and write through the API server like anybody else, so what
- * they may do is what a controller may do. `random` is drawn from a seed: the same world plays the
- * same.
+ * Promises: reads are synchronous; writes pass through the API server with its validation. `random`
+ * is seeded, so a run is reproducible.
  */
 import { type JsonRecord, textAt } from '../values/json.ts';
 import type { Time } from '../values/time.ts';
 
-/** Collections that controllers look at, and where each is served. */
+/** Collections that controllers watch, and their API paths. */
 export const COLLECTIONS = {
   nodes: '/api/v1',
   pods: '/api/v1',
@@ -23,7 +22,7 @@ export const COLLECTIONS = {
   leases: '/apis/coordination.k8s.io/v1',
 } as const;
 
-/** The plural name of a collection that controllers look at. */
+/** The plural name of a watched collection. */
 export type CollectionName = keyof typeof COLLECTIONS;
 
 /** One change of one object, delivered after it happened. */
@@ -42,30 +41,30 @@ export interface ApiCall {
   readonly contentType?: string;
 }
 
-/** The answer of the API server. */
+/** The API server's response. */
 export interface ApiAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** How long controllers take, each from its least to its most milliseconds. */
+/** Controller latencies, each as minimum and maximum in milliseconds. */
 export interface ControllerTiming {
   /** From a change to a controller's reaction. */
   readonly controllerMs: Span;
-  /** From a pod that waits to its binding. */
+  /** From a pending pod to its binding. */
   readonly schedulerMs: Span;
   /** From a bound pod to a Ready one. */
   readonly startMs: Span;
-  /** From a pod that is asked to leave to its end; never longer than its grace. */
+  /** From a pod's deletion request to its termination; never longer than its grace period. */
   readonly stopMs: Span;
-  /** From a Node that appears to its first report. */
+  /** From a new Node to its first status report. */
   readonly joinMs: Span;
 }
 
-/** At least and at most so many milliseconds. */
+/** Minimum and maximum in milliseconds. */
 export type Span = readonly [least: number, most: number];
 
-/** A small cluster on an ordinary day. */
+/** Latencies of a small, lightly loaded cluster. */
 export const DEFAULT_TIMING: ControllerTiming = {
   controllerMs: [5, 60],
   schedulerMs: [5, 80],
@@ -82,12 +81,12 @@ export interface ControllerEnvironment {
   readonly random: () => number;
   readonly list: (collection: CollectionName) => Iterable<JsonRecord>;
   readonly get: (collection: CollectionName, key: ObjectName) => JsonRecord | undefined;
-  /** Calls `listen` with every object that is there, then with every change of every collection. */
+  /** Calls `listen` with every existing object, then with every change of every collection. */
   readonly subscribe: (listen: (change: ObjectChange) => void) => () => void;
   readonly call: (call: ApiCall) => ApiAnswer;
 }
 
-/** What an object is called. Objects of the cluster have the namespace ''. */
+/** Namespace and name of an object. Cluster-scoped objects have the namespace ''. */
 export interface ObjectName {
   readonly namespace: string;
   readonly name: string;
@@ -110,7 +109,7 @@ export const keyOf = (object: JsonRecord): string => {
   return namespace === '' ? name : `${namespace}/${name}`;
 };
 
-/** A key taken apart again. */
+/** Splits a key into namespace and name. */
 export const nameIn = (key: string): ObjectName => {
   const at = key.indexOf('/');
   return at < 0
@@ -135,7 +134,7 @@ export const within = (
 
 const good = ({ status }: ApiAnswer): boolean => status >= 200 && status < 300;
 
-/** Patches the status of an object; false when that was refused. */
+/** Patches the status of an object; false when the API server refused. */
 export const patchStatus = (
   environment: ControllerEnvironment,
   collection: CollectionName,
@@ -150,7 +149,7 @@ export const patchStatus = (
   }));
 };
 
-/** Deletes the very object that is meant; `graceSeconds` only where it is not the object's own. */
+/** Deletes the object with this UID; `graceSeconds` overrides the object's own grace period. */
 export const remove = (
   environment: ControllerEnvironment,
   collection: CollectionName,

@@ -1,4 +1,4 @@
-/** All controllers of the embedded cluster together: what a control plane and its nodes do. */
+/** All controllers of the embedded cluster: the control plane and the kubelets. */
 import { startBudgets } from './budgets.ts';
 import { startDaemonSets } from './daemon-sets.ts';
 import { startDeployments } from './deployments.ts';
@@ -10,7 +10,7 @@ import { startScheduler } from './scheduler.ts';
 import type { Controller, ControllerEnvironment } from './controller-environment.ts';
 import { startStatefulSets } from './stateful-sets.ts';
 
-/** The controllers, and what can be done to them. */
+/** The running controllers and their controls. */
 export interface Controllers extends Controller {
   readonly kubelets: Kubelets;
 }

@@ -1,9 +1,9 @@
 /**
- * CustomResourceDefinitions: their kind, and what happens when one comes, changes or goes.
+ * The CustomResourceDefinition kind and its establishing, updating and finalizing.
  *
- * Promises: a kind is served in the same step in which its definition is stored; when a definition
- * goes, its objects go first.
- * Source: `apiextensions-apiserver/pkg/{registry/customresourcedefinition,controller}`.
+ * Promises: a kind is served in the same step in which its definition is stored; deleting a
+ * definition deletes its objects first. Source:
+ * `apiextensions-apiserver/pkg/{registry/customresourcedefinition,controller}`.
  */
 import {
   asRecord,
@@ -44,7 +44,7 @@ const withNames = (definition: JsonRecord): JsonRecord => {
   };
 };
 
-/** Where a schema is not structural. */
+/** Paths at which a schema is not structural. */
 const structureProblems = (schema: JsonRecord, field: string): FieldProblem[] => {
   const free = schema['x-kubernetes-preserve-unknown-fields'] === true ||
     schema['x-kubernetes-int-or-string'] === true;
@@ -195,7 +195,7 @@ const released = (server: ApiServerState, definition: JsonRecord): void => {
   else server.store.put(RESOURCE, at, object);
 };
 
-/** Serves what definitions define, from now on; what is stored already is served at once. */
+/** Serves the kinds of stored and future definitions. */
 export const serveDefinitions = (server: ApiServerState): () => void => {
   const { kinds, store, time } = server;
   const served = new Map<string, readonly Kind[]>();

@@ -1,4 +1,4 @@
-/** Plays the DaemonSet controller: one pod on every node that it may stand on, cordoned or not. */
+/** The DaemonSet controller: one pod on every eligible node, cordoned or not. */
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../values/json.ts';
 import { refusedTaint, wantsNode } from './fit.ts';
 import { isActive, isReady, isTerminating, nodeOf } from './pod-reading.ts';
@@ -12,7 +12,7 @@ import {
 } from './controller-environment.ts';
 import { startWorkloads } from './workload-loop.ts';
 
-/** What every pod of a DaemonSet tolerates (`util.AddOrUpdateDaemonPodTolerations`). */
+/** Tolerations that every DaemonSet pod gets (`util.AddOrUpdateDaemonPodTolerations`). */
 const TOLERATIONS = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
@@ -34,7 +34,7 @@ const onNode = (name: string) => ({
   },
 });
 
-/** The node that a pod is for, bound or not. */
+/** The node that a pod is meant for, bound or not. */
 const destinationOf = (pod: JsonRecord): string => {
   if (nodeOf(pod) !== '') return nodeOf(pod);
   const required = recordAt(pod, 'spec', 'affinity', 'nodeAffinity', AFFINITY);

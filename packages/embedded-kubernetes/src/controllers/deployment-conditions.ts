@@ -1,4 +1,4 @@
-/** The conditions of a Deployment: whether enough is available, and whether it gets on. */
+/** The conditions of a Deployment: `Available` and `Progressing`. */
 import { type JsonRecord, numberAt, textAt, valueAt } from '../values/json.ts';
 import { conditionOf, withCondition } from './pod-reading.ts';
 import { leeway } from './rollout.ts';
@@ -37,7 +37,7 @@ const progress = (deployment: JsonRecord, status: JsonRecord, set: string): Cond
   };
 };
 
-/** A condition that has not changed keeps its time. */
+/** An unchanged condition keeps its transition time. */
 const updated = (deployment: JsonRecord, condition: Condition, now: string): Condition => {
   const before = conditionOf(deployment, condition.type);
   const same = textAt(before, 'reason') === condition['reason'] &&
@@ -45,7 +45,7 @@ const updated = (deployment: JsonRecord, condition: Condition, now: string): Con
   return { ...condition, lastUpdateTime: same ? textAt(before, 'lastUpdateTime') ?? now : now };
 };
 
-/** The conditions of a Deployment whose counts are these; `set` is its newest ReplicaSet. */
+/** The conditions of a Deployment with these counts; `set` is its newest ReplicaSet. */
 export const deploymentConditions = (
   deployment: JsonRecord,
   status: JsonRecord,

@@ -1,4 +1,4 @@
-/** Plays the Deployment controller: one ReplicaSet for each template, rolled over step by step. */
+/** The Deployment controller: one ReplicaSet for each template, with rolling updates. */
 import { type JsonRecord, numberAt, recordAt, textAt, valueAt } from '../values/json.ts';
 import { rfc3339Seconds } from '../values/time.ts';
 import { labelsOf } from '../values/object-meta.ts';

@@ -1,8 +1,8 @@
 /**
- * Events go an hour after they were last written, as `--event-ttl` has it.
+ * Deletes Events one hour after their last write, like `--event-ttl`.
  *
- * Promises: no timer is armed: what is due goes when the next Event comes, so a cluster in which
- * nothing happens does nothing.
+ * Promises: arms no timer: expired Events are deleted when the next Event arrives, so an idle
+ * cluster stays idle.
  */
 import type { ApiServerState } from '../api-server-state.ts';
 import type { StoredChange } from '../storage/collection.ts';
@@ -16,9 +16,9 @@ interface Written {
   readonly dueMs: number;
 }
 
-/** Looks after Events from now on; returns what stops that. */
+/** Starts the expiry of Events; returns a function that stops it. */
 export const expireEvents = ({ store, time }: ApiServerState): () => void => {
-  /** Oldest first; an Event that was written again stands there twice, once for nothing. */
+  /** Oldest first; a rewritten Event appears twice, and its first entry is ignored. */
   let written: Written[] = [];
   const newest = new Map<string, number>();
 

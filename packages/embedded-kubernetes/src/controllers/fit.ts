@@ -1,8 +1,8 @@
 /**
- * Whether a pod may stand on a node: selectors, node affinity, taints, and the zone of its volumes.
+ * Whether a node fits a pod: selectors, node affinity, taints, and the zone of its volumes.
  *
- * Promises: pure; the same answer as kube-scheduler's filters NodeName, NodeUnschedulable,
- * NodeAffinity, TaintToleration and VolumeZone for what they look at. Affinity to other pods,
+ * Promises: pure; same result as kube-scheduler's filters NodeName, NodeUnschedulable,
+ * NodeAffinity, TaintToleration and VolumeZone for the fields it reads. Inter-pod affinity,
  * topology spread, ports and preemption are not covered.
  */
 import {
@@ -16,10 +16,10 @@ import {
 import { labelsOf } from '../values/object-meta.ts';
 import { expressionHolds, hasLabels } from '../kinds/label-selector.ts';
 
-/** The taint that a cordon amounts to. */
+/** The taint that represents `spec.unschedulable`. */
 const CORDON_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
-/** Whether a toleration is one for this taint (`Toleration.ToleratesTaint`). */
+/** Whether the toleration matches this taint (`Toleration.ToleratesTaint`). */
 export const tolerates = (toleration: unknown, taint: unknown): boolean => {
   const key = textAt(toleration, 'key') ?? '';
   const effect = textAt(toleration, 'effect') ?? '';
@@ -31,7 +31,7 @@ export const tolerates = (toleration: unknown, taint: unknown): boolean => {
     (textAt(toleration, 'value') ?? '') === (textAt(taint, 'value') ?? '');
 };
 
-/** The first taint of the node that keeps this pod away, cordon included. */
+/** The first taint of the node that the pod does not tolerate, cordon included. */
 export const refusedTaint = (pod: unknown, node: unknown): unknown => {
   const tolerations = listOrEmptyAt(pod, 'spec', 'tolerations');
   const taints = listOrEmptyAt(node, 'spec', 'taints')
@@ -41,7 +41,7 @@ export const refusedTaint = (pod: unknown, node: unknown): unknown => {
     .find((taint) => !tolerations.some((toleration) => tolerates(toleration, taint)));
 };
 
-/** One term: everything in it must hold; an empty one matches nothing. */
+/** One term: all its requirements must hold; an empty term matches nothing. */
 const termHolds = (term: unknown, node: unknown): boolean => {
   const expressions = listOrEmptyAt(term, 'matchExpressions');
   const fields = listOrEmptyAt(term, 'matchFields');
@@ -61,7 +61,7 @@ export const wantsNode = (pod: unknown, node: unknown): boolean => {
     listOrEmptyAt(required, 'nodeSelectorTerms').some((term) => termHolds(term, node));
 };
 
-/** Whether a PersistentVolume can be had on the node: its node affinity, and its zone labels. */
+/** Whether the node can attach a PersistentVolume: node affinity and zone labels. */
 const volumeReaches = (volume: unknown, node: unknown): boolean => {
   const required = recordAt(volume, 'spec', 'nodeAffinity', 'required');
   const reaches = required === undefined ||
@@ -77,7 +77,7 @@ export const claimsOf = (pod: unknown): readonly string[] =>
     textAt(volume, 'persistentVolumeClaim', 'claimName') ?? []
   );
 
-/** Why a pod may not stand on a node, as kube-scheduler says it; `undefined` when it may. */
+/** Why the node does not fit the pod, in kube-scheduler's words; `undefined` when it fits. */
 export const misfit = (
   pod: unknown,
   node: unknown,

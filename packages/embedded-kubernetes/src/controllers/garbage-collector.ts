@@ -1,6 +1,6 @@
 /**
- * The garbage collector: objects go when all their owners are gone, owners that were deleted
- * in the foreground go after those that hold them up, orphans are let go of.
+ * The garbage collector: deletes objects whose owners are all gone, completes foreground deletion
+ * after the blocking dependents, and orphans dependents on request.
  */
 import { type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
 import { keyQueue } from './key-queue.ts';

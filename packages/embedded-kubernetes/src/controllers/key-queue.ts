@@ -1,14 +1,14 @@
 /**
- * A controller's queue: keys that are to be looked at, each once however often it is asked for.
+ * A controller's work queue with deduplicated keys.
  *
- * Promises: a key that is asked for again while it waits keeps its place; work runs one key at a
- * time, in order of due time; nothing runs after `stop`.
+ * Promises: adding a queued key again keeps its place; work runs one key at a time in order of due
+ * time; nothing runs after `stop`.
  */
 import type { Time } from '../values/time.ts';
 
-/** Keys that wait. */
+/** The queue. */
 export interface KeyQueue {
-  /** Looks at `key` in `delayMs`, or earlier when it waits already. */
+  /** Queues `key` for `delayMs` from now; an earlier due time wins. */
   readonly schedule: (key: string, delayMs: number) => void;
   readonly stop: () => void;
 }
@@ -18,7 +18,7 @@ interface Waiting {
   readonly cancel: () => void;
 }
 
-/** A queue that hands due keys to `work`. */
+/** A queue that passes due keys to `work`. */
 export const keyQueue = (time: Time, work: (key: string) => void): KeyQueue => {
   const waiting = new Map<string, Waiting>();
   return {

@@ -1,11 +1,10 @@
 /**
- * Plays the kubelets of all nodes: starts pods that are bound, ends pods that are asked to leave,
- * and says that its node lives.
+ * The kubelets of all nodes: start bound pods, terminate deleted pods, and renew node Leases.
  *
- * Promises: a pod is Ready some time after its binding; it ends within its grace and is deleted
- * with grace 0, finalizers kept; a node whose kubelet is `deaf` follows of nothing and says nothing
- * until it reports again, and then takes up what it finds. Pods may say how they behave by
- * annotations (`READY_AFTER`, `STOPS_AFTER`).
+ * Promises: a pod becomes Ready a while after its binding; it terminates within its grace period
+ * and is then deleted with grace 0, finalizers kept; an unresponsive kubelet ignores changes and
+ * renews nothing until it recovers, then reconciles. Annotations `READY_AFTER` and `STOPS_AFTER`
+ * control a pod's timing.
  */
 import { type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
 import { annotationsOf } from '../values/object-meta.ts';
@@ -32,9 +31,9 @@ import {
   within,
 } from './controller-environment.ts';
 
-/** Milliseconds until the pod is Ready, or `never`: it then runs and is not Ready. */
+/** Milliseconds until the pod is Ready; with `never` it runs but is not Ready. */
 export const READY_AFTER = 'kubelet.tidegate.dev/ready-after';
-/** Milliseconds that the pod takes to stop, or `never`: it then takes all of its grace. */
+/** Milliseconds that the pod takes to stop; with `never` it uses its whole grace period. */
 export const STOPS_AFTER = 'kubelet.tidegate.dev/stops-after';
 
 /** Kubernetes renews a node's Lease every ten seconds. */
@@ -42,15 +41,15 @@ const HEARTBEAT_MS = 10_000;
 const LEASE_SECONDS = 40;
 const LEASE_ROOM = 'kube-node-lease';
 
-/** The kubelets, and what can be done to them. */
+/** The running kubelets and their controls. */
 export interface Kubelets extends Controller {
-  /** The kubelet of this node falls silent, or speaks again. */
+  /** Stops or resumes the kubelet of this node. */
   readonly deafen: (node: string, deaf: boolean) => void;
 }
 
 const NEVER = 'never';
 
-/** What the pod says of itself, in milliseconds; `otherwise` when it says nothing. */
+/** The pod's annotation in milliseconds; `otherwise` when it is absent. */
 const wordOf = (pod: unknown, key: string, otherwise: number): number => {
   const word = annotationsOf(pod)[key];
   if (word === undefined) return otherwise;
@@ -127,7 +126,7 @@ const renew = (environment: ControllerEnvironment, node: string): void => {
   });
 };
 
-/** Starts a kubelet on every node there is and will be. */
+/** Starts a kubelet on every current and future node. */
 export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
   const alive = new Set<string>();
   const deaf = new Set<string>();
@@ -152,7 +151,7 @@ export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
     if (isTerminating(pod)) {
       const graceMs = graceSecondsOf(pod) * 1000;
       const stopMs = wordOf(pod, STOPS_AFTER, within(environment, environment.timing.stopMs));
-      // Only its finalizers keep a pod that has ended.
+      // After termination only finalizers keep a pod.
       if (graceMs > 0) stopping.schedule(keyOf(pod), Math.min(graceMs, stopMs));
     } else if (phaseOf(pod) === 'Pending') {
       const ordinary = within(environment, environment.timing.startMs);

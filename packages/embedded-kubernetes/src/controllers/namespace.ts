@@ -1,8 +1,8 @@
 /**
- * What the namespace controller does: a namespace that was deleted is emptied, then it goes.
+ * The namespace controller: empties a terminating namespace, then removes it.
  *
- * Promises: it runs in the step in which the last thing that held the namespace went; objects with
- * finalizers, and pods with a grace, hold it as long as they are there.
+ * Promises: runs in the step in which the last object of the namespace is removed; objects with
+ * finalizers and pods with a grace period block removal.
  */
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../values/json.ts';
 import type { ApiServerState } from '../api-server-state.ts';
@@ -11,13 +11,13 @@ import { remove } from '../verbs/deleting.ts';
 
 const RESOURCE = 'namespaces';
 
-/** One kind for each resource: versions share their objects. */
+/** One kind per resource, because versions share their objects. */
 const kindsByResource = ({ kinds }: ApiServerState) => {
   const byResource = new Map([...kinds.all()].map((kind) => [kind.resource, kind] as const));
   return [...byResource.values()].filter(({ namespaced }) => namespaced);
 };
 
-/** Deletes all that is in a namespace; gives how many objects are left. */
+/** Deletes all objects in a namespace; returns how many are left. */
 const emptied = (server: ApiServerState, namespace: string): number => {
   let left = 0;
   for (const kind of kindsByResource(server)) {
@@ -45,7 +45,7 @@ const ending = (server: ApiServerState, namespace: JsonRecord): void => {
   server.store.remove(RESOURCE, at);
 };
 
-/** Ends namespaces from now on; returns what stops that. */
+/** Starts the controller; returns a function that stops it. */
 export const finalizeNamespaces = (server: ApiServerState): () => void =>
   server.store.subscribe(({ resource, type, object }) => {
     if (resource === RESOURCE) {

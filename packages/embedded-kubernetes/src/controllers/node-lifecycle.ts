@@ -1,10 +1,10 @@
 /**
- * The node lifecycle controller and the collector of lost pods.
+ * The node lifecycle controller and the pod garbage collector.
  *
- * Promises: a node whose Lease was not renewed for 40 s is `Unknown` and tainted, its pods are not
- * Ready any more and go after five minutes unless they tolerate that; when its kubelet reports
- * again, all that is taken back. Pods that are bound to a node that is not there are deleted at
- * once, some time after it went (the collector looks every 20 s and waits 40 s).
+ * Promises: a node whose Lease was not renewed for 40 s becomes `Unknown` and tainted; its pods
+ * become not Ready and are deleted after five minutes unless they tolerate the taint; a renewed
+ * Lease reverts all of it. Pods bound to a missing node are deleted a while after it went (the
+ * collector runs every 20 s and waits 40 s).
  */
 import { type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
 import { rfc3339Seconds } from '../values/time.ts';
@@ -98,13 +98,13 @@ const NOT_READY = 'node.kubernetes.io/not-ready';
 const hasTaint = (node: JsonRecord, key: string): boolean =>
   listOrEmptyAt(node, 'spec', 'taints').some((taint) => textAt(taint, 'key') === key);
 
-/** Whether the taint says something else than the node. */
+/** Whether the taint differs from the node's condition. */
 const contradicts = (node: JsonRecord): boolean => {
   const status = textAt(conditionOf(node, 'Ready'), 'status');
   return hasTaint(node, NOT_READY) ? status === 'True' : status === 'False';
 };
 
-/** A node that is ready loses the taint that it was made with; one that is not gets it back. */
+/** Removes the not-ready taint from a Ready node; adds it to a node that is not. */
 const writeReadinessTaint = (environment: ControllerEnvironment, node: JsonRecord): void => {
   if (!contradicts(node)) return;
   const wanted = textAt(conditionOf(node, 'Ready'), 'status') === 'False';
@@ -146,7 +146,7 @@ export const startNodeLifecycle = (environment: ControllerEnvironment): Controll
     const heartbeatMs = heartbeatAtMs(environment, name);
     if (heartbeatMs === undefined) return;
     const silent = environment.time.now() - heartbeatMs > GRACE_MS;
-    // A kubelet may say that it is ready again before anybody looks.
+    // The kubelet may have reported Ready before this check runs.
     if (silent === (isUnknown(node) || hasTaint(node, UNREACHABLE))) return;
     writeNodeStatus(environment, node, !silent);
     const pods = writePodReadiness(environment, name, !silent);

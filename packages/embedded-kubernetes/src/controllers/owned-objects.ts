@@ -1,7 +1,4 @@
-/**
- * Objects by the UID of their controller, kept from the changes, so that a workload finds its own
- * without looking at everybody's.
- */
+/** An index of objects by the UID of their controller, maintained from changes. */
 import type { JsonRecord } from '../values/json.ts';
 import { controllerUid } from './pod-reading.ts';
 import { type ControllerEnvironment, type ObjectChange, uidOf } from './controller-environment.ts';
@@ -12,7 +9,7 @@ export interface OwnedObjects {
   readonly stop: () => void;
 }
 
-/** Keeps the objects of `collection`; `changed` hears of each change, with the owner's UID. */
+/** Indexes `collection`; `changed` is called for each change with the owner's UID. */
 export const ownedObjects = (
   environment: ControllerEnvironment,
   collection: string,

@@ -1,17 +1,17 @@
-/** Who depends on whom, kept from the changes: what the garbage collector goes by. */
+/** The owner graph of the garbage collector, maintained from changes. */
 import { booleanAt, type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
 import { nameOf, type ObjectChange, uidOf } from './controller-environment.ts';
 
-/** An object and where it is served. */
+/** An object and its API path. */
 export interface OwnedThing {
   readonly uid: string;
   readonly path: string;
   readonly object: JsonRecord;
 }
 
-/** The book of owners. */
+/** The owner graph. */
 export interface Ownership {
-  /** Gives the UIDs of those whom the change concerns besides the object itself. */
+  /** Returns the UIDs of other objects that the change affects. */
   readonly put: (change: ObjectChange) => readonly string[];
   readonly get: (uid: string) => OwnedThing | undefined;
   readonly dependentsOf: (uid: string) => readonly OwnedThing[];
@@ -22,7 +22,7 @@ export const ownerUids = (object: JsonRecord): readonly string[] =>
   listOrEmptyAt(object, 'metadata', 'ownerReferences')
     .flatMap((reference) => textAt(reference, 'uid') ?? []);
 
-/** Whether `object` keeps its owner from going while it is there. */
+/** Whether `object` blocks the deletion of its owner. */
 export const blocks = (object: JsonRecord, owner: string): boolean =>
   listOrEmptyAt(object, 'metadata', 'ownerReferences').some((reference) =>
     textAt(reference, 'uid') === owner && booleanAt(reference, 'blockOwnerDeletion') === true
@@ -35,7 +35,7 @@ const servedAt = ({ collection, object }: ObjectChange): string => {
   return `${group}${namespace === '' ? '' : `/namespaces/${namespace}`}/${collection}/${name}`;
 };
 
-/** An empty book. */
+/** An empty graph. */
 export const ownership = (): Ownership => {
   const things = new Map<string, OwnedThing>();
   const dependents = new Map<string, Set<string>>();

@@ -1,4 +1,4 @@
-/** What controllers read of a pod's JSON. */
+/** Reads the pod fields that controllers use. */
 import {
   booleanAt,
   type JsonRecord,
@@ -10,7 +10,7 @@ import {
 
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** The owner that is marked as the controller. */
+/** The owner reference with `controller: true`. */
 export const controllerOf = (object: unknown): JsonRecord | undefined => {
   const owner = listOrEmptyAt(object, 'metadata', 'ownerReferences')
     .find((reference) => booleanAt(reference, 'controller') === true);
@@ -23,17 +23,17 @@ export const controllerUid = (object: unknown): string => textAt(controllerOf(ob
 /** The node that a pod is bound to; '' without one. */
 export const nodeOf = (pod: unknown): string => textAt(pod, 'spec', 'nodeName') ?? '';
 
-/** `status.phase`; a pod begins as Pending. */
+/** `status.phase`; the default is Pending. */
 export const phaseOf = (pod: unknown): string => textAt(pod, 'status', 'phase') ?? 'Pending';
 
-/** Whether the object was asked to go. */
+/** Whether the object has a deletion timestamp. */
 export const isTerminating = (object: unknown): boolean =>
   textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
 
-/** Whether the pod has run to its end. */
+/** Whether the pod has succeeded or failed. */
 export const isFinished = (pod: unknown): boolean => ['Succeeded', 'Failed'].includes(phaseOf(pod));
 
-/** Neither finished nor on its way out: what a workload counts as one of its replicas. */
+/** Neither finished nor terminating: counts as a replica. */
 export const isActive = (pod: unknown): boolean => !isFinished(pod) && !isTerminating(pod);
 
 /** A condition of any object. */
@@ -44,12 +44,12 @@ export const conditionOf = (object: unknown, type: string): unknown =>
 export const isReady = (object: unknown): boolean =>
   textAt(conditionOf(object, 'Ready'), 'status') === 'True';
 
-/** Seconds that a pod that is being deleted still has. */
+/** Remaining grace seconds of a terminating pod. */
 export const graceSecondsOf = (pod: unknown): number =>
   numberAt(pod, 'metadata', 'deletionGracePeriodSeconds') ??
     numberAt(pod, 'spec', 'terminationGracePeriodSeconds') ?? DEFAULT_GRACE_SECONDS;
 
-/** The conditions with `condition` in the place of the one of its type. */
+/** The conditions with `condition` replacing the one of its type. */
 export const withCondition = (
   object: unknown,
   condition: { readonly type: string; readonly status: string } & JsonRecord,

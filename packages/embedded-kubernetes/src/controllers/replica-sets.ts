@@ -1,6 +1,6 @@
 /**
- * Plays the ReplicaSet controller: as many pods as wanted; those that no longer have its labels are
- * let go. Adopts no orphans.
+ * The ReplicaSet controller: keeps the wanted number of pods and releases pods whose labels no
+ * longer match. It adopts no orphans.
  */
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../values/json.ts';
 import { labelsOf } from '../values/object-meta.ts';

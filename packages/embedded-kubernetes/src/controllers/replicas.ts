@@ -1,21 +1,21 @@
 /**
- * What a workload does about its pods: how many to make, which to take away, what to call them.
+ * Replica arithmetic of a workload: pods to create, pods to delete, and their names.
  *
- * Promises: pure; whoever is taken away first is the one that Kubernetes takes first
- * (`controller.ActivePods`): not placed, not running, not Ready, youngest.
+ * Promises: pure; deletes in the order of Kubernetes (`controller.ActivePods`): unassigned, not
+ * running, not Ready, youngest.
  */
 import { asRecord, type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../values/json.ts';
 import { annotationsOf, labelsOf } from '../values/object-meta.ts';
 import { isActive, isReady, nodeOf, phaseOf } from './pod-reading.ts';
 import { nameOf, uidOf } from './controller-environment.ts';
 
-/** What is to be done about the pods of a workload. */
+/** The pods of a workload to create and delete. */
 export interface ReplicaPlan {
   readonly toMake: number;
   readonly toRemove: readonly JsonRecord[];
 }
 
-/** Lower goes first. */
+/** Lower ranks are deleted first. */
 const rankOf = (pod: JsonRecord): readonly [number, number, number] => [
   nodeOf(pod) === '' ? 0 : 1,
   phaseOf(pod) === 'Running' ? 1 : 0,
@@ -24,7 +24,7 @@ const rankOf = (pod: JsonRecord): readonly [number, number, number] => [
 
 const createdAt = (pod: JsonRecord): string => textAt(pod, 'metadata', 'creationTimestamp') ?? '';
 
-/** Negative when `left` is taken away before `right`. */
+/** Negative when `left` is deleted before `right`. */
 const byRank = (left: JsonRecord, right: JsonRecord): number => {
   const [one, other] = [rankOf(left), rankOf(right)];
   for (const at of [0, 1, 2] as const) if (one[at] !== other[at]) return one[at] - other[at];
@@ -32,7 +32,7 @@ const byRank = (left: JsonRecord, right: JsonRecord): number => {
   return nameOf(left).name < nameOf(right).name ? -1 : 1;
 };
 
-/** Brings the pods that count to `wanted`. */
+/** Computes how to reach `wanted` replicas. */
 export const replicaPlan = (wanted: number, pods: Iterable<JsonRecord>): ReplicaPlan => {
   const active = [...pods].filter(isActive);
   const surplus = active.length - wanted;
@@ -52,18 +52,18 @@ export const ownerReference = (owner: JsonRecord, apiVersion: string, kind: stri
   blockOwnerDeletion: true,
 });
 
-/** Who makes a pod, and what it adds to its template. */
+/** The owner of a new pod, and what it adds to the template. */
 export interface PodMaker {
   readonly owner: JsonRecord;
   readonly kind: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet';
-  /** Instead of a generated one. */
+  /** Replaces the generated name. */
   readonly name?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Laid over the template's `spec`. */
+  /** Merged into the template's `spec`. */
   readonly spec?: JsonRecord;
 }
 
-/** The pod that a template makes. */
+/** The pod that a template creates. */
 export const podFrom = ({ owner, kind, name, labels, spec }: PodMaker) => {
   const template = recordAt(owner, 'spec', 'template');
   const { namespace, name: ownerName } = nameOf(owner);
@@ -86,7 +86,7 @@ export const podFrom = ({ owner, kind, name, labels, spec }: PodMaker) => {
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** JSON with sorted keys, so that equal values have one text. */
+/** JSON with sorted keys: equal values have equal text. */
 export const canonicalJson = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   const record = asRecord(value);
@@ -96,7 +96,7 @@ export const canonicalJson = (value: unknown): string => {
   return `{${fields.join(',')}}`;
 };
 
-/** A short name for a pod template: equal templates, equal names. */
+/** A short hash name of a pod template. */
 export const templateHash = (template: unknown): string => {
   let hash = FNV_OFFSET;
   for (const character of canonicalJson(template)) {

@@ -1,9 +1,9 @@
 /**
- * The arithmetic of a Deployment: how many pods its new and its old sets may have next.
+ * Rolling-update arithmetic: how many pods the new and the old ReplicaSets may have next.
  *
- * Promises: pure; never more than `replicas + maxSurge` pods, never takes more away than leaves
- * `replicas − maxUnavailable` available; surge rounds up, unavailable down, and both zero means one
- * unavailable, as Kubernetes has it.
+ * Promises: pure; never more than `replicas + maxSurge` pods, never fewer than `replicas −
+ * maxUnavailable` available; surge rounds up, unavailable rounds down, and both zero means one
+ * unavailable, as in Kubernetes.
  */
 import { valueAt } from '../values/json.ts';
 import { scaledUp } from './budget-status.ts';
@@ -15,17 +15,17 @@ export interface SetFacts {
   readonly available: number;
 }
 
-/** How far a rollout has come. */
+/** The progress of a rollout. */
 export interface RolloutFacts {
   readonly replicas: number;
   readonly strategy: unknown;
-  /** `undefined` until it was made. */
+  /** `undefined` until it is created. */
   readonly next: SetFacts | undefined;
   /** Oldest first. */
   readonly old: readonly SetFacts[];
 }
 
-/** The size that each set should have now, by name; `next` is that of the new set. */
+/** The next size of each set by name; `next` is that of the new set. */
 export interface RolloutStep {
   readonly next: number;
   readonly old: ReadonlyMap<string, number>;
@@ -39,7 +39,7 @@ const scaledDown = (value: unknown, total: number): number => {
   return scaledUp(value, total) ?? 0;
 };
 
-/** How many more and how many fewer pods than wanted there may be. */
+/** The allowed surplus and shortfall of pods. */
 export const leeway = (
   strategy: unknown,
   replicas: number,
@@ -53,13 +53,13 @@ export const leeway = (
 const total = (sets: readonly SetFacts[], field: 'wanted' | 'available'): number =>
   sets.reduce((sum, set) => sum + set[field], 0);
 
-/** What old sets are to shrink by: `most` at all, of those that serve only the `spare` ones. */
+/** How far to shrink the old sets: at most `most` pods, at most `spare` available ones. */
 interface Shrinking {
   readonly most: number;
   readonly spare: number;
 }
 
-/** Takes pods away: those that are not available first, then the oldest sets' (as Kubernetes). */
+/** Removes pods: unavailable ones first, then those of the oldest sets (as Kubernetes). */
 const shrink = (
   old: readonly SetFacts[],
   { most, spare }: Shrinking,
@@ -93,7 +93,7 @@ export const rolloutStep = ({ replicas, strategy, next, old }: RolloutFacts): Ro
   const room = replicas + surge - oldWanted - now;
   const grown = Math.min(replicas, now + Math.max(0, room));
   const least = replicas - unavailable;
-  // What is available is told with a delay, what is wanted is not: both bound what may go.
+  // `availableReplicas` lags behind `replicas`, so both limit what may go.
   const pending = Math.max(0, now - (next?.available ?? 0));
   const most = oldWanted + now - least - pending;
   const spare = total(old, 'available') + (next?.available ?? 0) - least;

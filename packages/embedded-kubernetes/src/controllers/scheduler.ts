@@ -1,10 +1,10 @@
 /**
- * Plays kube-scheduler: binds pods that wait to the first node that they fit on, beginning after
- * the node of the last binding.
+ * A kube-scheduler: binds pending pods to the first node that fits, starting after the node of the
+ * last binding.
  *
- * Promises: never binds beyond what a node can give, nor past a cordon or taint; a pod that fits
- * nowhere says so in its `PodScheduled` condition and is looked at again when nodes or other pods
- * change. A claim that waits for its first consumer gets a volume in the zone of the node.
+ * Promises: never exceeds a node's allocatable resources and respects cordons and taints; an
+ * unschedulable pod reports it in `PodScheduled` and is retried when nodes or other pods change. A
+ * claim with `WaitForFirstConsumer` gets a volume in the node's zone.
  */
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../values/json.ts';
 import { labelsOf } from '../values/object-meta.ts';
@@ -45,7 +45,7 @@ interface Place {
   readonly allocatable: Amounts;
 }
 
-/** Who stands where, kept from the changes. */
+/** Pods by node, maintained from changes. */
 const makeBook = () => {
   const places = new Map<string, Place>();
   const byNode = new Map<string, Allocations>();
@@ -72,7 +72,7 @@ const makeBook = () => {
 
 type Book = ReturnType<typeof makeBook>;
 
-/** The volumes of a pod that are bound already; `undefined` while a claim of it is not there. */
+/** The bound volumes of a pod; `undefined` while one of its claims is missing. */
 const volumesOf = (
   environment: ControllerEnvironment,
   pod: JsonRecord,
@@ -89,7 +89,7 @@ const volumesOf = (
   return volumes;
 };
 
-/** Makes a volume for a claim in the zone of the node that its first pod goes to. */
+/** Creates a volume for a claim in the zone of the selected node. */
 const provision = (
   environment: ControllerEnvironment,
   claim: JsonRecord,
@@ -177,7 +177,7 @@ const waits = (pod: unknown): boolean =>
   (textAt(pod, 'spec', 'schedulerName') ?? NAME) === NAME &&
   listOrEmptyAt(pod, 'spec', 'schedulingGates').length === 0;
 
-/** Where a search found room, or why there is none. */
+/** The selected node, or why none fits. */
 type Search = { readonly node: JsonRecord } | { readonly why: ReadonlyMap<string, number> };
 
 const makeSearch = (environment: ControllerEnvironment, book: Book) => {

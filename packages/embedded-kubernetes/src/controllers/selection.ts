@@ -1,15 +1,15 @@
 /**
- * Pods and the budgets that select them, each found from the other without looking at all of them.
+ * Indexes pods and the budgets that select them, in both directions.
  *
- * Promises: finds exactly what the selectors select, in the order in which it was first put; a
- * selector is looked up by its first label, and one without labels is tried on everything near.
+ * Promises: finds exactly the selected objects, in insertion order; a selector is looked up by its
+ * first label, and one without labels is tried on the whole namespace.
  */
 import { type JsonRecord, textRecordOrEmptyAt } from '../values/json.ts';
 import { labelsOf } from '../values/object-meta.ts';
 import { selects } from '../kinds/label-selector.ts';
 import { keyOf, nameOf } from './controller-environment.ts';
 
-/** Objects by keys of which each has some. */
+/** A multimap that indexes objects by several keys. */
 interface Filed {
   readonly object: JsonRecord;
   readonly order: number;
@@ -54,13 +54,13 @@ const cabinet = (keysOf: (object: JsonRecord) => readonly string[]) => {
 const inOrder = (filed: readonly Filed[]): readonly JsonRecord[] =>
   filed.toSorted((one, other) => one.order - other.order).map(({ object }) => object);
 
-/** Everything of a namespace, and what of it has a label. */
+/** All objects of a namespace, and those with a given label. */
 const ROOM = '';
 const drawerOf = (namespace: string, label: string): string => `${namespace} ${label}`;
 const labelsIn = (labels: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(labels).map(([key, value]) => `${key}=${value}`);
 
-/** Under which label a budget is filed: its first one, or none. */
+/** The index key of a budget: its first label, if any. */
 const drawerOfBudget = (budget: JsonRecord): string => {
   const wanted = textRecordOrEmptyAt(budget, 'spec', 'selector', 'matchLabels');
   return drawerOf(nameOf(budget).namespace, labelsIn(wanted)[0] ?? ROOM);

@@ -1,6 +1,6 @@
 /**
- * Plays the StatefulSet controller: pods with numbers and claims of their own, made one after
- * another and taken away from the top. A changed template is rolled over from the top as well.
+ * The StatefulSet controller: ordinal pods with their own claims, created in order and deleted from
+ * the highest ordinal. A changed template rolls out from the highest ordinal too.
  */
 import { type JsonRecord, listOrEmptyAt, numberAt, recordAt, textAt } from '../values/json.ts';
 import { labelsOf } from '../values/object-meta.ts';
@@ -70,7 +70,7 @@ const makePod = (environment: ControllerEnvironment, set: JsonRecord, number: nu
   });
 };
 
-/** One step: the lowest number that is missing is made, or the highest that is too many goes. */
+/** One step: creates the lowest missing ordinal, or deletes the highest surplus one. */
 const advance = (
   environment: ControllerEnvironment,
   set: JsonRecord,

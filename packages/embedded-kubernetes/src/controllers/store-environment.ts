@@ -1,9 +1,9 @@
 /**
- * The environment of controllers on an embedded cluster: its store to read, its API server to
- * write.
+ * The controller environment of an embedded cluster: reads from its store, writes through its API
+ * server.
  *
- * Promises: a change is delivered after it happened, in the order of revisions; the objects that
- * were there before a controller began are delivered to it first.
+ * Promises: delivers a change after it happened, in order of resource versions; delivers objects
+ * that exist when a controller starts first.
  */
 import type { ClusterRequest, ClusterResponse } from '../api.ts';
 import type { StoredChange } from '../storage/collection.ts';
@@ -18,7 +18,7 @@ import type {
 } from './controller-environment.ts';
 import { COLLECTIONS } from './controller-environment.ts';
 
-/** What an environment is made of. */
+/** The dependencies of the environment. */
 export interface StoreEnvironmentOptions extends Pick<ControllerEnvironment, 'time' | 'random'> {
   readonly cluster: {
     readonly store: Store;
@@ -29,7 +29,7 @@ export interface StoreEnvironmentOptions extends Pick<ControllerEnvironment, 'ti
 
 const GROUP = /^\/apis\/([^/]+)\//;
 
-/** `deployments` → `deployments.apps`, as the store names them. */
+/** `deployments` → `deployments.apps`, the store's name. */
 const resourceOf = (collection: CollectionName): string => {
   const group = GROUP.exec(`${COLLECTIONS[collection]}/`)?.[1];
   return group === undefined ? collection : `${collection}.${group}`;

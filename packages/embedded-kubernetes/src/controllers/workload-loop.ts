@@ -1,6 +1,6 @@
 /**
- * What all workload controllers share: they look at a workload some time after it or one of its own
- * has changed, and bring the world one step nearer to it.
+ * The reconcile loop of all workload controllers: a while after a workload or one of its objects
+ * changed, it takes one step towards the spec.
  */
 import { type JsonRecord, numberAt } from '../values/json.ts';
 import { keyQueue } from './key-queue.ts';
@@ -21,9 +21,9 @@ import {
 /** One kind of workload. */
 export interface WorkloadKind {
   readonly collection: CollectionName;
-  /** The kind of object that it makes. */
+  /** The kind of the objects that it creates. */
   readonly owns: CollectionName;
-  /** Brings the objects nearer; gives the status that the workload should have then. */
+  /** Takes one step; returns the resulting status of the workload. */
   readonly step: (workload: JsonRecord, owned: readonly JsonRecord[]) => JsonRecord;
   /** Other collections whose changes concern every workload of this kind. */
   readonly heeds?: readonly CollectionName[];
@@ -32,7 +32,7 @@ export interface WorkloadKind {
 const metadataGeneration = (object: JsonRecord): number =>
   numberAt(object, 'metadata', 'generation') ?? 0;
 
-/** The wanted replicas of a workload; the API's default is one. */
+/** `spec.replicas`; the API's default is 1. */
 export const wantedReplicas = (workload: unknown): number =>
   numberAt(workload, 'spec', 'replicas') ?? 1;
 

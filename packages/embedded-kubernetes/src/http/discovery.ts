@@ -1,16 +1,16 @@
 /**
- * What clients ask before anything else: health, version, groups and resources, in the old form and
- * in the aggregated one.
+ * Discovery endpoints: health, version, API groups and resources, in the legacy and the aggregated
+ * form.
  *
- * Promises: everything is entries from the register of kinds as it is now, so a CRD shows at once.
- * Source: Kubernetes API concepts (discovery), `apidiscovery.k8s.io/v2`.
+ * Promises: built from the current kind registry, so a new CRD is visible at once. Source:
+ * Kubernetes API concepts (discovery), `apidiscovery.k8s.io/v2`.
  */
 import type { JsonRecord } from '../values/json.ts';
 import type { ClusterAnswer } from '../api.ts';
 import type { Kinds } from '../api-server-state.ts';
 import { apiVersionOf, type Kind } from '../kinds/kind.ts';
 
-/** The version that the embedded cluster plays. */
+/** The Kubernetes version that the embedded cluster reports. */
 const VERSION = {
   major: '1',
   minor: '36',
@@ -35,7 +35,7 @@ const ALL_VERBS = [
 ];
 const PART_VERBS = ['get', 'patch', 'update'];
 
-/** A part of objects that is served under a path of its own. */
+/** A subresource. */
 interface Part {
   readonly name: string;
   readonly group: string;
@@ -185,7 +185,7 @@ const groups = (kinds: Kinds, accept: string): ClusterAnswer =>
 
 const WELL = new Set(['/livez', '/readyz', '/healthz']);
 
-/** The answer to a path of discovery; undefined when it is none. */
+/** The response to a discovery path; undefined for any other path. */
 export const discover = (
   kinds: Kinds,
   pathname: string,

@@ -1,16 +1,16 @@
 /**
- * OpenAPI v3, as much as kubectl reads: which kinds there are, what their CRDs say of them, and
- * that the server itself checks fields and dry runs.
+ * OpenAPI v3, as far as kubectl reads it: the kinds, the schemas of their CRDs, and server-side
+ * field validation and dry run.
  *
- * Promises: a built-in kind is an object of which nothing more is okAnswer (`kubectl explain` tells
- * its name alone); a custom one has the schema of its CRD.
+ * Promises: a built-in kind is an untyped object (`kubectl explain` shows only its name); a custom
+ * kind has the schema of its CRD.
  */
 import type { JsonRecord } from '../values/json.ts';
 import type { ClusterAnswer } from '../api.ts';
 import type { Kinds } from '../api-server-state.ts';
 import { apiVersionOf, type Kind } from '../kinds/kind.ts';
 
-/** Where Kubernetes has the Go types of a group: `io.k8s.api.policy.v1.PodDisruptionBudget`. */
+/** The Go package of a group's types: `io.k8s.api.policy.v1.PodDisruptionBudget`. */
 const schemaName = ({ group, version, kind, custom }: Kind): string => {
   if (custom) return `${group.split('.').toReversed().join('.')}.${version}.${kind}`;
   if (group === 'apiextensions.k8s.io') {
@@ -80,7 +80,7 @@ const documentOf = (root: string, kinds: readonly Kind[]): JsonRecord => ({
   },
 });
 
-/** A few characters that change with the document: clients cache by them. */
+/** A hash of the document, which clients use as a cache key. */
 const hashOf = (document: JsonRecord): string => {
   let hash = 0;
   for (const character of JSON.stringify(document)) {
@@ -109,7 +109,7 @@ const okAnswer = (body: unknown): ClusterAnswer => ({
 
 const ROOT = '/openapi/v3';
 
-/** The answer to a path of OpenAPI; undefined when it is none, or of no group. */
+/** The response to an OpenAPI path; undefined for other paths and unknown groups. */
 export const openApi = (kinds: Kinds, pathname: string): ClusterAnswer | undefined => {
   if (pathname === ROOT) {
     const paths = [...byRoot(kinds)].map(([root, list]) => [

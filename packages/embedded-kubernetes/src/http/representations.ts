@@ -1,9 +1,9 @@
 /**
- * Forms in which the same objects are asked for: as they are, as a Table, as metadata alone.
+ * Alternate representations of objects: full, as a Table, or metadata only.
  *
- * Promises: the first form of an `Accept` header that can be had is given; when none can, the
- * request is refused before it does anything.
- * Source: Kubernetes API concepts (alternate representations), `endpoints/handlers/negotiation`.
+ * Promises: serves the first supported form of the `Accept` header; if none is supported, refuses
+ * the request before it runs. Source: Kubernetes API concepts (alternate representations),
+ * `endpoints/handlers/negotiation`.
  */
 import { asRecord, type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../values/json.ts';
 import type { ClusterAnswer, ClusterResponse, ClusterWatch, ClusterWatchLine } from '../api.ts';
@@ -11,7 +11,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { ApiProblem } from '../validation/problem.ts';
 import { tableOf, type TableOptions } from '../tables/tables.ts';
 
-/** What somebody asks for. */
+/** The requested representation. */
 export type Form = 'object' | 'table' | 'metadata';
 
 const FORMS: Readonly<Record<string, Form>> = {
@@ -37,7 +37,7 @@ const formOfRange = (range: string): Form | undefined => {
 
 const NOT_ACCEPTABLE = 'only the following media types are accepted: application/json';
 
-/** The form that an `Accept` header asks for; refuses when it can be had in none. */
+/** The form that an `Accept` header requests; throws 406 when none is supported. */
 export const formIn = (accept: string): Form => {
   if (accept.trim() === '') return 'object';
   for (const range of accept.split(',')) {
@@ -47,7 +47,7 @@ export const formIn = (accept: string): Form => {
   throw new ApiProblem({ code: 406, reason: 'NotAcceptable', message: NOT_ACCEPTABLE });
 };
 
-/** What there is to know for another form. */
+/** What a conversion needs to know. */
 export interface Representation extends TableOptions {
   readonly form: Form;
   readonly kind: Kind;
@@ -64,7 +64,7 @@ const metadataOf = (object: JsonRecord): JsonRecord => ({
 const recordsIn = (list: JsonRecord): readonly JsonRecord[] =>
   listOrEmptyAt(list, 'items').map(asRecord).filter((item) => item !== undefined);
 
-/** An answer's body in another form; what is neither of the kind nor its list stays as it is. */
+/** Converts a response body; a body that is neither the kind nor its list is unchanged. */
 const bodyIn = (body: JsonRecord, representation: Representation): JsonRecord => {
   const { form, kind } = representation;
   const kindName = textAt(body, 'kind');
@@ -106,7 +106,7 @@ const lineIn = (
 const watchIn = (watch: ClusterWatch, representation: Representation): ClusterWatch => ({
   ...watch,
   open: (reader) => {
-    // Only the first Table of a watch says what its columns are.
+    // Only the first Table of a watch includes the column definitions.
     let isFirst = true;
     return watch.open({
       ...reader,
@@ -120,7 +120,7 @@ const watchIn = (watch: ClusterWatch, representation: Representation): ClusterWa
   },
 });
 
-/** A response in the form that was asked for. */
+/** A response in the requested form. */
 export const represented = (
   response: ClusterResponse,
   representation: Representation,

@@ -1,7 +1,7 @@
 /**
- * One request to one kind: which verb it is, and its answer.
+ * Dispatches a request for one kind to its verb.
  *
- * Promises: whatever a verb throws as a problem becomes the answer that the real server gives.
+ * Promises: a problem that a verb throws becomes the real API server's response.
  */
 import { asRecord, type JsonRecord, textAt } from '../values/json.ts';
 import type { ClusterAnswer, ClusterRequest, ClusterResponse } from '../api.ts';
@@ -29,14 +29,14 @@ import { update, type UpdateOptions } from '../verbs/updating.ts';
 import { watch, type WatchRegister } from '../verbs/watching.ts';
 import type { Route } from './route.ts';
 
-/** A request whose path leads to a kind. */
+/** A request whose path names a kind. */
 export interface RoutedRequest {
   readonly server: ApiServerState;
   readonly register: WatchRegister;
   readonly request: ClusterRequest;
   readonly route: Route;
   readonly query: URLSearchParams;
-  /** What the client is told beside the answer, in `Warning` headers. */
+  /** Values of the `Warning` headers of the response. */
   readonly warnings: string[];
 }
 
@@ -98,8 +98,8 @@ const fieldPolicy = ({ query, warnings }: RoutedRequest): FieldPolicy => {
 };
 
 /**
- * The body as an object of `kind`; its type may be left out where the path says it, but for custom
- * resources, whose decoder wants the kind.
+ * The body as an object of `kind`. A built-in kind may omit its type; a custom resource may not,
+ * because its decoder needs the kind.
  */
 const objectOf = (routed: RoutedRequest, expected: Kind): JsonRecord => {
   const body = bodyOf(routed);
@@ -250,7 +250,7 @@ const onPodPart = (routed: RoutedRequest, part: 'binding' | 'eviction'): Cluster
   posted(routed);
   const { server, route, query } = routed;
   const body = bodyOf(routed);
-  // As for every creation: it is asked for before anybody looks for the pod.
+  // Checked as for every creation, before the pod is looked up.
   const { kind, name = '', namespace = '' } = route;
   admitToNamespace(server, kind, { object: { metadata: { name } }, namespace });
   return answerOf(
@@ -261,7 +261,7 @@ const onPodPart = (routed: RoutedRequest, part: 'binding' | 'eviction'): Cluster
   );
 };
 
-/** Answers a request; throws the problem that refuses it. */
+/** Responds to a request; throws the problem that refuses it. */
 export const answerRouted = (routed: RoutedRequest): ClusterResponse => {
   const { route } = routed;
   const { kind, name, subresource } = route;

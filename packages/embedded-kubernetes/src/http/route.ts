@@ -1,11 +1,11 @@
-/** What a path means: a kind, a namespace, a name, a subresource. */
+/** Parses an API path: kind, namespace, name and subresource. */
 import type { Kinds } from '../api-server-state.ts';
 import type { Kind } from '../kinds/kind.ts';
 
-/** A path that leads to a kind. */
+/** A path that names a kind. */
 export interface Route {
   readonly kind: Kind;
-  /** Undefined over all namespaces, '' for what has none. */
+  /** Undefined for all namespaces, '' for cluster-scoped objects. */
   readonly namespace: string | undefined;
   /** Undefined for the whole collection. */
   readonly name: string | undefined;
@@ -18,7 +18,7 @@ interface Located {
   readonly rest: readonly string[];
 }
 
-/** The part as it was meant; one that means nothing stands for itself, and names nothing. */
+/** The decoded segment; a malformed escape stays as it is and matches no object. */
 const decoded = (part: string): string => {
   try {
     return decodeURIComponent(part);
@@ -39,10 +39,10 @@ const located = (path: string): Located | undefined => {
   return { group, version, rest };
 };
 
-/** Subresources of a namespace itself, which look like resources in one. */
+/** Subresources of a namespace, whose paths look like namespaced resources. */
 const OF_NAMESPACES = new Set(['status', 'finalize']);
 
-/** Where a path leads; undefined when nothing is served there. */
+/** Resolves a path; undefined when nothing is served there. */
 export const routeOf = (path: string, kinds: Kinds): Route | undefined => {
   const at = located(path);
   if (at === undefined) return undefined;

@@ -1,9 +1,8 @@
 /**
- * The embedded API server over HTTP: for kubectl, for other processes, and for scripts.
+ * The embedded API server over HTTP, for kubectl, other processes and scripts.
  *
- * Promises: bodies are JSON, watches one line a change; a connection that is cut by a fault is cut
- * as a broken network would, and so is a watcher that reads too slowly; nothing is answered after
- * `stop`.
+ * Promises: bodies are JSON, watches send one line per change; a fault that cuts a connection
+ * resets the socket, and so does a watcher that reads too slowly; nothing is sent after `stop`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseJson } from '../values/json.ts';
@@ -17,23 +16,23 @@ import {
 import { ApiProblem, badRequest, internalError } from '../validation/problem.ts';
 import { answerOf } from './requests.ts';
 
-/** Answers requests: a cluster's `handle`, or something in front of it. */
+/** Handles requests: a cluster's `handle`, or a wrapper of it. */
 export type Handle = (request: ClusterRequest) => Promise<ClusterResponse>;
 
-/** Where a server listens. */
+/** Listening options. */
 export interface BoundAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface HttpCluster {
   readonly address: BoundAddress;
   readonly stop: () => Promise<void>;
 }
 
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
-/** A watcher that leaves more unread is cut off, as the real server does with slow ones. */
+/** A watcher with more unread data is disconnected, as the real server does. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
 const textOf = async (request: IncomingMessage): Promise<string> => {
@@ -110,7 +109,7 @@ const serve = async (
   else reply(response, answer);
 };
 
-/** Listens; port 0 takes a free one. Resolves when requests are answered. */
+/** Starts listening; port 0 picks a free one. Resolves when requests are accepted. */
 export const serveCluster = (
   handle: Handle,
   { host, port }: BoundAddress,

@@ -1,8 +1,8 @@
 /**
- * The handles of the embedded cluster over HTTP, below `/_sim/`: faults, time, watches, revisions.
+ * HTTP controls of the embedded cluster below `/_sim/`: faults, time, watches, resource versions.
  *
- * Promises: what is wrong with a request is told as `{"error": "…"}` with status 400 or 404; a
- * path elsewhere is the API server's business.
+ * Promises: an invalid request gets `{"error": "…"}` with status 400 or 404; other paths go to the
+ * API server.
  */
 import {
   asList,
@@ -21,7 +21,7 @@ import type { ScaledClock } from '../scaled-clock.ts';
 import type { Handle } from './server.ts';
 import { answerOf } from './requests.ts';
 
-/** What the handles move. */
+/** The controlled components. */
 export interface Simulated {
   readonly cluster: Cluster;
   readonly time: ScaledClock;
@@ -91,7 +91,7 @@ const timeView = ({ time }: Simulated) => ({
   rate: time.rate(),
 });
 
-/** All handles. */
+/** All routes. */
 export const SIMULATION_ROUTES: readonly SimulationRoute[] = [
   {
     method: 'GET',
@@ -192,7 +192,7 @@ const simulationAnswer = (simulated: Simulated, request: ClusterRequest): Cluste
   }
 };
 
-/** A cluster's requests, those to its handles included; faults do not touch these. */
+/** A request handler for the cluster and its controls; faults do not affect the controls. */
 export const withSimulation = (simulated: Simulated): Handle => (request) =>
   request.path.startsWith(ROOM)
     ? Promise.resolve(simulationAnswer(simulated, request))

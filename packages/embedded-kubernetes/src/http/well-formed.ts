@@ -1,4 +1,4 @@
-/** Texts of a body as the real server's decoder reads them: U+FFFD for half a surrogate pair. */
+/** Replaces lone surrogates in a body with U+FFFD, as the real server's decoder does. */
 import { asList, asRecord } from '../values/json.ts';
 
 const isWellFormed = (value: unknown): boolean => {
@@ -18,5 +18,5 @@ const mended = (value: unknown): unknown => {
   );
 };
 
-/** The same value where all of its texts are well-formed, else one in which they are. */
+/** The same value when all strings are well-formed, otherwise a repaired copy. */
 export const wellFormed = (value: unknown): unknown => isWellFormed(value) ? value : mended(value);

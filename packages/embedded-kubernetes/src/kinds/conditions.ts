@@ -1,8 +1,8 @@
-/** Conditions of a status, as the API server itself writes them. */
+/** Status conditions that the API server itself writes. */
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../values/json.ts';
 import { sameJson } from '../patches/same-json.ts';
 
-/** One condition and the moment at which it is written, RFC 3339. */
+/** A condition and its RFC 3339 timestamp. */
 export interface NewCondition {
   readonly type: string;
   readonly status: 'True' | 'False';
@@ -12,7 +12,7 @@ export interface NewCondition {
   readonly now: string;
 }
 
-/** The object with the condition; the object itself when it says so already. */
+/** The object with the condition; the same object when the condition is unchanged. */
 export const withCondition = (
   object: JsonRecord,
   { now, observedGeneration, ...condition }: NewCondition,

@@ -1,4 +1,4 @@
-/** The rest of the core group, and the small groups around it. */
+/** The remaining kinds of the core group, and the small groups. */
 import {
   type JsonRecord,
   listOrEmptyAt,
@@ -43,7 +43,7 @@ const nodeSpec = (node: JsonRecord): JsonRecord => {
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
 
-/** Admission taints what joins until the node lifecycle controller hears that it is ready. */
+/** Admission taints a new node until the node lifecycle controller sees it Ready. */
 const withNotReady = (spec: JsonRecord): JsonRecord => {
   const taints = listOrEmptyAt(spec, 'taints');
   if (taints.some((taint) => textAt(taint, 'key') === NOT_READY)) return spec;
@@ -59,7 +59,7 @@ const nodeKind = plain(kindNames('', 'Node', { namespaced: false, shortNames: ['
     if (capacity === undefined || status?.['allocatable'] !== undefined) return { ...node, spec };
     return { ...node, spec, status: { ...status, allocatable: capacity } };
   },
-  // Unlike others, a node keeps the status that it is made with: kubelets register that way.
+  // Unlike other kinds, a node keeps the status it is created with: kubelets register so.
   onCreate: (node) => ({ ...node, spec: withNotReady(recordAt(node, 'spec') ?? {}) }),
   problems: taintProblems,
   changeProblems: ({ wanted, current }) => {
@@ -73,7 +73,7 @@ const nodeKind = plain(kindNames('', 'Node', { namespaced: false, shortNames: ['
   }),
 });
 
-/** `stringData` is written into `data`, in base64. */
+/** Moves `stringData` into `data`, base64-encoded. */
 const secretData = (secret: JsonRecord): JsonRecord => {
   const { stringData: _, ...rest } = secret;
   const texts = Object.entries(textRecordOrEmptyAt(secret, 'stringData'));

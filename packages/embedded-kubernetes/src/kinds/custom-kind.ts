@@ -83,14 +83,14 @@ const problemsOf =
     return found.length > 0 ? found : rules(object, undefined);
   };
 
-/** The schema of a version; refuses nothing: that is the definition's own validation. */
+/** The schema of a version; validates nothing, which is the definition's own job. */
 export const schemaOf = (version: JsonRecord): JsonRecord =>
   recordAt(version, 'schema', 'openAPIV3Schema') ?? { type: 'object' };
 
 const known = (schema: JsonRecord, preserves: boolean) => (object: JsonRecord): JsonRecord =>
   preserves ? object : asRecord(pruned(object, schema, true)) ?? object;
 
-/** The kind that one version of a definition serves. */
+/** The kind of one version of a definition. */
 export const customKind = (definition: JsonRecord, version: JsonRecord): Kind => {
   const names = recordAt(definition, 'spec', 'names') ?? {};
   const group = textAt(definition, 'spec', 'group') ?? '';

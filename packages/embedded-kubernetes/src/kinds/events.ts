@@ -1,5 +1,5 @@
 /**
- * Events, under both of their names: `v1` and `events.k8s.io/v1` show the same stored objects.
+ * Events as `v1` and `events.k8s.io/v1`, which share the same stored objects.
  *
  * Source: `pkg/apis/events/v1/conversion.go`, `pkg/registry/core/event/strategy.go`.
  */
@@ -7,7 +7,7 @@ import { type JsonRecord, recordAt, textAt } from '../values/json.ts';
 import { eventProblems } from '../validation/core-problems.ts';
 import { type Kind, kindNames } from './kind.ts';
 
-/** Fields of the newer version and what they are called in the older one. */
+/** Fields of the newer version and their names in the older one. */
 const RENAMED: readonly (readonly [string, string])[] = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],
@@ -89,7 +89,7 @@ export const coreEventKind: Kind = {
   fields: coreFields,
 };
 
-/** `events.k8s.io/v1` Event. Selectors and tests get it as it is stored. */
+/** `events.k8s.io/v1` Event. Selectors read the stored form. */
 export const eventKind: Kind = {
   ...kindNames('events.k8s.io', 'Event', { namespaced: true, shortNames: ['ev'] }),
   ...shared,

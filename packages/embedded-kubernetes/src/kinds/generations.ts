@@ -1,10 +1,10 @@
-/** What makes a new generation of an object. */
+/** Which changes increment `metadata.generation`. */
 import { type JsonRecord, recordAt } from '../values/json.ts';
 
 /** The spec alone. */
 export const specAlone = (object: JsonRecord): unknown => object['spec'];
 
-/** Annotations of a Deployment count too, because its ReplicaSets get them. */
+/** A Deployment's annotations count too, because its ReplicaSets copy them. */
 export const annotationsAndSpec = (object: JsonRecord): unknown => [
   recordAt(object, 'metadata')?.['annotations'] ?? {},
   object['spec'],

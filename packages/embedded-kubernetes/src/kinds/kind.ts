@@ -1,35 +1,34 @@
 /**
- * What the API server knows of a kind: its names, and the rules that differ from kind to kind
- * (`pkg/registry/<group>/<kind>/strategy.go` of Kubernetes).
+ * A kind's names and strategy (`pkg/registry/<group>/<kind>/strategy.go` of Kubernetes).
  *
- * Promises: a rule that is absent means the common one, so a kind says only what is special about
- * it. Rules are pure: they get the objects and the moment, and give objects and problems back.
+ * Promises: an absent rule means the default, so a kind lists only its exceptions. Rules are pure:
+ * they take objects and the time, and return objects and problems.
  */
 import type { JsonRecord } from '../values/json.ts';
 import type { FieldProblem } from '../validation/field-problem.ts';
 import type { Store } from '../storage/store.ts';
 
-/** What rules may look at beside the object. */
+/** The context of a rule beside the object. */
 export interface Moment {
   readonly nowMs: number;
   readonly store: Store;
 }
 
-/** An object that is wanted in place of the current one. */
+/** A wanted object and the current one that it replaces. */
 export interface Change {
   readonly wanted: JsonRecord;
   readonly current: JsonRecord;
 }
 
-/** Where the parts of a Scale stand in an object; paths like `['spec', 'replicas']`. */
+/** Where an object keeps the parts of a Scale; paths like `['spec', 'replicas']`. */
 export interface ScalePaths {
   readonly specReplicas: readonly string[];
   readonly statusReplicas: readonly string[];
-  /** A text, or a `LabelSelector`. */
+  /** A serialized selector, or a `LabelSelector`. */
   readonly selector?: readonly string[];
 }
 
-/** A column of `kubectl get`, as a CRD declares it. */
+/** A printer column, as a CRD declares it. */
 export interface DeclaredColumn {
   readonly name: string;
   readonly type: string;
@@ -53,70 +52,70 @@ export interface KindNames {
   readonly namespaced: boolean;
 }
 
-/** Which fields a write through `/status` leaves as they are. */
+/** Which fields a write through `/status` preserves. */
 export type StatusScope = 'spec' | 'spec and labels' | 'all but status';
 
 /** A kind with its rules. */
 export interface Kind extends KindNames {
-  /** Where its objects are stored: `pods`, `deployments.apps`. */
+  /** The store's resource name: `pods`, `deployments.apps`. */
   readonly resource: string;
-  /** Served by a CRD: lists name the kind of each item, strategic patches are refused. */
+  /** Defined by a CRD: list items name their kind, strategic patches are refused. */
   readonly custom: boolean;
   /** Verbs that are served; undefined serves all. */
   readonly verbs?: readonly string[];
   /** Whether `/status` is served. */
   readonly status: StatusScope | undefined;
   readonly scale?: ScalePaths;
-  /** Fields whose change makes a new generation; undefined keeps no generation. */
+  /** Fields whose change increments the generation; undefined keeps no generation. */
   readonly generationOf?: (object: JsonRecord) => unknown;
   /** Default: `subdomain`. */
   readonly nameRule?: 'subdomain' | 'label' | 'service' | 'path segment';
-  /** The object with the fields alone that the kind has; undefined goes by the built-in ones. */
+  /** Keeps only the fields of the kind; undefined uses the built-in schema. */
   readonly pruned?: (object: JsonRecord) => JsonRecord;
-  /** Fills in what is not said; on every write. */
+  /** Applies defaults, on every write. */
   readonly defaulted?: (object: JsonRecord) => JsonRecord;
-  /** Before an object is made. */
+  /** Runs before creation. */
   readonly onCreate?: (object: JsonRecord, moment: Moment) => JsonRecord;
-  /** Before an object is written over, not through `/status`. */
+  /** Runs before an update, except through `/status`. */
   readonly onUpdate?: (change: Change, moment: Moment) => JsonRecord;
-  /** Admission: an object that comes is refused by throwing a problem. */
+  /** Admission of a creation or update: throws a problem to refuse. */
   readonly admit?: (object: JsonRecord, moment: Moment) => void;
-  /** Admission: an object that is to go is kept by throwing a problem. */
+  /** Admission of a deletion: throws a problem to refuse. */
   readonly admitDelete?: (object: JsonRecord) => void;
   readonly problems?: (object: JsonRecord) => readonly FieldProblem[];
   readonly changeProblems?: (change: Change) => readonly FieldProblem[];
-  /** Fields that `fieldSelector` takes beside the name and the namespace. */
+  /** Field selectors beside `metadata.name` and `metadata.namespace`. */
   readonly fields?: (object: JsonRecord) => Readonly<Record<string, string>>;
-  /** How many seconds a deletion waits; undefined deletes at once. */
+  /** Grace seconds of a deletion; undefined deletes at once. */
   readonly grace?: (object: JsonRecord, askedSeconds: number | undefined) => number | undefined;
-  /** True while something beside finalizers keeps a deleted object. */
+  /** True while something other than finalizers blocks the removal of a deleted object. */
   readonly held?: (object: JsonRecord) => boolean;
-  /** Before an object is marked as deleted. */
+  /** Runs before the deletion timestamp is set. */
   readonly onDeleting?: (object: JsonRecord) => JsonRecord;
-  /** Whether the garbage collector minds its owners; default true. */
+  /** Whether the garbage collector follows its owner references; default true. */
   readonly collected?: boolean;
-  /** The object itself answers its deletion, not a Status. */
+  /** A deletion responds with the object instead of a Status. */
   readonly returnsDeleted?: boolean;
-  /** False: an update must say which resourceVersion it changes. */
+  /** False: an update must name its resourceVersion. */
   readonly unconditionalUpdate: boolean;
-  /** A `PUT` of what is not there makes it. */
+  /** A `PUT` of an absent object creates it. */
   readonly createOnUpdate?: boolean;
   /** Another version of the same stored objects. */
   readonly conversion?: Conversion;
-  /** A kind of questions: a `POST` is answered and nothing is stored. */
+  /** A virtual kind: a `POST` is answered and nothing is stored. */
   readonly respond?: (object: JsonRecord) => JsonRecord;
   readonly columns?: readonly DeclaredColumn[];
-  /** OpenAPI schema, when it came with a CRD. */
+  /** The OpenAPI schema of a CRD. */
   readonly schema?: JsonRecord;
 }
 
-/** How the objects of this version are stored. */
+/** Converts objects of this version to and from the stored form. */
 export interface Conversion {
   readonly toStored: (object: JsonRecord) => JsonRecord;
   readonly fromStored: (object: JsonRecord) => JsonRecord;
 }
 
-/** The usual names of a kind. */
+/** The default names of a kind. */
 export const kindNames = (
   group: string,
   kind: string,
@@ -140,17 +139,17 @@ export const kindNames = (
 export const apiVersionOf = ({ group, version }: Pick<KindNames, 'group' | 'version'>): string =>
   group === '' ? version : `${group}/${version}`;
 
-/** `deployments.apps`, `pods`: where objects of that kind are stored. */
+/** `deployments.apps`, `pods`: the store's name of a kind. */
 export const resourceOf = ({ group, plural }: Pick<KindNames, 'group' | 'plural'>): string =>
   group === '' ? plural : `${plural}.${group}`;
 
-/** The resource as it stands in refusals. */
+/** The resource as error messages name it. */
 export const subjectOf = ({ group, plural }: Pick<KindNames, 'group' | 'plural'>) => ({
   group,
   kind: plural,
 });
 
-/** The kind as it stands in refusals. */
+/** The kind as error messages name it. */
 export const kindSubjectOf = ({ group, kind }: Pick<KindNames, 'group' | 'kind'>) => ({
   group,
   kind,

@@ -1,4 +1,4 @@
-/** `metav1.LabelSelector`: no selector matches nothing, an empty one everything. */
+/** `metav1.LabelSelector`: an absent selector matches nothing, an empty one everything. */
 import {
   type JsonRecord,
   listOrEmptyAt,
@@ -35,17 +35,17 @@ export const expressionHolds = (expression: unknown, labels: Labels): boolean =>
   }
 };
 
-/** Whether every wanted label is there with its value. */
+/** Whether every wanted label is present with its value. */
 export const hasLabels = (wanted: Labels, labels: Labels): boolean =>
   Object.entries(wanted).every(([key, value]) => labels[key] === value);
 
-/** Whether a selector holds for labels. */
+/** Whether a selector matches labels. */
 export const selectorHolds = (selector: JsonRecord | undefined, labels: Labels): boolean =>
   selector !== undefined &&
   hasLabels(textRecordOrEmptyAt(selector, 'matchLabels'), labels) &&
   listOrEmptyAt(selector, 'matchExpressions').every((one) => expressionHolds(one, labels));
 
-/** Whether the selector of a workload or a budget selects labels. */
+/** Whether the selector of a workload or a budget matches labels. */
 export const selects = (object: unknown, labels: Labels): boolean =>
   selectorHolds(recordAt(object, 'spec', 'selector'), labels);
 
@@ -56,7 +56,7 @@ const OPERATORS: Readonly<Record<string, (key: string, values: string) => string
   DoesNotExist: (key) => `!${key}`,
 };
 
-/** A selector as a query writes it: `app=web,tier in (a,b)`. */
+/** A selector in query syntax: `app=web,tier in (a,b)`. */
 export const selectorText = (selector: JsonRecord | undefined): string => {
   const equal = Object.entries(textRecordOrEmptyAt(selector, 'matchLabels')).map(
     ([key, value]) => ({ key, text: `${key}=${value}` }),

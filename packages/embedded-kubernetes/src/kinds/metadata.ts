@@ -1,5 +1,5 @@
 /**
- * `metadata`: what the server writes into it, and what is wrong with what clients write.
+ * `metadata`: the fields that the server sets, and the validation of the client's.
  *
  * Source: `apimachinery/pkg/api/validation/objectmeta.go`, `apiserver/pkg/registry/rest/meta.go`.
  */
@@ -31,7 +31,7 @@ import type { Change, Kind } from './kind.ts';
 
 /** The object with some fields of its metadata set; `undefined` removes one. */
 export const withMetadata = (object: JsonRecord, fields: JsonRecord): JsonRecord => {
-  // Every write comes here several times: filling an object costs a third of `fromEntries`.
+  // Hot path: filling an object costs a third of `fromEntries`.
   const metadata: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(recordAt(object, 'metadata') ?? {})) {
     if (!Object.hasOwn(fields, field)) metadata[field] = value;
@@ -48,7 +48,7 @@ const OMITTED_EMPTY = ['labels', 'annotations', 'ownerReferences', 'finalizers']
 const isEmpty = (value: unknown): boolean =>
   value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** The object without the lists and maps of its metadata that have nothing in them. */
+/** The object without empty lists and maps in its metadata. */
 export const withoutEmptyMetadata = (object: JsonRecord): JsonRecord => {
   const metadata = recordAt(object, 'metadata') ?? {};
   const empty = OMITTED_EMPTY.filter((field) => field in metadata && isEmpty(metadata[field]));
@@ -67,7 +67,7 @@ export const namespaceOf = (object: JsonRecord): string =>
 export const finalizersOf = (object: JsonRecord): readonly string[] =>
   listOrEmptyAt(object, 'metadata', 'finalizers').filter((one) => typeof one === 'string');
 
-/** Whether the object waits to be gone. */
+/** Whether the object has a deletion timestamp. */
 export const isDeleting = (object: JsonRecord): boolean =>
   textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
 
@@ -186,7 +186,7 @@ const finalizerProblems = (object: JsonRecord, custom: boolean): FieldProblem[] 
     : unnamed;
 };
 
-/** What is wrong with an object's metadata. */
+/** Validates an object's metadata. */
 export const metadataProblems = (object: JsonRecord, kind: Kind): readonly FieldProblem[] => [
   ...nameProblems(object, kind),
   ...namespaceProblems(object, kind),
@@ -198,7 +198,7 @@ export const metadataProblems = (object: JsonRecord, kind: Kind): readonly Field
 
 const IMMUTABLE = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp'] as const;
 
-/** What is wrong with a change of metadata. */
+/** Validates a change of metadata. */
 export const metadataChangeProblems = ({ wanted, current }: Change): readonly FieldProblem[] => {
   const [now, before] = [recordAt(wanted, 'metadata'), recordAt(current, 'metadata')];
   const immutable = IMMUTABLE.filter((field) => now?.[field] !== before?.[field]).map((field) =>
@@ -219,7 +219,7 @@ export const metadataChangeProblems = ({ wanted, current }: Change): readonly Fi
 
 const TEXT_MAPS = ['labels', 'annotations'] as const;
 
-/** Metadata as clients may send it: texts or null by texts, or undefined. */
+/** Metadata as clients may send it: a map of strings or nulls, or undefined. */
 export const isMetadata = (value: unknown): boolean => {
   const metadata = asRecord(value);
   if (metadata === undefined) return value === undefined || value === null;
@@ -230,7 +230,7 @@ export const isMetadata = (value: unknown): boolean => {
   );
 };
 
-/** The object with an empty text where its labels and annotations say null, as decoders read it. */
+/** Replaces null labels and annotations with empty strings, as Go's decoder does. */
 export const withoutNullTexts = (object: JsonRecord): JsonRecord => {
   const mended = TEXT_MAPS.flatMap((field) => {
     const texts = recordAt(object, 'metadata', field) ?? {};

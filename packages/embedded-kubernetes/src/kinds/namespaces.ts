@@ -1,5 +1,5 @@
 /**
- * Namespaces: what they admit, and their kind.
+ * The kind Namespace and its admission.
  *
  * Source: `apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go`,
  * `pkg/registry/core/namespace/strategy.go`.
@@ -18,7 +18,7 @@ const named = (object: JsonRecord): JsonRecord =>
     labels: { ...recordAt(object, 'metadata', 'labels'), [NAME_LABEL]: nameOf(object) },
   });
 
-/** Namespaces that a cluster cannot be without. */
+/** Namespaces that must not be deleted. */
 const PERMANENT = new Set(['default', 'kube-system', 'kube-public']);
 
 const keepPermanent = (object: JsonRecord): void => {
@@ -28,7 +28,7 @@ const keepPermanent = (object: JsonRecord): void => {
   }
 };
 
-/** The kind Namespace. Its own finalizer stands in its spec. */
+/** The kind Namespace. Its own finalizer is in its spec. */
 export const namespaceKind: Kind = {
   ...kindNames('', 'Namespace', { namespaced: false, shortNames: ['ns'] }),
   resource: 'namespaces',
@@ -66,7 +66,7 @@ export const namespaceKind: Kind = {
   unconditionalUpdate: true,
 };
 
-/** Refuses objects in a namespace that is not there or that goes away. */
+/** Refuses objects in a missing or terminating namespace. */
 export const admitToNamespace = (
   { store }: ApiServerState,
   kind: Kind,

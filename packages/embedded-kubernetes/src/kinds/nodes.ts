@@ -1,4 +1,4 @@
-/** Nodes that a cluster begins with: what a kubelet would have registered. */
+/** The initial nodes of a cluster, as a kubelet would register them. */
 import type { JsonRecord } from '../values/json.ts';
 
 const ZONES = ['zone-a', 'zone-b', 'zone-c'];

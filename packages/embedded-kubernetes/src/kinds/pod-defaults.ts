@@ -1,7 +1,7 @@
 /**
- * What a pod says when it does not say it (`pkg/apis/core/v1/defaults.go`).
+ * Pod defaults (`pkg/apis/core/v1/defaults.go`).
  *
- * Promises: total on whatever was sent; what is of a wrong shape stays for validation to refuse.
+ * Promises: total on any input; malformed values stay for validation to refuse.
  */
 import {
   asRecord,
@@ -92,7 +92,7 @@ const accounts = (spec: JsonRecord): JsonRecord => {
     : { serviceAccountName: name, serviceAccount: name };
 };
 
-/** The spec of a pod or of a template of pods, with its defaults. */
+/** Defaults the spec of a pod or a pod template. */
 const defaultedPodSpec = (spec: JsonRecord): JsonRecord => ({
   restartPolicy: 'Always',
   dnsPolicy: 'ClusterFirst',
@@ -106,7 +106,7 @@ const defaultedPodSpec = (spec: JsonRecord): JsonRecord => ({
   ...mapped(spec, 'volumes', volume),
 });
 
-/** A template of pods with its defaults. */
+/** Defaults a pod template. */
 export const defaultedTemplate = (template: JsonRecord): JsonRecord => ({
   ...template,
   metadata: { ...recordAt(template, 'metadata') },
@@ -123,7 +123,7 @@ const requested = (given: JsonRecord): JsonRecord => {
   };
 };
 
-/** The spec of a pod itself: limits are requests too, links to services are made. */
+/** Defaults a pod's own spec: limits become requests, service links are enabled. */
 export const defaultedOwnSpec = (spec: JsonRecord): JsonRecord => {
   const whole = defaultedPodSpec(spec);
   return {

@@ -1,6 +1,6 @@
 /**
- * The kind Pod (`pkg/registry/core/pod/strategy.go`, and the admission plugins that every cluster
- * runs: Priority, DefaultTolerationSeconds).
+ * The kind Pod (`pkg/registry/core/pod/strategy.go`), with the admission plugins of every cluster:
+ * Priority and DefaultTolerationSeconds.
  */
 import {
   booleanAt,
@@ -50,7 +50,7 @@ const defaultClass = ({ store }: Moment): JsonRecord | undefined => {
   return undefined;
 };
 
-/** The priority that a pod's class gives it. */
+/** The priority of a pod's class. */
 const withPriority = (pod: JsonRecord, spec: JsonRecord, moment: Moment): JsonRecord => {
   const name = textAt(spec, 'priorityClassName') ?? '';
   const found = name === ''
@@ -119,7 +119,7 @@ const fixed = (pod: JsonRecord): JsonRecord => {
   };
 };
 
-/** Without the seconds, which may change. */
+/** Without `tolerationSeconds`, which may change. */
 const tolerationsOf = (pod: JsonRecord): readonly unknown[] =>
   listOrEmptyAt(pod, 'spec', 'tolerations').map((toleration) => {
     const { tolerationSeconds: _, ...rest } = recordAt({ toleration }, 'toleration') ?? {};
@@ -153,7 +153,7 @@ const fixedProblems = ({ wanted, current }: Change): readonly FieldProblem[] =>
     ),
   ];
 
-/** How long a pod may take to go. */
+/** The grace period of a pod. */
 const grace = (pod: JsonRecord, askedSeconds: number | undefined): number => {
   const phase = textAt(pod, 'status', 'phase') ?? '';
   if ((textAt(pod, 'spec', 'nodeName') ?? '') === '') return 0;

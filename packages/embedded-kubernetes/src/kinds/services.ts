@@ -1,4 +1,4 @@
-/** The kind Service, as far as nothing routes to it: addresses are given and never used. */
+/** The kind Service: cluster IPs are allocated but nothing routes to them. */
 import {
   asRecord,
   type JsonRecord,
@@ -32,7 +32,7 @@ const defaulted = (service: JsonRecord): JsonRecord => {
   };
 };
 
-/** Addresses follow one another, so that a story always gives the same ones. */
+/** Addresses are sequential, so that a run is reproducible. */
 const nextAddress = ({ store }: Moment): string => {
   const used = new Set<string>();
   for (const one of store.collection('services').objects()) {

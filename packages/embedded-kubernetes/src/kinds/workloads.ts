@@ -14,7 +14,7 @@ const REPLICAS: ScalePaths = {
   selector: ['spec', 'selector'],
 };
 
-/** `given` with the fields of `more` that it does not have, at every depth of `more`. */
+/** Deep-merges the missing fields of `more` into `given`. */
 const filled = (given: JsonRecord, more: JsonRecord): JsonRecord => {
   const result: Record<string, unknown> = { ...given };
   for (const [field, value] of Object.entries(more)) {
@@ -175,7 +175,7 @@ const workload = (
   };
 };
 
-/** All kinds of `apps/v1` that are served. */
+/** All served kinds of `apps/v1`. */
 export const WORKLOAD_KINDS: readonly Kind[] = [
   workload('Deployment', 'deploy', {
     spec: deploymentSpec,

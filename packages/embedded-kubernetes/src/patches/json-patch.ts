@@ -10,7 +10,7 @@ interface Operation {
   readonly value: unknown;
 }
 
-/** The patch is one, but does not fit the object. */
+/** The patch is well-formed but does not apply to the object. */
 const misfit = (): ApiProblem =>
   new ApiProblem({
     code: 422,
@@ -59,7 +59,7 @@ const at = (value: unknown, [token, ...rest]: readonly string[]): unknown => {
   return at(record[token], rest);
 };
 
-/** The value with what stands at the path changed by `change`, which gets `ABSENT` for nothing. */
+/** Applies `change` to the value at the path; `change` receives `ABSENT` for a missing value. */
 const changed = (
   value: unknown,
   [token, ...rest]: readonly string[],
@@ -98,7 +98,7 @@ const changedList = (
   return list.toSpliced(index, 0, next);
 };
 
-/** A change at an index gets `INSERT` and gives what is inserted, `ABSENT` or `REPLACE`. */
+/** A change at an index receives `INSERT` and returns a value, `ABSENT` or `REPLACE`. */
 const INSERT = Symbol('insert');
 const REPLACE = Symbol('replace');
 
@@ -111,7 +111,7 @@ const removed = (document: unknown, path: readonly string[]): unknown =>
 const added = (document: unknown, path: readonly string[], value: unknown): unknown =>
   changed(document, path, () => value);
 
-/** What is not there is replaced all the same, as the real server's library has it. */
+/** A missing value is replaced all the same, as the real server's library does. */
 const replaced = (document: unknown, path: readonly string[], value: unknown): unknown =>
   changed(document, path, (old) => old === INSERT ? REPLACE : value);
 
@@ -143,7 +143,7 @@ const applied = (document: unknown, { op, path, from, value }: Operation): unkno
   }
 };
 
-/** The document after all operations of a patch; refuses a patch that does not fit. */
+/** The document after all operations of a patch; throws when one does not apply. */
 export const jsonPatched = (document: unknown, patch: unknown): unknown => {
   const operations = asList(patch);
   if (operations === undefined) throw badRequest('error decoding patch: a list was expected');

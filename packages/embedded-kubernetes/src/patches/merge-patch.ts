@@ -1,7 +1,7 @@
 /** JSON merge patches (RFC 7396). */
 import { asRecord } from '../values/json.ts';
 
-/** The target with the patch laid over it: null removes, lists are replaced whole. */
+/** Applies a merge patch: null removes, lists are replaced whole. */
 export const mergePatched = (target: unknown, patch: unknown): unknown => {
   const changes = asRecord(patch);
   if (changes === undefined) return patch;

@@ -1,4 +1,4 @@
-/** Whether two JSON values say the same; the order of keys says nothing. */
+/** Deep equality of JSON values, regardless of key order. */
 import { asList, asRecord } from '../values/json.ts';
 
 /** Deep equality. A key whose value is undefined is absent. */

@@ -2,8 +2,8 @@
  * Strategic merge patches: merge patches whose lists are merged by a key of their entries.
  *
  * Source: the `patchStrategy` and `patchMergeKey` tags of `k8s.io/api`, and
- * `apimachinery/pkg/util/strategicpatch`. Keys go by the name of the field, which is enough for the
- * kinds that are served; every other list is replaced whole, as its tag says.
+ * `apimachinery/pkg/util/strategicpatch`. Merge keys are looked up by field name, which suffices
+ * for the served kinds; every other list is replaced whole, as its tag demands.
  */
 import { asList, asRecord, asText, type JsonRecord } from '../values/json.ts';
 import { sameJson } from './same-json.ts';
@@ -31,7 +31,7 @@ const KEYS: Readonly<Record<string, string>> = {
 
 const SETS = new Set(['finalizers']);
 
-/** Ports of a Service and of a container have different keys. */
+/** Ports of a Service and of a container have different merge keys. */
 const keyOf = (field: string, parent: string): string | undefined => {
   if (field === 'ports') return parent === 'spec' ? 'port' : 'containerPort';
   return Object.hasOwn(KEYS, field) ? KEYS[field] : undefined;
@@ -47,7 +47,7 @@ const isDirective = (key: string): boolean => key.startsWith('$');
 const withoutDirectives = (record: JsonRecord): JsonRecord =>
   Object.fromEntries(Object.entries(record).filter(([key]) => !isDirective(key)));
 
-/** What a patch leaves when there is nothing under it: nulls and directives are gone. */
+/** The result of a patch on an absent value: without nulls and directives. */
 const bare = (value: unknown): unknown => {
   const list = asList(value);
   if (list !== undefined) {
@@ -102,9 +102,9 @@ const placeIn = (
   );
 
 /**
- * A merged list in the order of the real server (`normalizeElementOrder`): the entries that the
- * patch names stand in the patch's order; another one comes before one of them only if it did so
- * before, so what is new comes first.
+ * Orders a merged list like the real server (`normalizeElementOrder`): patched entries follow the
+ * patch's order; another entry precedes one of them only if it did before, so new entries come
+ * first.
  */
 const ordered = (
   list: readonly unknown[],
@@ -175,7 +175,7 @@ const afterDirectives = (
   return Object.fromEntries(Object.entries(merged).filter(([key]) => retained.includes(key)));
 };
 
-/** The value with the patch merged into it; `field` is the name of the field that holds it. */
+/** Merges the patch into the value; `field` is the name of the field that holds it. */
 export const strategicPatched = (current: unknown, patch: unknown, field = ''): unknown => {
   const changes = asRecord(patch);
   const record = asRecord(current);

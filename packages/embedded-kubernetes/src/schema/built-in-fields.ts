@@ -1,10 +1,9 @@
 /**
- * Built-in objects as Go reads them: fields that the kind does not have are dropped, values of a
- * wrong type refused, quantities brought into their canonical form.
+ * Decodes built-in objects as Go does: drops unknown fields, refuses values of a wrong type, and
+ * canonicalizes quantities.
  *
- * Promises: what comes out has the shape of the kind at every depth, so rules may trust it. Source:
- * the OpenAPI documents of Kubernetes
- * (`packages/embedded-kubernetes/src/gen/kubernetes/fields.ts`), `encoding/json` of Go.
+ * Promises: the result has the shape of the kind at every depth, so rules may trust it. Source: the
+ * OpenAPI documents of Kubernetes (`src/gen/kubernetes/fields.ts`), `encoding/json` of Go.
  */
 import { asList, asRecord, type JsonRecord } from '../values/json.ts';
 import { parseQuantity, printQuantity } from '../values/quantity.ts';
@@ -14,7 +13,7 @@ import { badRequest } from '../validation/problem.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Where a value stands: `spec.containers[0].name`, and what is called with what is dropped. */
+/** The path of a value (`spec.containers[0].name`), and the callback for dropped fields. */
 interface Place {
   readonly kind: Kind;
   readonly path: string;
@@ -60,7 +59,7 @@ const isScalar = (value: unknown, note: string): boolean => {
   }
 };
 
-/** Texts in canonical form already, which most are. */
+/** Cached texts in canonical form. */
 const CANONICAL = /^[1-9][0-9]{0,2}(?:m|[kMGT]|[KMGT]i)?$/;
 
 const quantity = (value: unknown, place: Place): unknown => {
@@ -77,14 +76,14 @@ const quantity = (value: unknown, place: Place): unknown => {
   );
 };
 
-/** Lists and maps with nothing in them are not written. */
+/** Empty lists and maps are omitted. */
 const isOmitted = (value: unknown, note: string): boolean =>
   (note[0] === '[' && Array.isArray(value) && value.length === 0) ||
   (note[0] === '{' && asRecord(value) !== undefined && Object.keys(value ?? {}).length === 0);
 
 /**
- * Fields that are not written when they are empty or no, by the type that has them. The documents
- * do not tell them from those that may also be unsaid, so these are the ones that clients set.
+ * Fields with `omitempty` on a zero value, by type. The OpenAPI documents do not mark them, so this
+ * lists the ones that clients set.
  */
 const ZEROES: Readonly<Record<string, readonly string[]>> = {
   PodSpec: ['hostname', 'hostIPC', 'hostNetwork', 'hostPID', 'nodeName', 'subdomain'],
@@ -152,7 +151,7 @@ const shaped = (value: unknown, note: string, place: Place): unknown => {
   }
 };
 
-/** The object in the shape of its built-in kind; `dropped` hears the paths of unknown fields. */
+/** The object in the shape of its built-in kind; `dropped` receives the unknown paths. */
 export const builtInShaped = (
   object: JsonRecord,
   kind: Kind,

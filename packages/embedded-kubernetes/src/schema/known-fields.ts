@@ -1,5 +1,5 @@
 /**
- * Fields that a kind does not have: they are dropped, or refused with `fieldValidation=Strict`.
+ * Unknown fields of an object: dropped, or refused with `fieldValidation=Strict`.
  *
  * Promises: a custom kind has the fields of its schema, a built-in one those of Kubernetes' own
  * OpenAPI documents, at every depth.
@@ -9,7 +9,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { badRequest } from '../validation/problem.ts';
 import { builtInShaped, metadataShaped } from './built-in-fields.ts';
 
-/** Paths of the fields that `kept` lost. */
+/** Paths of the fields that are missing in `kept`. */
 const lost = (value: unknown, kept: unknown, path = ''): readonly string[] => {
   const list = asList(value);
   if (list !== undefined) {
@@ -23,14 +23,14 @@ const lost = (value: unknown, kept: unknown, path = ''): readonly string[] => {
   });
 };
 
-/** What happens to fields that a kind does not have (`fieldValidation` of a request). */
+/** What to do with unknown fields (`fieldValidation` of a request). */
 export interface FieldPolicy {
   readonly isStrict: boolean;
-  /** Hears of what is dropped, in the words of a `Warning` header. */
+  /** Receives dropped fields in the wording of a `Warning` header. */
   readonly warn: (text: string) => void;
 }
 
-/** An object without the fields that its kind does not have; refuses it when it is strict. */
+/** The object without unknown fields; throws when they are refused. */
 export const withKnownFields = (
   object: JsonRecord,
   kind: Kind,

@@ -1,8 +1,8 @@
 /**
- * What a structural schema finds wrong with an object, in the words of the real server.
+ * Validates an object against a structural schema, with the real server's messages.
  *
- * Ajv validates; the sentences are those of `kube-openapi/pkg/validation/errors`. The
- * promises of lists (`x-kubernetes-list-type`) are checked here: JSON Schema cannot express them.
+ * Ajv validates; the messages are those of `kube-openapi/pkg/validation/errors`. List types
+ * (`x-kubernetes-list-type`) are checked here, because JSON Schema cannot express them.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { asList, asRecord, type JsonRecord, listOrEmptyAt, recordAt } from '../values/json.ts';
@@ -24,7 +24,7 @@ const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DURATION = /^-?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h|d|w))+$/;
 
-/** Formats that the real server checks; the others are words for readers. */
+/** Formats that the real server checks; it ignores the others. */
 const FORMATS = { 'date-time': DATE_TIME, 'date': DATE, 'duration': DURATION };
 
 const NESTED = ['items', 'additionalProperties', 'not'];
@@ -49,7 +49,7 @@ const typeOf = (schema: JsonRecord): JsonRecord => {
   return { type: schema['nullable'] === true ? [...types, 'null'] : types };
 };
 
-/** A structural schema as the JSON Schema that means the same. */
+/** Converts a structural schema to the equivalent JSON Schema. */
 const plainSchema = (value: unknown): unknown => {
   const schema = asRecord(value);
   if (schema === undefined) return value;

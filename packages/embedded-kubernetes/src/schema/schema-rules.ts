@@ -1,10 +1,10 @@
 /**
  * The CEL rules of a schema (`x-kubernetes-validations`).
  *
- * Promises: a rule that the evaluator cannot compile is told when the CRD comes, so none is passed
- * over in unsubscribe; a rule with `oldSelf` is judged on updates alone, where both values are
- * there. Kubernetes' own CEL functions beyond the standard ones (`isURL`, `quantity`, …) are not
- * known. Source: `apiextensions-apiserver/pkg/apiserver/schema/cel`.
+ * Promises: a rule that does not compile is reported when the CRD is created, never skipped
+ * silently; a transition rule (with `oldSelf`) runs on updates only, where both values exist.
+ * Kubernetes' CEL extensions (`isURL`, `quantity`, …) are not supported. Source:
+ * `apiextensions-apiserver/pkg/apiserver/schema/cel`.
  */
 import { Environment } from '@marcbachmann/cel-js';
 import { asList, asRecord, asText, type JsonRecord, recordAt } from '../values/json.ts';
@@ -20,7 +20,7 @@ export type RuleValidator = (
 interface Rule {
   readonly text: string;
   readonly message: string | undefined;
-  /** `messageExpression`: the words, worked out; undefined when it gives none. */
+  /** The evaluated `messageExpression`; undefined when it yields none. */
   readonly worded: ((self: unknown, oldSelf: unknown) => string | undefined) | undefined;
   readonly reason: string;
   readonly fieldPath: string;
@@ -38,7 +38,7 @@ const compiled = (text: string): Rule['holds'] => {
   return (self, oldSelf) => program({ self, oldSelf }) === true;
 };
 
-/** As the real one has it: an expression that fails, or gives no text, is passed over. */
+/** Like the real server: skips an expression that fails or yields no string. */
 const wordedBy = (text: string): NonNullable<Rule['worded']> => {
   const { valid, error } = environment.check(text);
   if (!valid) throw new Error(error?.message.split('\n')[0] ?? `"${text}" is no message`);
@@ -68,7 +68,7 @@ const ruleOf = (value: unknown): Rule => {
   };
 };
 
-/** The value as CEL sees it: whole numbers are integers where the schema says so. */
+/** The value as CEL types it: whole numbers are integers where the schema says so. */
 const celValue = (value: unknown, schema: JsonRecord): unknown => {
   if (typeof value === 'number') {
     const whole = schema['type'] === 'integer' || schema['x-kubernetes-int-or-string'] === true;
@@ -100,7 +100,7 @@ interface Level {
   readonly items: Level | undefined;
 }
 
-/** The part of a schema that has rules in it; undefined when there are none. */
+/** The parts of a schema that contain rules; undefined when there are none. */
 const levelOf = (schema: JsonRecord | undefined): Level | undefined => {
   if (schema === undefined) return undefined;
   const rules = (asList(schema['x-kubernetes-validations']) ?? []).map(ruleOf);
@@ -178,7 +178,7 @@ const ruleProblems = (level: Level, place: Place): readonly FieldProblem[] => {
   return [...own, ...inner];
 };
 
-/** The validator of the rules in a schema; throws with a sentence when one of them is none. */
+/** The rule validator of a schema; throws when a rule does not compile. */
 export const ruleValidator = (schema: JsonRecord): RuleValidator => {
   const level = levelOf(schema);
   if (level === undefined) return () => [];

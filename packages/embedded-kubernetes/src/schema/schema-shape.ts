@@ -1,12 +1,11 @@
 /**
- * What a structural schema makes of an object before it is judged: unknown fields go, defaults
- * come.
+ * Prunes unknown fields and applies defaults before validation.
  *
  * Source: `apiextensions-apiserver/pkg/apiserver/schema/{pruning,defaulting}`.
  */
 import { asList, asRecord, type JsonRecord, recordAt } from '../values/json.ts';
 
-/** Fields that every object has, at the root and in embedded resources. */
+/** Fields of every object, at the root and in embedded resources. */
 const TYPE_FIELDS = ['apiVersion', 'kind', 'metadata'];
 
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
@@ -18,7 +17,7 @@ const propertyOf = (schema: JsonRecord, field: string): JsonRecord | undefined =
 const isOpen = (schema: JsonRecord): boolean =>
   schema[PRESERVE] === true || schema['additionalProperties'] === true;
 
-/** The value without the fields that the schema does not know. */
+/** The value without fields that the schema does not define. */
 export const pruned = (value: unknown, schema: JsonRecord, isRoot = false): unknown => {
   const list = asList(value);
   const items = recordAt(schema, 'items');
@@ -51,7 +50,7 @@ const withDefaultsOf = (record: JsonRecord, schema: JsonRecord): JsonRecord => {
   return filled;
 };
 
-/** The value with the defaults of the schema, also of what defaults bring. */
+/** The value with the schema's defaults, applied recursively. */
 export const defaulted = (value: unknown, schema: JsonRecord): unknown => {
   const list = asList(value);
   const items = recordAt(schema, 'items');

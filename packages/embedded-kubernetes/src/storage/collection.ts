@@ -1,14 +1,14 @@
 /**
- * All objects of one resource, and how they came to be what they are.
+ * All objects of one resource and their recent history.
  *
- * Promises: reads hand out the stored objects themselves, so nobody may change one; whatever was
- * true at a revision that is not forgotten can be read again; the history holds at most
- * `historyMax` changes and forgets the oldest half when it is full.
+ * Promises: reads return the stored objects themselves, which must not be mutated; any revision in
+ * the history can be read; the history holds at most `historyMax` changes and drops the oldest half
+ * when it is full.
  */
 import type { JsonRecord } from '../values/json.ts';
 import { makeNamespaceStore, type NamespaceStore } from './namespace-store.ts';
 
-/** What an object is called. Objects of the cluster have the namespace ''. */
+/** Namespace and name of an object. Cluster-scoped objects have the namespace ''. */
 export interface ObjectName {
   readonly namespace: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface StoredChange {
   /** `pods`, `deployments.apps`. */
   readonly resource: string;
   readonly at: ObjectName;
-  /** As it is now; for a deletion as it was last, with the revision of the deletion. */
+  /** The current object; for a deletion the last one, with the revision of the deletion. */
   readonly object: JsonRecord;
   readonly before: JsonRecord | undefined;
 }
@@ -38,18 +38,18 @@ export interface Collection {
   readonly size: () => number;
   /** Unordered; of one namespace or of all. */
   readonly objects: (namespace?: string) => Iterable<JsonRecord>;
-  /** In the order in which the real one lists: by namespace, then by name. */
+  /** In the real server's list order: by namespace, then by name. */
   readonly ordered: (namespace?: string) => Iterable<NamedObject>;
-  /** As `ordered`, at a revision; undefined when it is forgotten. */
+  /** As `ordered`, at a revision; undefined when it is compacted. */
   readonly orderedAt: (revision: number, namespace?: string) => readonly NamedObject[] | undefined;
-  /** Changes after a revision, oldest first; undefined when some of them are forgotten. */
+  /** Changes after a revision, oldest first; undefined when some are compacted. */
   readonly since: (revision: number) => readonly StoredChange[] | undefined;
   readonly record: (change: StoredChange) => void;
-  /** Forgets every change up to and including `revision`. */
+  /** Drops every change up to and including `revision`. */
   readonly forget: (revision: number) => void;
 }
 
-/** How many past revisions are kept ready for pages that follow. */
+/** How many past revisions stay materialized for continued lists. */
 const READY_MAX = 4;
 
 const orderKey = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`;
@@ -57,7 +57,7 @@ const orderKey = ({ namespace, name }: ObjectName): string => `${namespace}/${na
 const byOrder = ({ at: left }: NamedObject, { at: right }: NamedObject): number =>
   orderKey(left) < orderKey(right) ? -1 : 1;
 
-/** The first index at which `holds`, for a list on which it holds from some index on. */
+/** The first index at which `holds`, in a list where it holds from some index onwards. */
 export const firstIndex = <T>(list: readonly T[], holds: (item: T) => boolean): number => {
   let [low, high] = [0, list.length];
   while (low < high) {
@@ -86,7 +86,7 @@ const all = function* (stores: Iterable<NamespaceStore>): Generator<JsonRecord> 
   for (const store of stores) yield* store.objects();
 };
 
-/** What stood there before the `undone` changes, which are the newest ones. */
+/** The state before the `undone` changes, which are the newest ones. */
 const undoing = (
   now: Iterable<NamedObject>,
   undone: readonly StoredChange[],

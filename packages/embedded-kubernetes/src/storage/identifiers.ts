@@ -1,10 +1,10 @@
-/** UIDs and generated names, drawn from a seed: the same story gives the same ones. */
+/** UIDs and generated names from a seed: reproducible between runs. */
 import { nextSeed, type Seed, unitInterval } from '../values/random.ts';
 
-/** Where new identities come from. */
+/** The source of identities. */
 export interface Identifiers {
   readonly uid: () => string;
-  /** Five characters that make a name of a prefix. */
+  /** Five characters that `generateName` appends. */
   readonly suffix: () => string;
 }
 
@@ -13,7 +13,7 @@ const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
 const WORDS_OF_A_UID = [0, 1, 2, 3];
 
-/** Identities of a seed. */
+/** Identities from a seed. */
 export const makeIdentifiers = (start: Seed): Identifiers => {
   let seed = start;
   const next = (): number => {

@@ -1,7 +1,8 @@
 /**
- * The objects of one namespace of one resource, by name and in the order of their names.
+ * The objects of one namespace of one resource, by name and in name order.
  *
- * Promises: `named` costs one look-up; an ordered walk sorts only after names came or went.
+ * Promises: `named` costs one look-up; an ordered iteration sorts only after names were added or
+ * removed.
  */
 import type { JsonRecord } from '../values/json.ts';
 
@@ -11,7 +12,7 @@ export interface NamespaceStore {
   readonly put: (name: string, object: JsonRecord) => void;
   readonly remove: (name: string) => void;
   readonly size: () => number;
-  /** In no promised order, and at no cost. */
+  /** In no particular order, at no cost. */
   readonly objects: () => Iterable<JsonRecord>;
   /** In the order of names. */
   readonly names: () => readonly string[];

@@ -1,10 +1,9 @@
 /**
- * The state of the embedded cluster: objects by resource, one count of revisions, subscriptions.
+ * The state of the embedded cluster: objects by resource, one revision counter, subscriptions.
  *
- * Promises: every write takes the next revision, whatever its resource; listeners get changes in
- * the order of their revisions, also when one of them writes while it listens; objects are plain
- * parsed JSON, replaced and never changed, so reading copies nothing. What may be written is not
- * judged here.
+ * Promises: every write takes the next revision, whatever its resource; listeners receive changes
+ * in revision order, even when a listener writes; objects are plain parsed JSON, replaced and never
+ * mutated, so reads copy nothing. Validation happens elsewhere.
  */
 import { type JsonRecord, recordAt } from '../values/json.ts';
 import {
@@ -18,29 +17,29 @@ import {
 export interface Store {
   /** The newest revision. */
   readonly revision: () => number;
-  /** A resource's objects; empty when nobody has written one. */
+  /** A resource's objects; empty until the first write. */
   readonly collection: (resource: string) => Collection;
-  /** Writes an object and gives it as it is kept, with its new `resourceVersion`. */
+  /** Writes an object; returns it as stored, with its new `resourceVersion`. */
   readonly put: (resource: string, at: ObjectName, object: JsonRecord) => JsonRecord;
-  /** Removes an object and gives it as it was, with the revision of its end. */
+  /** Removes an object; returns its last state, with the revision of the deletion. */
   readonly remove: (resource: string, at: ObjectName) => JsonRecord | undefined;
-  /** Calls `listen` with every change from now on; returns what ends that. */
+  /** Calls `listen` with every future change; returns the unsubscribe function. */
   readonly subscribe: (listen: (change: StoredChange) => void) => () => void;
-  /** Forgets what happened up to and including `revision` (default: everything until now). */
+  /** Compacts the history up to and including `revision` (default: all of it). */
   readonly compact: (revision?: number) => void;
-  /** The names of the resources that were ever written. */
+  /** Resources that were ever written. */
   readonly resources: () => Iterable<string>;
 }
 
-/** How a store is made. */
+/** Options of a store. */
 export interface StoreOptions {
   /** The revision before the first write. */
   readonly startRevision?: number;
-  /** How many changes each resource remembers. */
+  /** How many changes per resource to keep. */
   readonly historyMax?: number;
 }
 
-/** As many changes as the real watch cache holds at most. */
+/** The maximum capacity of the real watch cache. */
 const HISTORY_MAX = 102_400;
 
 const revised = (object: JsonRecord, revision: number): JsonRecord => ({
@@ -48,7 +47,7 @@ const revised = (object: JsonRecord, revision: number): JsonRecord => ({
   metadata: { ...recordAt(object, 'metadata'), resourceVersion: `${revision}` },
 });
 
-/** Delivers changes one after the other, also those that are made during a delivery. */
+/** Delivers changes one after the other, also those made during a delivery. */
 const makeSubscriptions = () => {
   const listeners = new Set<(change: StoredChange) => void>();
   const waiting: StoredChange[] = [];

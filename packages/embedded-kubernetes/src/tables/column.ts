@@ -1,13 +1,13 @@
-/** What a column of a Table is, and the words that many columns share. */
+/** Table columns and the cell formats they share. */
 import type { JsonRecord } from '../values/json.ts';
 import { asRecord, listOrEmptyAt, recordAt, textAt, textRecordOrEmptyAt } from '../values/json.ts';
 
-/** One column: how it is called and what stands in it. */
+/** One column: its name and its cells. */
 export interface Column {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'number' | 'date';
   readonly format?: string;
-  /** 0 is always shown, 1 with `-o wide`. */
+  /** 0 is always shown, 1 only with `-o wide`. */
   readonly priority: number;
   readonly description?: string;
   readonly cell: (object: JsonRecord, nowMs: number) => unknown;
@@ -21,11 +21,11 @@ const column =
     cell,
   });
 
-/** Columns that are always shown: of text, of whole numbers. */
+/** Always visible columns: strings, integers. */
 export const text = column('string', 0);
 export const integer = column('integer', 0);
 
-/** A column that is shown with `-o wide`. */
+/** A column for `-o wide`. */
 export const wide = column('string', 1);
 
 /** The name of the object. */
@@ -34,7 +34,7 @@ export const NAME: Column = {
   format: 'name',
 };
 
-/** What stands where nothing is known. */
+/** The placeholder of an unknown value. */
 const NONE = '<none>';
 export const UNKNOWN = '<unknown>';
 
@@ -69,13 +69,13 @@ const humanDuration = (ms: number): string => {
   return `${Math.floor(seconds / YEAR)}y`;
 };
 
-/** How long ago a time was, as people read it. */
+/** The age of a timestamp, human-readable. */
 export const since = (time: string | undefined, nowMs: number): string => {
   const then = Date.parse(time ?? '');
   return Number.isNaN(then) ? UNKNOWN : humanDuration(nowMs - then);
 };
 
-/** How old the object is. */
+/** The age of the object. */
 export const AGE: Column = text(
   'Age',
   (object, nowMs) => since(textAt(object, 'metadata', 'creationTimestamp'), nowMs),
@@ -91,7 +91,7 @@ const expressionText = (expression: unknown): string => {
   return `${key} ${WORDS[operator] ?? operator} (${values.join(',')})`;
 };
 
-/** A label selector as people write it: `app=web,tier in (a,b)`. */
+/** A human-readable label selector: `app=web,tier in (a,b)`. */
 export const selectorText = (selector: unknown): string => {
   const record = asRecord(selector);
   if (record === undefined) return NONE;
@@ -104,13 +104,13 @@ export const selectorText = (selector: unknown): string => {
   return orNone(parts.join(','));
 };
 
-/** Labels as people write them: `a=b,c=d`. */
+/** Human-readable labels: `a=b,c=d`. */
 export const labelText = (labels: unknown): string =>
   orNone(
     Object.entries(textRecordOrEmptyAt(labels)).sort().map(([key, value]) => `${key}=${value}`)
       .join(','),
   );
 
-/** How many entries the objects at these fields have together. */
+/** The total number of entries in these fields of the object. */
 export const countOf = (object: JsonRecord, ...fields: readonly string[]): number =>
   fields.reduce((sum, field) => sum + Object.keys(recordAt(object, field) ?? {}).length, 0);

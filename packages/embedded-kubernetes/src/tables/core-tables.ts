@@ -1,4 +1,4 @@
-/** Columns of nodes, events and the small kinds. */
+/** Table columns of nodes, Events and the small kinds. */
 import {
   type JsonRecord,
   listOrEmptyAt,
@@ -70,7 +70,7 @@ export const NODE_COLUMNS: readonly Column[] = [
   wide('Container-Runtime', nodeInfo('containerRuntimeVersion')),
 ];
 
-/** An object that an event is about, in the words of either group. */
+/** The object that an Event regards, in either group's field names. */
 const aboutOf = (event: JsonRecord): JsonRecord =>
   recordAt(event, 'involvedObject') ?? recordAt(event, 'regarding') ?? {};
 

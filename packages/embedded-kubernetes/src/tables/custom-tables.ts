@@ -1,8 +1,8 @@
 /**
- * Columns of custom resources: what a JSONPath of their definition leads to.
+ * Table columns of custom resources, from `additionalPrinterColumns`.
  *
- * Promises: the part of JSONPath that CRDs use: names, quoted names, places, `[*]`, and entries
- * that have a field of a value. Of several values the first is shown.
+ * Promises: supports the JSONPath subset that CRDs use: names, quoted names, indexes, `[*]`, and
+ * filters by field value. Of several values the first is shown.
  */
 import { asList, asRecord, type JsonRecord, valueAt } from '../values/json.ts';
 import type { DeclaredColumn } from '../kinds/kind.ts';
@@ -38,7 +38,7 @@ const stepOf = (groups: Readonly<Record<string, string | undefined>>): Step => {
   return path === undefined ? all : having(path, value);
 };
 
-/** The steps of a path; undefined when it is not understood. */
+/** The steps of a path; undefined when it is not supported. */
 const stepsOf = (path: string): readonly Step[] | undefined => {
   const steps: Step[] = [];
   STEP.lastIndex = 0;
@@ -82,6 +82,6 @@ const declared = ({ name, type, format, priority = 0, description, jsonPath }: D
   };
 };
 
-/** The columns that a definition declares, after the name; without any, the age. */
+/** The columns that a definition declares, after the name; by default the age. */
 export const customColumns = (columns: readonly DeclaredColumn[]): readonly Column[] =>
   columns.length === 0 ? [NAME, AGE] : [NAME, ...columns.map(declared)];

@@ -40,7 +40,7 @@ const terminatedReason = (status: unknown): string | undefined => {
   return signal === 0 ? `ExitCode:${numberAt(terminated, 'exitCode') ?? 0}` : `Signal:${signal}`;
 };
 
-/** The first container that waits or has ended says why; of several, the first in the spec. */
+/** The first container that is waiting or terminated determines the reason, in spec order. */
 const containerReason = (pod: JsonRecord): string | undefined => {
   for (const status of statusesOf(pod)) {
     const waiting = textAt(status, 'state', 'waiting', 'reason') ?? '';

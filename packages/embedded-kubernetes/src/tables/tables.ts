@@ -1,5 +1,5 @@
 /**
- * Tables: what `kubectl get` prints, made by the server.
+ * Server-side Tables, which `kubectl get` prints.
  *
  * Source: Kubernetes API concepts (Table), `pkg/printers/internalversion`.
  */
@@ -41,11 +41,11 @@ export interface TableOptions {
   readonly include: string;
 }
 
-/** What goes into one Table. */
+/** The inputs of one Table. */
 export interface TableContent {
   readonly metadata: JsonRecord;
   readonly objects: readonly JsonRecord[];
-  /** Says what the columns are. */
+  /** Whether to include the column definitions. */
   readonly isFirst: boolean;
 }
 
@@ -75,7 +75,7 @@ const FINISHED: Readonly<Record<string, string>> = {
   Failed: 'The pod failed.',
 };
 
-/** kubectl may leave out rows that are done with. */
+/** kubectl may hide completed rows. */
 const rowConditions = (object: JsonRecord, { resource }: Kind): JsonRecord => {
   const phase = `${recordAt(object, 'status')?.['phase'] ?? ''}`;
   const message = resource === 'pods' ? FINISHED[phase] : undefined;

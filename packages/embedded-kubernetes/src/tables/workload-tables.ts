@@ -1,4 +1,4 @@
-/** Columns of what makes pods, and of budgets. */
+/** Table columns of workloads and budgets. */
 import {
   type JsonRecord,
   listOrEmptyAt,

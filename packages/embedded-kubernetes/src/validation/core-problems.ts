@@ -1,4 +1,4 @@
-/** What is wrong with the small kinds (the validations in `pkg/apis` of Kubernetes). */
+/** Validates the small kinds (the validations in `pkg/apis` of Kubernetes). */
 import { type JsonRecord, listOrEmptyAt, numberAt, recordAt, textAt } from '../values/json.ts';
 import { fieldForbidden, type FieldProblem, invalid, required, tooLong } from './field-problem.ts';
 
@@ -17,7 +17,7 @@ const keyProblems = (object: JsonRecord, field: string): readonly FieldProblem[]
     )
   );
 
-/** What is wrong with the data of a ConfigMap or a Secret. */
+/** Validates the data of a ConfigMap or a Secret. */
 export const dataProblems = (object: JsonRecord): readonly FieldProblem[] => {
   const fields = ['data', 'binaryData'];
   const bytes = fields.reduce((sum, field) => sum + bytesOf(recordAt(object, field) ?? {}), 0);
@@ -29,7 +29,7 @@ export const dataProblems = (object: JsonRecord): readonly FieldProblem[] => {
   ];
 };
 
-/** What is wrong with a Lease. */
+/** Validates a Lease. */
 export const leaseProblems = (lease: JsonRecord): readonly FieldProblem[] => {
   const seconds = numberAt(lease, 'spec', 'leaseDurationSeconds') ?? 1;
   return seconds > 0
@@ -39,7 +39,7 @@ export const leaseProblems = (lease: JsonRecord): readonly FieldProblem[] => {
 
 const PRIORITY_MAX = 1_000_000_000;
 
-/** What is wrong with a PriorityClass; those of the system are higher than all others. */
+/** Validates a PriorityClass; only system classes may exceed the user limit. */
 export const priorityProblems = (given: JsonRecord): readonly FieldProblem[] => {
   const system = (textAt(given, 'metadata', 'name') ?? '').startsWith('system-');
   return system || (numberAt(given, 'value') ?? 0) <= PRIORITY_MAX ? [] : [
@@ -47,11 +47,11 @@ export const priorityProblems = (given: JsonRecord): readonly FieldProblem[] => 
   ];
 };
 
-/** What is wrong with an event in the words of the core group. */
+/** Validates an Event in the field names of the core group. */
 export const eventProblems = (event: JsonRecord): readonly FieldProblem[] => {
   const involved = textAt(event, 'involvedObject', 'namespace') ?? '';
   const namespace = textAt(event, 'metadata', 'namespace') ?? '';
-  // What has no namespace is told of in the default one.
+  // An Event about a cluster-scoped object belongs to the default namespace.
   const expected = involved === '' ? 'default' : involved;
   return expected === namespace ? [] : [
     invalid('involvedObject.namespace', involved, 'does not match event.namespace'),
@@ -63,7 +63,7 @@ const accessProblems = (object: JsonRecord): readonly FieldProblem[] =>
     ? []
     : [required('spec.accessModes', 'at least 1 access mode is required')];
 
-/** What is wrong with a PersistentVolumeClaim. */
+/** Validates a PersistentVolumeClaim. */
 export const claimProblems = (claim: JsonRecord): readonly FieldProblem[] => [
   ...accessProblems(claim),
   ...(recordAt(claim, 'spec', 'resources', 'requests')?.['storage'] === undefined
@@ -71,12 +71,12 @@ export const claimProblems = (claim: JsonRecord): readonly FieldProblem[] => [
     : []),
 ];
 
-/** What is wrong with a PersistentVolume. */
+/** Validates a PersistentVolume. */
 export const volumeProblems = (volume: JsonRecord): readonly FieldProblem[] => [
   ...accessProblems(volume),
   ...(recordAt(volume, 'spec', 'capacity') === undefined ? [required('spec.capacity')] : []),
 ];
 
-/** What is wrong with a VolumeAttachment. */
+/** Validates a VolumeAttachment. */
 export const attachmentProblems = (attachment: JsonRecord): readonly FieldProblem[] =>
   (textAt(attachment, 'spec', 'attacher') ?? '') === '' ? [required('spec.attacher')] : [];

@@ -1,7 +1,4 @@
-/**
- * What is wrong with fields of an object, and the 422 that says it
- * (`apimachinery/pkg/util/validation/field`).
- */
+/** Field errors and the 422 that reports them (`apimachinery/pkg/util/validation/field`). */
 import { ApiProblem, type Cause, qualified, type Subject } from './problem.ts';
 
 type FieldReason =
@@ -27,7 +24,7 @@ const WORDS: Readonly<Record<FieldReason, string>> = {
   FieldValueNotFound: 'Not found',
 };
 
-/** One thing that is wrong. */
+/** One field error. */
 export type FieldProblem = Cause & { readonly field: string };
 
 const withDetail = (text: string, detail: string): string =>
@@ -45,30 +42,30 @@ const plain = (reason: FieldReason) => (field: string, detail = '') => ({
   message: withDetail(WORDS[reason], detail),
 });
 
-/** The field must be there. */
+/** The field is required. */
 export const required: (field: string, detail?: string) => FieldProblem = plain(
   'FieldValueRequired',
 );
-/** The field may not be set, or may not change. */
+/** The field is forbidden or immutable. */
 export const fieldForbidden: (field: string, detail?: string) => FieldProblem = plain(
   'FieldValueForbidden',
 );
-/** The value is longer than it may be. */
+/** The value is too long. */
 export const tooLong: (field: string, detail?: string) => FieldProblem = plain('FieldValueTooLong');
-/** The value is none that the field takes. */
+/** The value is invalid. */
 export const invalid: (field: string, value: unknown, detail?: string) => FieldProblem = valued(
   'FieldValueInvalid',
 );
-/** The value is of the wrong type. */
+/** The value has the wrong type. */
 export const wrongType: (field: string, value: unknown, detail?: string) => FieldProblem = valued(
   'FieldValueTypeInvalid',
 );
-/** The value stands there twice. */
+/** The value is a duplicate. */
 export const duplicate: (field: string, value: unknown) => FieldProblem = valued(
   'FieldValueDuplicate',
 );
 
-/** The value is none of those that are known. */
+/** The value is not supported. */
 export const notSupported = (
   field: string,
   value: unknown,
@@ -83,7 +80,7 @@ export const notSupported = (
 
 const problemText = ({ field, message }: FieldProblem): string => `${field}: ${message}`;
 
-/** Several problems in one sentence, each once. */
+/** Joins field errors into one message, without duplicates. */
 const aggregate = (problems: readonly FieldProblem[]): string => {
   const [first = '', ...more] = new Set(problems.map(problemText));
   return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;

@@ -1,4 +1,4 @@
-/** Rules for names, labels and annotations, with the sentences of the real server. */
+/** Rules for names, labels and annotations, with the real server's messages. */
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -38,16 +38,16 @@ const shaped =
     ...(pattern.test(value) ? [] : [text]),
   ];
 
-/** What is wrong with a name that may have dots. */
+/** Validates a DNS subdomain name. */
 export const subdomainProblems = shaped(SUBDOMAIN, SUBDOMAIN_MAX, SUBDOMAIN_TEXT);
-/** What is wrong with a name that is one label. */
+/** Validates a DNS label. */
 export const labelNameProblems = shaped(LABEL, LABEL_MAX, LABEL_TEXT);
-/** What is wrong with the name of a Service. */
+/** Validates the name of a Service. */
 export const serviceNameProblems = shaped(SERVICE_LABEL, LABEL_MAX, SERVICE_TEXT);
-/** What is wrong with the value of a label. */
+/** Validates a label value. */
 export const labelValueProblems = shaped(LABEL_VALUE, LABEL_MAX, LABEL_VALUE_TEXT);
 
-/** What is wrong with a name that is one segment of a path. */
+/** Validates a name that is one path segment. */
 export const pathSegmentProblems = (value: string): readonly string[] => {
   if (value === '.' || value === '..') return [`may not be '${value}'`];
   return ['/', '%'].filter((part) => value.includes(part)).map((part) =>
@@ -55,7 +55,7 @@ export const pathSegmentProblems = (value: string): readonly string[] => {
   );
 };
 
-/** What is wrong with the key of a label, annotation or finalizer: `prefix/name` or `name`. */
+/** Validates the key of a label, annotation or finalizer: `prefix/name` or `name`. */
 export const qualifiedNameProblems = (value: string): readonly string[] => {
   const parts = value.split('/');
   const name = parts.at(-1) ?? '';

@@ -1,5 +1,5 @@
 /**
- * What is wrong with the spec of a pod, as far as clients of this cluster rely on it
+ * Validates a pod spec, as far as clients of this cluster rely on it
  * (`pkg/apis/core/validation/validation.go`).
  */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../values/json.ts';
@@ -79,7 +79,7 @@ const ofVolumes = (spec: JsonRecord, field: string): FieldProblem[] => {
   ];
 };
 
-/** What is wrong with the spec at `field`. */
+/** Validates the spec at `field`. */
 export const podSpecProblems = (spec: JsonRecord, field: string): readonly FieldProblem[] => {
   const policy = textAt(spec, 'restartPolicy') ?? '';
   const seconds = numberAt(spec, 'terminationGracePeriodSeconds') ?? 0;

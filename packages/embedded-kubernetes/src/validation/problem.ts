@@ -1,15 +1,15 @@
 /**
- * Refusals in the words of the real API server (`apimachinery/pkg/api/errors`).
+ * API errors with the real server's messages (`apimachinery/pkg/api/errors`).
  *
- * Promises: a problem is a whole `Status`: code, reason, message, details with their causes. Verbs
- * throw it, and the one place that answers requests turns it into an answer.
+ * Promises: a problem is a complete `Status`: code, reason, message, details with causes. Verbs
+ * throw it, and the request handler turns it into a response.
  */
 import type { JsonRecord } from '../values/json.ts';
 
-/** Resource or kind with its group, as it stands in `details`. */
+/** Resource or kind with its group, as in `details`. */
 export interface Subject {
   readonly group: string;
-  /** `pods` or `Pod`: the real server is of two minds, error by error. */
+  /** `pods` or `Pod`: the real server uses either, depending on the error. */
   readonly kind: string;
 }
 
@@ -29,11 +29,11 @@ interface ApiProblemFields {
   readonly metadata?: JsonRecord;
 }
 
-/** A request was refused. */
+/** A refused request. */
 export class ApiProblem extends Error {
   readonly code: number;
   readonly retryAfterSeconds: number | undefined;
-  /** The `Status` that the client reads. */
+  /** The `Status` that the client receives. */
   readonly status: JsonRecord;
 
   constructor(
@@ -75,7 +75,7 @@ export const notFound = (subject: Subject, name: string): ApiProblem =>
     details: detailsOf(subject, name),
   });
 
-/** No such path at all. */
+/** 404 for an unknown path. */
 export const noSuchPath = (): ApiProblem =>
   new ApiProblem({
     code: 404,
@@ -84,7 +84,7 @@ export const noSuchPath = (): ApiProblem =>
     details: {},
   });
 
-/** 409: the name is taken. */
+/** 409: the name exists. */
 export const alreadyExists = (subject: Subject, name: string, leaving = false): ApiProblem =>
   new ApiProblem({
     code: 409,
@@ -94,7 +94,7 @@ export const alreadyExists = (subject: Subject, name: string, leaving = false): 
     details: detailsOf(subject, name),
   });
 
-/** Another write came first, or a precondition does not hold. */
+/** 409: another write came first, or a precondition does not hold. */
 export const conflict = (subject: Subject, name: string, why: string): ApiProblem =>
   new ApiProblem({
     code: 409,
@@ -103,11 +103,11 @@ export const conflict = (subject: Subject, name: string, why: string): ApiProble
     details: detailsOf(subject, name),
   });
 
-/** The message when a resourceVersion is not the newest. */
+/** The message for a stale resourceVersion. */
 export const OUTDATED =
   'the object has been modified; please apply your changes to the latest version and try again';
 
-/** 403, with the causes that the real one gives. */
+/** 403, with the real server's causes. */
 export const forbidden = (
   subject: Subject,
   name: string,
@@ -122,15 +122,15 @@ export const forbidden = (
     details: { ...detailsOf(subject, name), ...(causes.length === 0 ? {} : { causes }) },
   });
 
-/** 400: the request makes no sense. */
+/** 400: the request is malformed. */
 export const badRequest = (message: string): ApiProblem =>
   new ApiProblem({ code: 400, reason: 'BadRequest', message });
 
-/** What was asked for happened too long ago. */
+/** 410: the requested revision is compacted. */
 export const expired = (message: string): ApiProblem =>
   new ApiProblem({ code: 410, reason: 'Expired', message });
 
-/** 405 for an action that a kind does not have. */
+/** 405 for an action that the kind does not support. */
 export const methodNotAllowed = (subject: Subject, action: string): ApiProblem =>
   new ApiProblem({
     code: 405,
@@ -139,7 +139,7 @@ export const methodNotAllowed = (subject: Subject, action: string): ApiProblem =
     details: detailsOf(subject, ''),
   });
 
-/** The verb is not served on this path at all. */
+/** 405: the verb is not supported on this path. */
 export const verbNotServed = (): ApiProblem =>
   new ApiProblem({
     code: 405,
@@ -152,7 +152,7 @@ export const verbNotServed = (): ApiProblem =>
 export const unsupportedMediaType = (message: string): ApiProblem =>
   new ApiProblem({ code: 415, reason: 'UnsupportedMediaType', message });
 
-/** Try again; `causes` say why. */
+/** 429 with its causes. */
 export const tooManyRequests = (
   message: string,
   { causes = [], retryAfterSeconds }: {
@@ -171,7 +171,7 @@ export const tooManyRequests = (
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 
-/** The server is younger than the revision that was asked for. */
+/** 504: the requested revision is newer than the store's. */
 export const tooLargeRevision = (wanted: number, current: number): ApiProblem =>
   new ApiProblem({
     code: 504,

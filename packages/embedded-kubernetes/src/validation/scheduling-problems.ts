@@ -1,4 +1,4 @@
-/** What is wrong with tolerations, taints and amounts (`pkg/apis/core/validation`). */
+/** Validates tolerations, taints and resources (`pkg/apis/core/validation`). */
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../values/json.ts';
 import { compareQuantities, parseQuantity, type Quantity } from '../values/quantity.ts';
 import { duplicate, type FieldProblem, invalid, notSupported, required } from './field-problem.ts';
@@ -28,13 +28,13 @@ const ofToleration = (toleration: unknown, field: string): readonly FieldProblem
   ];
 };
 
-/** What is wrong with the tolerations of a pod's spec at `field`. */
+/** Validates the tolerations of a pod spec at `field`. */
 export const tolerationProblems = (spec: JsonRecord, field: string): readonly FieldProblem[] =>
   listOrEmptyAt(spec, 'tolerations').flatMap((toleration, index) =>
     ofToleration(toleration, `${field}.tolerations[${index}]`)
   );
 
-/** What is wrong with the node selector of a pod's spec at `field`. */
+/** Validates the node selector of a pod spec at `field`. */
 export const nodeSelectorProblems = (spec: JsonRecord, field: string): readonly FieldProblem[] =>
   Object.values(recordAt(spec, 'nodeSelector') ?? {}).flatMap((value) =>
     labelValueProblems(`${value}`).map((problem) =>
@@ -42,7 +42,7 @@ export const nodeSelectorProblems = (spec: JsonRecord, field: string): readonly 
     )
   );
 
-/** What is wrong with the taints of a node. The real server names them as part of the metadata. */
+/** Validates a node's taints. The real server reports them under metadata. */
 export const taintProblems = (node: JsonRecord): readonly FieldProblem[] => {
   const seen = new Set<string>();
   return listOrEmptyAt(node, 'spec', 'taints').flatMap((taint, index) => {
@@ -71,11 +71,11 @@ const ofAmounts = (amounts: JsonRecord, field: string): readonly FieldProblem[] 
       : []
   );
 
-/** `example.com/gpu`: counted whole, and never promised twice. */
+/** `example.com/gpu`: extended resources are integers and cannot be overcommitted. */
 const isExtended = (name: string): boolean =>
   name.includes('/') && !name.split('/')[0]?.endsWith('kubernetes.io');
 
-/** What is wrong with the resources of a container at `field`. */
+/** Validates the resources of a container at `field`. */
 export const resourceProblems = (container: unknown, field: string): readonly FieldProblem[] => {
   const requests = recordAt(container, 'resources', 'requests');
   const limits = recordAt(container, 'resources', 'limits');

@@ -1,11 +1,11 @@
-/** What is wrong with a label selector (`apimachinery/pkg/apis/meta/v1/validation`). */
+/** Validates label selectors (`apimachinery/pkg/apis/meta/v1/validation`). */
 import { listOrEmptyAt, textAt } from '../values/json.ts';
 import { fieldForbidden, type FieldProblem, invalid, required } from './field-problem.ts';
 
 const SETS = new Set(['In', 'NotIn']);
 const PRESENCES = new Set(['Exists', 'DoesNotExist']);
 
-/** What is wrong with the selector at `field`. */
+/** Validates the selector at `field`. */
 export const selectorProblems = (selector: unknown, field: string): readonly FieldProblem[] =>
   listOrEmptyAt(selector, 'matchExpressions').flatMap((expression, index) => {
     const at = `${field}.matchExpressions[${index}]`;

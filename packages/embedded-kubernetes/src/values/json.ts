@@ -1,7 +1,7 @@
 /**
- * Reads JSON that came from outside. Every function is total: whatever is not of the wanted shape
- * reads as `undefined` (or as empty, where the name says `OrEmpty`), and nothing throws. The
- * narrowing of `unknown` stands here once, so that nobody else needs a controllers.
+ * Reads untrusted JSON. Every function is total: a value of the wrong shape reads as `undefined`
+ * (or as empty, where the name says `OrEmpty`), and nothing throws. All narrowing of `unknown`
+ * happens here.
  */
 
 /** A JSON object whose fields are not known yet. */
@@ -32,7 +32,7 @@ export const asNumber = (value: unknown): number | undefined =>
 const asBoolean = (value: unknown): boolean | undefined =>
   typeof value === 'boolean' ? value : undefined;
 
-/** The field that `path` leads to; only own fields of objects are followed. */
+/** The field at `path`; only own fields of objects are followed. */
 export const valueAt = (value: unknown, ...path: readonly string[]): unknown => {
   let at = value;
   for (const key of path) {
@@ -42,23 +42,23 @@ export const valueAt = (value: unknown, ...path: readonly string[]): unknown => 
   return at;
 };
 
-/** `textAt(pod, 'metadata', 'name')`: the text that the path leads to. */
+/** The string at a path: `textAt(pod, 'metadata', 'name')`. */
 export const textAt = (value: unknown, ...path: readonly string[]): string | undefined =>
   asText(valueAt(value, ...path));
 
-/** The finite number that the path leads to. */
+/** The finite number at a path. */
 export const numberAt = (value: unknown, ...path: readonly string[]): number | undefined =>
   asNumber(valueAt(value, ...path));
 
-/** The boolean that the path leads to. */
+/** The boolean at a path. */
 export const booleanAt = (value: unknown, ...path: readonly string[]): boolean | undefined =>
   asBoolean(valueAt(value, ...path));
 
-/** The object that the path leads to. */
+/** The object at a path. */
 export const recordAt = (value: unknown, ...path: readonly string[]): JsonRecord | undefined =>
   asRecord(valueAt(value, ...path));
 
-/** The list that the path leads to; empty when there is none. */
+/** The list at a path; empty when there is none. */
 export const listOrEmptyAt = (value: unknown, ...path: readonly string[]): readonly unknown[] =>
   asList(valueAt(value, ...path)) ?? [];
 
@@ -66,8 +66,8 @@ const isTextRecord = (record: JsonRecord): record is Readonly<Record<string, str
   Object.values(record).every((entry) => typeof entry === 'string');
 
 /**
- * The entries of an object whose values are text; others are left out. `{}` when it is none. When
- * nothing is left out it is the object itself.
+ * The string entries of an object; other entries are dropped. `{}` when it is not an object.
+ * Returns the object itself when nothing is dropped.
  */
 export const textRecordOrEmptyAt = (
   value: unknown,

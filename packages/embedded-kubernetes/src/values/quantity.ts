@@ -1,18 +1,18 @@
 /**
- * Kubernetes quantities, exactly: what apimachinery's `resource.Quantity` reads, prints and adds,
- * without a floating point number anywhere.
+ * Exact Kubernetes quantities: parses, prints and adds like apimachinery's `resource.Quantity`,
+ * without floating point.
  *
- * Promises: a value is held in whole billionths (nanos), so sums are exact and of any size; what
- * is finer is rounded away from zero when it is read; printing gives Go's text, so that a sum made
- * here and one made by a Go peer agree to the byte. Malformed text is a value, never an exception.
+ * Promises: a value is an integer of nanos, so sums are exact and unbounded; finer values round
+ * away from zero when parsed; printing matches Go, so that a sum made here and one made by a Go
+ * peer agree to the byte. Malformed text is a value, never an exception.
  *
- * Three differences from Go, all in texts that no API server lets through or that Go itself cannot
- * read back: a text without a digit (`k`) is malformed and not zero; the length and the exponent
- * have limits, because a peer that adds `1e2000000000` to `1n` runs out of memory; and an amount
- * beyond the largest suffix keeps that suffix (`1000E`), where Go drops it and prints `1`.
+ * Three differences from Go, all in texts that no API server accepts or that Go itself cannot read
+ * back: a text without a digit (`k`) is malformed and not zero; length and exponent are limited,
+ * because a peer that adds `1e2000000000` to `1n` runs out of memory; and an amount beyond the
+ * largest suffix keeps that suffix (`1000E`), where Go drops it and prints `1`.
  */
 
-/** How a quantity is printed; a sum takes that of its first operand that is not zero. */
+/** The format of a quantity; a sum takes that of its first operand that is not zero. */
 export type QuantityFormat = 'BinarySI' | 'DecimalSI' | 'DecimalExponent';
 
 /** An exact amount. */
@@ -20,26 +20,26 @@ export interface Quantity {
   /** The value in billionths. */
   readonly nanos: bigint;
   readonly format: QuantityFormat;
-  /** The text it was read from, where Go keeps it instead of the canonical form (`1.500`). */
+  /** The original text, where Go keeps it instead of the canonical form (`1.500`). */
   readonly written: string | undefined;
 }
 
-/** What a text is, as a quantity. */
+/** The result of parsing a quantity. */
 export type QuantityReading =
   | { readonly _tag: 'Quantity'; readonly quantity: Quantity }
-  /** `problem` goes on a sentence that starts with the text: `has the unknown suffix "mi"`. */
+  /** `problem` continues a sentence that starts with the text: `has the unknown suffix "mi"`. */
   | { readonly _tag: 'Malformed'; readonly problem: string };
 
-/** Longest text that is read. */
+/** Maximum text length. */
 const QUANTITY_LENGTH_MAX = 256;
-/** Largest exponent, up or down, that is read. */
+/** Maximum magnitude of the exponent. */
 const QUANTITY_EXPONENT_MAX = 999;
 
 const NANOS_PER_UNIT = 1_000_000_000n;
 const NANO_EXPONENT = -9;
-/** The largest int64: what a binary quantity is capped at. */
+/** The largest int64: the cap of a binary quantity. */
 const BINARY_CAP_NANOS = ((1n << 63n) - 1n) * NANOS_PER_UNIT;
-/** More digits than these do not fit an int64, and Go then forgets the text it read. */
+/** More digits do not fit an int64, and Go then drops the original text. */
 const FAST_DECIMAL_DIGITS = 18;
 const FAST_BINARY_DIGITS = 14;
 
@@ -62,7 +62,7 @@ const SUFFIXES: ReadonlyMap<string, Suffix> = new Map<string, Suffix>([
   ]),
 ]);
 
-/** Sign, whole digits, fraction digits, suffix: loose, because the suffix is checked afterwards. */
+/** Sign, integer digits, fraction digits, suffix; the suffix is checked separately. */
 const SHAPE = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[+-]?[0-9]*)$/;
 const EXPONENT = /^[eE]([+-]?[0-9]+)$/;
 
@@ -86,7 +86,7 @@ interface Parts extends Suffix {
   readonly fraction: string;
 }
 
-/** Magnitude in nanos, rounded up when it is finer than that. */
+/** Magnitude in nanos, rounded up. */
 const magnitudeNanos = ({ whole, fraction, format, exponent }: Parts): bigint => {
   const digits = BigInt(whole + fraction);
   const isBinary = format === 'BinarySI';
@@ -97,7 +97,7 @@ const magnitudeNanos = ({ whole, fraction, format, exponent }: Parts): bigint =>
   return (scaled + divisor - 1n) / divisor;
 };
 
-/** Whether Go takes this text for canonical and prints it again as it stands. */
+/** Whether Go considers this text canonical and prints it unchanged. */
 const isKeptAsWritten = ({ whole, fraction, format, exponent }: Parts): boolean => {
   if (format === 'BinarySI') {
     const digits = FAST_BINARY_DIGITS - (exponent * 3) / 10;
@@ -121,7 +121,7 @@ const quantityOf = (parts: Parts, isNegative: boolean): Quantity => {
   };
 };
 
-/** Reads a quantity: `500m`, `1.5Gi`, `-2e3`. */
+/** Parses a quantity: `500m`, `1.5Gi`, `-2e3`. */
 export const parseQuantity = (text: string): QuantityReading => {
   if (text === '') return malformed('is empty');
   if (text.length > QUANTITY_LENGTH_MAX) {
@@ -173,7 +173,7 @@ const canonicalQuantity = ({ nanos, format }: Quantity): string => {
   return printDecimal(nanos, format === 'BinarySI' ? 'DecimalSI' : format);
 };
 
-/** Go's `String()`: the canonical text, or the text that was read where Go keeps that. */
+/** Go's `String()`: the canonical text, or the original text where Go keeps it. */
 export const printQuantity = (quantity: Quantity): string =>
   quantity.written ?? canonicalQuantity(quantity);
 

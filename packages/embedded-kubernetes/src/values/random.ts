@@ -1,4 +1,4 @@
-/** Randomness from a seed: the same seed draws the same numbers on every runtime. */
+/** Seeded randomness: the same numbers on every runtime. */
 
 /** A 32-bit seed. */
 export type Seed = number;

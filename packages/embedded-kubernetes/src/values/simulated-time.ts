@@ -1,31 +1,31 @@
 /**
- * Time that moves only when it is told to, for tests and simulation.
+ * A clock that advances only on demand, for tests and simulation.
  *
- * Timers fire in order of their due time and, at the same instant, in order of their making.
- * `advance` lets promises settle between instants, so that fibers woken by one timer have run
- * before the next one fires.
+ * Timers fire in order of their due time and, at the same instant, in creation order. `advance`
+ * lets promises settle between instants, so that fibers resumed by one timer have run before the
+ * next one fires.
  */
 import type { Time } from './time.ts';
 import { type Timer, timerHeap } from './timer-heap.ts';
 
-/** A `Time` with its crank. */
+/** A `Time` that the test advances. */
 export interface SimulatedTime extends Time {
-  /** Moves time forward by `ms`, firing what becomes due, and lets the event loop go quiet. */
+  /** Advances time by `ms`, fires due timers and lets the event loop settle. */
   readonly advance: (ms: number) => Promise<void>;
   /** Fires the next timer, whenever it is due; false when there is none. */
   readonly advanceToNext: () => Promise<boolean>;
   /** Lets pending promises settle without moving time. */
   readonly settle: () => Promise<void>;
-  /** Moves the wall clock alone, as an operator's NTP daemon would. */
+  /** Moves only the wall clock, as NTP would. */
   readonly jumpWallClock: (ms: number) => void;
   /** How many timers are armed. */
   readonly pending: () => number;
 }
 
-/** Rounds of the event loop that settle; a fiber needs a few to cross its own promises. */
+/** Event-loop rounds per settle; a fiber needs a few to resolve its own promises. */
 const IDLE_LOOPS = 6;
 
-/** By `setImmediate`, as Effect's scheduler: message ports would overtake its fibers on Deno. */
+/** `setImmediate`, like Effect's scheduler: message ports would overtake its fibers on Deno. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 /** A simulated `Time` that starts at `startMs` of the wall clock. */

@@ -1,12 +1,12 @@
 /**
- * Timers in the order in which they fire.
+ * A heap of timers.
  *
- * Promises: the earliest first, and of those that are due at one moment the one that was made
- * first; adding, firing and cancelling cost little however many there are, because simulated worlds
- * arm tens of thousands and cancel most. What was cancelled stays until it comes up or is swept.
+ * Promises: the earliest fires first, ties in creation order; adding, firing and cancelling are
+ * cheap at any size, because simulations arm tens of thousands of timers and cancel most. A
+ * cancelled timer stays until it reaches the top or is swept.
  */
 
-/** Something that is to happen. */
+/** One timer. */
 export interface Timer {
   readonly dueMs: number;
   readonly order: number;
@@ -15,23 +15,23 @@ export interface Timer {
   armed: boolean;
 }
 
-/** The timers that are armed. */
+/** The armed timers. */
 export interface TimerHeap {
   readonly add: (timer: Timer) => void;
-  /** Takes a timer out of use; again changes nothing. */
+  /** Cancels a timer; idempotent. */
   readonly disarm: (timer: Timer) => void;
   readonly first: () => Timer | undefined;
   /** How many are armed. */
   readonly size: () => number;
 }
 
-/** Fewer than this are not worth sweeping. */
+/** Smaller heaps are not swept. */
 const SWEEP_MIN = 1000;
 
 const comesBefore = (one: Timer, other: Timer): boolean =>
   one.dueMs < other.dueMs || (one.dueMs === other.dueMs && one.order < other.order);
 
-/** Puts a timer in its place, from the end of a binary heap upwards. */
+/** Sifts a timer up from the end of the heap. */
 const rise = (heap: Timer[], timer: Timer): void => {
   let at = heap.length;
   while (at > 0) {
@@ -44,7 +44,7 @@ const rise = (heap: Timer[], timer: Timer): void => {
   heap[at] = timer;
 };
 
-/** Puts a timer in its place, from the top of a binary heap downwards. */
+/** Sifts a timer down from the top of the heap. */
 const sink = (heap: Timer[], timer: Timer): void => {
   let at = 0;
   while (true) {
@@ -68,7 +68,7 @@ export const timerHeap = (): TimerHeap => {
   let armed = 0;
   const sweep = (): void => {
     if (heap.length < SWEEP_MIN || heap.length < 2 * armed) return;
-    // A list in order is a heap.
+    // A sorted list is a heap.
     heap = heap.filter((timer) => timer.armed)
       .sort((one, other) => comesBefore(one, other) ? -1 : 1);
   };

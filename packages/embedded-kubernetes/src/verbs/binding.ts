@@ -1,4 +1,6 @@
-/** `POST pods/<name>/binding`: a pod gets its node (`pkg/registry/core/pod/storage/storage.go`). */
+/**
+ * `POST pods/<name>/binding`: binds a pod to a node (`pkg/registry/core/pod/storage/storage.go`).
+ */
 import { type JsonRecord, recordAt, textAt } from '../values/json.ts';
 import { rfc3339Seconds } from '../values/time.ts';
 import { type ApiServerState, storedOrRefuse, type Target } from '../api-server-state.ts';

@@ -1,5 +1,5 @@
 /**
- * `POST`: new objects.
+ * `POST`: creates objects.
  *
  * Source: `apiserver/pkg/registry/rest/create.go`, `generic/registry/store.go` (Create).
  */
@@ -26,12 +26,12 @@ import { admitToNamespace } from '../kinds/namespaces.ts';
 import { invalidObject } from '../validation/field-problem.ts';
 import { alreadyExists, ApiProblem, badRequest } from '../validation/problem.ts';
 
-/** How a write is meant. */
+/** Options of a write. */
 export interface WriteOptions {
   readonly dryRun: boolean;
 }
 
-/** Longer prefixes are cut, so that the whole is a name. */
+/** Longer prefixes are truncated, so that the result is a valid name. */
 const GENERATED_PREFIX_MAX = 58;
 
 const named = ({ identifiers }: ApiServerState, object: JsonRecord): JsonRecord => {
@@ -42,7 +42,7 @@ const named = ({ identifiers }: ApiServerState, object: JsonRecord): JsonRecord 
   });
 };
 
-/** The object in the namespace of the request; refuses one that says another. */
+/** The object in the request's namespace; throws when the body names another. */
 export const inNamespace = (object: JsonRecord, { kind, at }: Target): JsonRecord => {
   const given = namespaceOf(object);
   if (!kind.namespaced) {
@@ -75,7 +75,7 @@ const assertNew = (object: JsonRecord): void => {
   });
 };
 
-/** The object as it would be stored; refuses what may not be. */
+/** The object as it would be stored; throws when it is invalid. */
 const prepared = (server: ApiServerState, { kind, at }: Target, sent: JsonRecord): JsonRecord => {
   const moment = momentOf(server);
   const placed = withoutEmptyMetadata(inNamespace(sent, { kind, at }));
@@ -92,7 +92,7 @@ const prepared = (server: ApiServerState, { kind, at }: Target, sent: JsonRecord
   return begun;
 };
 
-/** Makes an object; `at.name` is not looked at. Gives it as it is stored then. */
+/** Creates an object; ignores `at.name`. Returns the stored object. */
 export const create = (
   server: ApiServerState,
   target: Target,

@@ -1,5 +1,5 @@
 /**
- * `DELETE`: objects that go, at once, after their grace, or when their finalizers let them.
+ * `DELETE`: deletes objects at once, after their grace period, or after their finalizers.
  *
  * Source: `apiserver/pkg/registry/rest/delete.go`, `generic/registry/store.go` (Delete).
  */
@@ -18,7 +18,7 @@ import { finalizersOf, generationOf, isDeleting, nameOf, withMetadata } from '..
 import { invalid, invalidObject, notSupported } from '../validation/field-problem.ts';
 import { badRequest, conflict } from '../validation/problem.ts';
 
-/** `DeleteOptions`, read. */
+/** Parsed `DeleteOptions`. */
 export interface DeleteOptions {
   readonly dryRun: boolean;
   readonly graceSeconds?: number;
@@ -28,10 +28,10 @@ export interface DeleteOptions {
   readonly resourceVersion?: string;
 }
 
-/** What a deletion came to. */
+/** The result of a deletion. */
 export interface Deleted {
   readonly object: JsonRecord;
-  /** False while it waits for its grace or its finalizers. */
+  /** False while the object waits for its grace period or its finalizers. */
   readonly gone: boolean;
 }
 
@@ -60,7 +60,7 @@ const assertOptions = (options: JsonRecord, name: string): void => {
   ]);
 };
 
-/** Reads `DeleteOptions` from a body and a query; the body wins. */
+/** Parses `DeleteOptions` from body and query; the body wins. */
 export const deleteOptions = (
   body: unknown,
   query: URLSearchParams,
@@ -92,7 +92,7 @@ export const deleteOptions = (
   };
 };
 
-/** Refuses when a precondition does not hold. */
+/** Throws 409 when a precondition does not hold. */
 export const assertPreconditions = (
   object: JsonRecord,
   kind: Kind,
@@ -119,7 +119,7 @@ export const assertPreconditions = (
   }
 };
 
-/** The finalizers of an object whose dependents are to be orphaned, or deleted before it. */
+/** The finalizers of an object whose dependents are orphaned, or deleted before it. */
 const finalizersFor = (
   object: JsonRecord,
   kind: Kind,
@@ -148,7 +148,7 @@ const pushedGeneration = (object: JsonRecord): JsonRecord => {
   return generation === 0 || isDeleting(object) ? {} : { generation: generation + 1 };
 };
 
-/** An object that waits for its grace. */
+/** An object in its grace period. */
 const leaving = (object: JsonRecord, graceSeconds: number, nowMs: number): JsonRecord =>
   withMetadata(object, {
     ...pushedGeneration(object),
@@ -167,7 +167,7 @@ const marked = (object: JsonRecord, nowMs: number): JsonRecord => {
   });
 };
 
-/** A grace that is cut shorter; undefined leaves it as it is. */
+/** A shortened grace period; undefined leaves it unchanged. */
 const shortened = (
   object: JsonRecord,
   askedSeconds: number | undefined,
@@ -185,7 +185,7 @@ const shortened = (
 };
 
 interface Plan {
-  /** What is written; undefined writes nothing. */
+  /** The object to write; undefined writes nothing. */
   readonly object: JsonRecord | undefined;
   readonly gone: boolean;
 }
@@ -222,7 +222,7 @@ const planOf = (
   return { object: marked(kind.onDeleting?.(begun) ?? begun, nowMs), gone: false };
 };
 
-/** Deletes an object as far as it may go now. */
+/** Deletes an object as far as it may be deleted now. */
 export const remove = (server: ApiServerState, target: Target, options: DeleteOptions): Deleted => {
   const { kind, at } = target;
   const object = storedOrRefuse(server, target);
@@ -242,7 +242,7 @@ export const remove = (server: ApiServerState, target: Target, options: DeleteOp
 const isSame = (left: JsonRecord, right: JsonRecord): boolean =>
   JSON.stringify(left) === JSON.stringify(right);
 
-/** What answers the deletion of an object that is gone, where the object itself does not. */
+/** The response to a completed deletion, unless the kind responds with the object. */
 export const deletedStatus = (kind: Kind, object: JsonRecord): JsonRecord => ({
   kind: 'Status',
   apiVersion: 'v1',

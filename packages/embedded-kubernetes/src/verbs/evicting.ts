@@ -1,10 +1,10 @@
 /**
- * `POST pods/<name>/eviction`: a pod goes if its budget lets it.
+ * `POST pods/<name>/eviction`: deletes a pod if its budget allows it.
  *
  * Source: `pkg/registry/core/pod/storage/eviction.go` of Kubernetes 1.36, step by step, with one
- * difference: nothing conflicts inside a store that does one thing at a time, so no call waits for
- * a retry, and a UID that does not match is refused at once. As there, a slot that was taken for a
- * pod whose deletion is then refused stays taken.
+ * difference: the store is serial, so no write conflicts, no call waits for a retry, and a UID
+ * mismatch is refused at once. As there, a slot taken for a pod whose deletion is then refused
+ * stays taken.
  */
 import {
   asRecord,
@@ -29,7 +29,7 @@ const DISRUPTED_PODS_MAX = 2000;
 const RETRY_SECONDS = 10;
 const VIOLATION = "Cannot evict pod as it would violate the pod's disruption budget.";
 
-/** An eviction as it was asked for. */
+/** A parsed eviction request. */
 export interface EvictionCall {
   readonly body: JsonRecord;
   readonly query: URLSearchParams;
@@ -122,7 +122,7 @@ const assertSlot = (budget: JsonRecord, name: string): void => {
   if (allowed === 0) throw exhausted(budget, name);
 };
 
-/** Takes one slot of a budget for a pod, or refuses. */
+/** Takes one slot of a budget for a pod, or throws. */
 const takeSlot = (
   { store, time }: ApiServerState,
   budget: JsonRecord,
@@ -150,7 +150,7 @@ const takeSlot = (
   store.put(BUDGETS, { namespace, name }, updated);
 };
 
-/** Marks the pod as evicted, then deletes it. */
+/** Sets the DisruptionTarget condition, then deletes the pod. */
 const markAndDelete = (server: ApiServerState, target: Target, options: DeleteOptions): void => {
   const pod = storedOrRefuse(server, target);
   assertPreconditions(pod, target.kind, options);
@@ -185,7 +185,7 @@ const optionsOf = ({ body, query }: EvictionCall, name: string): DeleteOptions =
 const TWO_BUDGETS = 'This pod has more than one PodDisruptionBudget, which the eviction ' +
   'subresource does not support.';
 
-/** Evicts a pod; gives the Status of its success, refuses with the real one's reasons. */
+/** Evicts a pod; returns a success Status or throws the real API server's error. */
 export const evict = (server: ApiServerState, target: Target, call: EvictionCall): JsonRecord => {
   const { name } = target.at;
   const kind = textAt(call.body, 'kind') ?? 'Eviction';

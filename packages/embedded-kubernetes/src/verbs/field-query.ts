@@ -4,7 +4,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { nameOf, namespaceOf } from '../kinds/metadata.ts';
 import { badRequest } from '../validation/problem.ts';
 
-/** Whether an object is selected. */
+/** Whether an object matches. */
 export type FieldTest = (object: JsonRecord) => boolean;
 
 interface Term {
@@ -40,7 +40,7 @@ const assertKnown = (terms: readonly Term[], kind: Kind): void => {
   }
 };
 
-/** The test that a query asks for; refuses fields that the kind does not offer. */
+/** Parses a field selector; throws for fields that the kind does not support. */
 export const fieldTest = (selector: string, kind: Kind): FieldTest | undefined => {
   if (selector.trim() === '') return undefined;
   const terms = selector.split(',').filter((text) => text !== '').map(termOf);

@@ -1,10 +1,8 @@
-/**
- * `labelSelector` of a query: `a=b,c!=d,e in (f,g),!h` (`apimachinery/pkg/labels/selector.go`).
- */
+/** `labelSelector` of a query: `a=b,c!=d,e in (f,g),!h` (`apimachinery/pkg/labels/selector.go`). */
 import { labelValueProblems, qualifiedNameProblems } from '../validation/names.ts';
 import { badRequest } from '../validation/problem.ts';
 
-/** Whether labels are selected. */
+/** Whether labels match. */
 export type LabelTest = (labels: Readonly<Record<string, string>>) => boolean;
 
 const WORD = '[^\\s!=,()<>]+';
@@ -12,7 +10,7 @@ const ABSENCE = `!\\s*(?<absent>${WORD})`;
 const COMPARISON = '(?<sign>==|=|!=|>|<)\\s*(?<value>[^\\s,()!=<>]*)';
 const MEMBERSHIP = '\\s(?<set>in|notin)\\s*\\((?<values>[^()]*)\\)';
 
-/** One requirement with the comma behind it. */
+/** One requirement with its trailing comma. */
 const REQUIREMENT = new RegExp(
   `^\\s*(?:${ABSENCE}|(?<key>${WORD})\\s*(?:${COMPARISON}|${MEMBERSHIP})?)\\s*(?:,|$)`,
 );
@@ -50,7 +48,7 @@ const assertNamesAndValues = (groups: Readonly<Record<string, string | undefined
   if (problem !== undefined) throw badRequest(`unable to parse requirement: ${name}: ${problem}`);
 };
 
-/** The test that a query asks for; refuses what is no selector. */
+/** Parses a label selector; throws when it is malformed. */
 export const labelTest = (selector: string): LabelTest | undefined => {
   if (selector.trim() === '') return undefined;
   const tests: LabelTest[] = [];

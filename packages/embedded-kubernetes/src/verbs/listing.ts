@@ -19,20 +19,20 @@ import { firstIndex, type NamedObject } from '../storage/collection.ts';
 import { type FieldTest, fieldTest } from './field-query.ts';
 import { type LabelTest, labelTest } from './label-query.ts';
 
-/** What a list or a watch asks for. */
+/** Options of a list or a watch. */
 export interface Selection {
   readonly kind: Kind;
   /** Undefined is every namespace. */
   readonly namespace: string | undefined;
-  /** Undefined is every name: a name in the path of a watch. */
+  /** Undefined is every name; set for a watch of a single object. */
   readonly name?: string;
   readonly query: URLSearchParams;
 }
 
-/** Whether an object is selected; undefined selects all. */
+/** Whether an object matches; undefined matches all. */
 export type ObjectTest = (object: JsonRecord) => boolean;
 
-/** The test that the selectors of a query make. */
+/** The predicate of a query's selectors. */
 export const objectTest = ({ kind, query, name }: Selection): ObjectTest | undefined => {
   const labels: LabelTest | undefined = labelTest(query.get('labelSelector') ?? '');
   const fields: FieldTest | undefined = fieldTest(query.get('fieldSelector') ?? '', kind);
@@ -45,7 +45,7 @@ export const objectTest = ({ kind, query, name }: Selection): ObjectTest | undef
 
 const REVISION = /^(0|[1-9][0-9]*)$/;
 
-/** The resourceVersion of a query; undefined when it says none. Refuses what is no number. */
+/** The resourceVersion of a query; undefined when absent. Throws when it is not a number. */
 export const revisionIn = (query: URLSearchParams): number | undefined => {
   const text = query.get('resourceVersion') ?? '';
   if (text === '') return undefined;
@@ -58,7 +58,7 @@ export const revisionIn = (query: URLSearchParams): number | undefined => {
 
 interface Token {
   readonly revision: number;
-  /** The first key of the page, as the real one writes it: `namespace/name\0`. */
+  /** The first key of the page in the real server's form: `namespace/name\0`. */
   readonly start: string;
 }
 
@@ -118,7 +118,7 @@ const limitOf = (query: URLSearchParams): number => {
   return Number.isInteger(limit) && limit > 0 ? limit : Number.POSITIVE_INFINITY;
 };
 
-/** The first index whose key is later than the one that ended the page before. */
+/** The first index whose key follows the last one of the previous page. */
 const startIndex = (walked: readonly NamedObject[], start: string): number => {
   const ended = start.replaceAll('\0', '');
   return firstIndex(walked, (named) => keyOf(named) > ended);
@@ -178,7 +178,7 @@ const assertQuery = (query: URLSearchParams): void => {
   }
 };
 
-/** Where a list reads: at the newest revision, or at one that the query names. */
+/** The revision of a list: the newest, or the one that the query names. */
 const readAt = (server: ApiServerState, { kind, namespace, query }: Selection): Page => {
   const { store } = server;
   const collection = store.collection(kind.resource);
@@ -209,7 +209,7 @@ const readAt = (server: ApiServerState, { kind, namespace, query }: Selection): 
   return { items: walked, revision: asked };
 };
 
-/** An item of a list; built-in ones do not repeat their kind. */
+/** A list item; built-in ones omit their kind. */
 const itemOf = (kind: Kind, stored: JsonRecord): JsonRecord => {
   const object = servedBy(kind, stored);
   if (kind.custom) return object;
@@ -217,7 +217,7 @@ const itemOf = (kind: Kind, stored: JsonRecord): JsonRecord => {
   return rest;
 };
 
-/** The list that a query asks for. */
+/** The requested list. */
 export const list = (server: ApiServerState, selection: Selection): JsonRecord => {
   const { kind, query } = selection;
   assertQuery(query);
@@ -236,7 +236,7 @@ export const list = (server: ApiServerState, selection: Selection): JsonRecord =
   };
 };
 
-/** Refuses to read one object at a revision that is still to come. */
+/** Throws when a GET names a future revision. */
 export const assertReadable = ({ store }: ApiServerState, query: URLSearchParams): void => {
   const asked = revisionIn(query);
   if (asked !== undefined && asked > store.revision()) {

@@ -1,8 +1,8 @@
 /**
- * `PATCH`: JSON patches, merge patches, and strategic ones for what is built in.
+ * `PATCH`: JSON, merge and strategic merge patches; the last for built-in kinds only.
  *
- * Server-side apply is refused with 415: it keeps who owns which field, which nobody asked for yet.
- * Source: `apiserver/pkg/endpoints/handlers/patch.go`.
+ * Server-side apply is refused with 415: field ownership is not implemented. Source:
+ * `apiserver/pkg/endpoints/handlers/patch.go`.
  */
 import { asRecord, type JsonRecord, textAt } from '../values/json.ts';
 import { type ApiServerState, servedBy, storedOrRefuse, type Target } from '../api-server-state.ts';
@@ -21,11 +21,11 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
 const APPLY = /^application\/apply-patch\+(?:yaml|cbor)$/;
 
-/** A patch as it came. */
+/** A patch request. */
 export interface Patch extends UpdateOptions {
   readonly contentType: string;
   readonly body: unknown;
-  /** What happens to fields that the kind does not have. */
+  /** What to do with unknown fields. */
   readonly fields: FieldPolicy;
 }
 
@@ -47,7 +47,7 @@ const assertAccepted = (contentType: string, kind: Kind): void => {
   );
 };
 
-/** The document with the patch applied; refuses what does not fit. */
+/** The patched document; throws when the patch does not apply. */
 export const patched = (
   document: JsonRecord,
   { contentType, body }: Patch,
@@ -90,7 +90,7 @@ const assertSameIdentity = (object: JsonRecord, current: JsonRecord, kind: Kind)
   ]);
 };
 
-/** Patches an object and gives it as it is then. */
+/** Patches an object; returns the stored object. */
 export const patch = (server: ApiServerState, target: Target, given: Patch): JsonRecord => {
   const { kind, at } = target;
   assertAccepted(given.contentType, kind);

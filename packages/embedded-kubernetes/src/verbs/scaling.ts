@@ -1,8 +1,8 @@
 /**
- * `/scale`: how many replicas are wanted and there, the same way for every kind that has them.
+ * `/scale`: wanted and current replicas, uniformly for every scalable kind.
  *
- * Source: `pkg/registry/apps/deployment/storage/storage.go`, `apiextensions-apiserver/pkg/registry/
- * customresource/etcd.go`.
+ * Source: `pkg/registry/apps/deployment/storage/storage.go`,
+ * `apiextensions-apiserver/pkg/registry/customresource/etcd.go`.
  */
 import {
   asRecord,
@@ -61,7 +61,7 @@ const withValue = (object: JsonRecord, path: readonly string[], value: unknown):
   return { ...object, [field]: inner };
 };
 
-/** Writes a Scale; gives the one that stands there then. */
+/** Updates a Scale; returns the stored one. */
 export const writeScale = (
   server: ApiServerState,
   target: Target,

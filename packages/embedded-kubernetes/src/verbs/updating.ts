@@ -1,5 +1,5 @@
 /**
- * `PUT`, and the second half of `PATCH`: an object in place of another.
+ * `PUT`, and the write of a `PATCH`: replaces an object.
  *
  * Source: `apiserver/pkg/registry/rest/update.go`, `generic/registry/store.go` (Update).
  */
@@ -34,13 +34,13 @@ import { invalid, invalidObject } from '../validation/field-problem.ts';
 import { badRequest, conflict, notFound, OUTDATED } from '../validation/problem.ts';
 import { create, inNamespace, type WriteOptions } from './creating.ts';
 
-/** How an update is meant. */
+/** Options of an update. */
 export interface UpdateOptions extends WriteOptions {
-  /** Through which subresource. */
+  /** The subresource it goes through. */
   readonly part?: 'status' | 'finalize';
 }
 
-/** What an update came to. */
+/** The result of an update. */
 export interface Updated {
   readonly object: JsonRecord;
   readonly created: boolean;
@@ -76,7 +76,7 @@ const assertUid = ({ wanted, current }: Change, kind: Kind): void => {
   );
 };
 
-/** Fields that no update changes, from the object that is there. */
+/** Immutable fields, copied from the current object. */
 const rooted = ({ wanted, current }: Change): JsonRecord => {
   const metadata = recordAt(current, 'metadata') ?? {};
   return withMetadata(withoutEmptyMetadata(wanted), {
@@ -144,7 +144,7 @@ const assertValid = (change: Change, kind: Kind): void => {
   throw invalidObject(kindSubjectOf(kind), nameOf(change.current), problems);
 };
 
-/** Whether an object only waited for what held it, and that is gone now. */
+/** Whether a terminating object just lost its last blocker. */
 export const isReleased = (object: JsonRecord, kind: Kind): boolean =>
   isDeleting(object) && finalizersOf(object).length === 0 &&
   (numberAt(object, 'metadata', 'deletionGracePeriodSeconds') ?? 0) === 0 &&
@@ -170,7 +170,7 @@ const assertName = (object: JsonRecord, { at }: Target): void => {
   );
 };
 
-/** Writes `sent` over what is there. */
+/** Replaces the current object with `sent`. */
 export const update = (
   server: ApiServerState,
   target: Target,

@@ -1,10 +1,10 @@
 /**
- * Watches: what changes from a revision on, in order, each change once.
+ * Watches: delivers every change after a revision, in order, exactly once.
  *
- * Promises: an object that begins or ends to be selected is told as ADDED or DELETED; bookmarks
- * come about once a minute and before the end when they were asked for; a revision that is
- * forgotten ends the stream with an ERROR of 410.
- * Source: `apiserver/pkg/storage/cacher`, Kubernetes API concepts (watch).
+ * Promises: an object that starts or stops matching the selector is sent as ADDED or DELETED;
+ * requested bookmarks arrive about once a minute and before the end; a compacted revision ends the
+ * stream with an ERROR of 410. Source: `apiserver/pkg/storage/cacher`, Kubernetes API concepts
+ * (watch).
  */
 import { type JsonRecord } from '../values/json.ts';
 import type { Time } from '../values/time.ts';
@@ -16,20 +16,20 @@ import { expired } from '../validation/problem.ts';
 import type { StoredChange } from '../storage/collection.ts';
 import { type ObjectTest, objectTest, revisionIn, type Selection } from './listing.ts';
 
-/** The watches that are open, so that faults can reach them. */
+/** The open watches, so that faults can reach them. */
 export interface OpenWatches {
   /** How many watches are open, of one resource or of all. */
   readonly count: (resource?: string) => number;
-  /** Breaks the connections of watches; `quietly` ends them in good order. Returns how many. */
+  /** Breaks the connections of watches; `quietly` closes them cleanly. Returns how many. */
   readonly drop: (options?: { readonly resource?: string; readonly quietly?: boolean }) => number;
 }
 
-/** The register of open watches, with its own end. */
+/** The registry of open watches, with a function that ends them all. */
 export interface WatchRegister extends OpenWatches {
   readonly enter: (resource: string, stop: (quietly: boolean) => void) => () => void;
 }
 
-/** An empty register. */
+/** An empty registry. */
 export const makeWatchRegister = (): WatchRegister => {
   const open = new Set<{ readonly resource: string; readonly stop: (quietly: boolean) => void }>();
   const of = (resource: string | undefined) =>
@@ -71,7 +71,7 @@ const lineOf = (
   return { type: isIn ? (wasIn ? 'MODIFIED' : 'ADDED') : 'DELETED', object: servedBy(kind, seen) };
 };
 
-/** What is no longer selected is sent as it was, with the revision at which that ended. */
+/** An object that stops matching is sent in its last matching state, with the new revision. */
 const leftAs = (before: JsonRecord, object: JsonRecord): JsonRecord => {
   const metadata = object['metadata'];
   const revision =
@@ -103,7 +103,7 @@ const wantsBookmarks = (query: URLSearchParams): boolean =>
 
 const wantsInitial = (query: URLSearchParams): boolean => query.get('sendInitialEvents') === 'true';
 
-/** What stands there at the beginning, when a watch starts without a revision. */
+/** The initial objects of a watch that starts without a revision. */
 const initialLines = (
   { store }: ApiServerState,
   selection: Selection,
@@ -115,7 +115,7 @@ const initialLines = (
     .map(({ object }) => ({ type: 'ADDED', object: servedBy(kind, object) }));
 };
 
-/** What is sent first: what is there, what was missed, or why nothing can be sent. */
+/** The first lines: initial objects, missed changes, or the error. */
 const opening = (server: ApiServerState, selection: Selection): {
   readonly lines: readonly ClusterWatchLine[];
   readonly over: boolean;
@@ -156,7 +156,7 @@ const secondsOf = (query: URLSearchParams): number => {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : TIMEOUT_SECONDS_MIN;
 };
 
-/** Tells what changes from now on; returns what ends that from the client's side. */
+/** Sends future changes; returns a function that ends the watch from the client's side. */
 const run = (
   server: ApiServerState,
   selection: Selection,
@@ -200,7 +200,7 @@ const assertInitial = (query: URLSearchParams): void => {
   ]);
 };
 
-/** The watch that a query asks for: judged now, its revision when it is read. */
+/** The requested watch: validated now, its revision read when it starts. */
 export const watch = (
   server: ApiServerState,
   selection: Selection,

@@ -35,6 +35,13 @@ describe('projectPod', () => {
     expect(podOf({ controller: null }).controller).toBeNull();
   });
 
+  // Such a pod was evicted, and asked for as demand, although each new node runs its own.
+  it('DR-20: counts a DaemonSet as the controller without its mark', () => {
+    const plain = { kind: 'DaemonSet', name: 'agent', uid: 'uid-agent' };
+    const metadata = { name: 'a', uid: 'u', resourceVersion: '1', ownerReferences: [plain] };
+    expect(projectPod({ metadata })?.controller).toEqual(plain);
+  });
+
   it('DR-20: recognizes mirror pods, finished pods and pods with an emptyDir', () => {
     expect(podOf({ annotations: { 'kubernetes.io/config.mirror': 'x' } }).mirror).toBe(true);
     expect(podOf({ phase: 'Succeeded' }).finished).toBe(true);

@@ -1,0 +1,122 @@
+/**
+ * The `demandSync` statechart with the lists that it needs, and what it holds and releases.
+ *
+ * Promises: follows leadership and the failures of all collections that demand comes from; knows
+ * nothing of how demand is built.
+ */
+import { map, merge, type Observable, of } from 'rxjs';
+import { fromPromise } from 'xstate';
+import type { Telemetry } from '../../api/telemetry.ts';
+import type { Identity } from '../../domain/facts.ts';
+import {
+  demandSync,
+  type DemandSyncEvent,
+  type MissingRequestsObserved,
+} from '../../machines/demand-sync.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { deferredSends, fromStream } from '../actor-logic.ts';
+import { actorRegistry } from '../actor-registry.ts';
+import type { Informer } from '../informers/informer.ts';
+
+/** A collection that demand comes from. */
+export type DemandCollection = Pick<Informer<Identity>, 'relist' | 'failures'>;
+
+/** The pods whose requests this process writes. */
+export interface DemandOfPods {
+  /** Pods and, with a selector, namespaces. */
+  readonly collections: readonly DemandCollection[];
+  /** Sets whether the caches are current, so that requests are written. */
+  readonly setCurrent: (current: boolean) => void;
+  /** The number of pods without a request, since `setCurrent(true)`. */
+  readonly missing: Observable<number>;
+}
+
+/** The collections, and who is told. */
+export interface DemandSyncOptions {
+  readonly requests: DemandCollection;
+  /** Undefined: another process writes the requests of pods. */
+  readonly pods: DemandOfPods | undefined;
+  readonly hold: () => void;
+  readonly release: () => void;
+}
+
+/** Whether demand is current. */
+export interface DemandSync {
+  readonly setLeading: (leading: boolean) => void;
+  readonly stop: () => Promise<void>;
+}
+
+/** Emits the number of pods without a request; none where another process writes requests. */
+const missingRequests = (pods: DemandOfPods | undefined): Observable<MissingRequestsObserved> =>
+  (pods?.missing ?? of(0)).pipe(map((missing) => ({ type: 'requests.observed', missing })));
+
+/** The statechart with its actors and actions. */
+export const provideDemandSync = (
+  { requests, pods, hold, release }: DemandSyncOptions,
+  { log }: Pick<Telemetry, 'log'>,
+): typeof demandSync =>
+  demandSync.provide({
+    actors: {
+      listRequests: fromPromise(() => requests.relist()),
+      listPods: fromPromise(async () => {
+        await Promise.all((pods?.collections ?? []).map(({ relist }) => relist()));
+      }),
+      observeRequests: fromStream(() => missingRequests(pods)),
+    },
+    actions: {
+      holdDemand: () => {
+        hold();
+        pods?.setCurrent(false);
+      },
+      writeRequests: () => pods?.setCurrent(true),
+      releaseDemand: release,
+      recordLate: ({ context: { missing } }) =>
+        log('warn', 'Pods still lack CapacityRequests; demand is sent without them', {
+          missing: missing ?? 0,
+        }),
+    },
+  });
+
+/** The one entry of the registry, for a restart after a crash. */
+interface SyncEntry {
+  leading: boolean;
+}
+
+const KEY = 'demand';
+
+/** Starts in standby. */
+export const startDemandSync = (
+  environment: ActorEnvironment<never>,
+  options: DemandSyncOptions,
+): DemandSync => {
+  const defer = deferredSends(environment.telemetry);
+  const entry: SyncEntry = { leading: false };
+  const registry = actorRegistry<typeof demandSync, SyncEntry, never>(environment, {
+    name: 'demandSync',
+    logic: provideDemandSync(options, environment.telemetry),
+    keyOf: () => KEY,
+    input: () => ({}),
+    onStart: ({ leading }, actor) => {
+      if (leading) actor.send({ type: 'leadership.won' });
+    },
+  });
+  const send = (event: DemandSyncEvent): void => registry.get(KEY)?.send(event);
+  const { requests, pods } = options;
+  const failures = merge(
+    requests.failures.pipe(map(() => ({ type: 'requests.failed' as const }))),
+    ...(pods?.collections ?? []).map(({ failures }) =>
+      failures.pipe(map(() => ({ type: 'pods.failed' as const })))
+    ),
+  ).subscribe((event) => defer(() => send(event)));
+  registry.consider(entry);
+  return {
+    setLeading: (leading) => {
+      entry.leading = leading;
+      send({ type: leading ? 'leadership.won' : 'leadership.lost' });
+    },
+    stop: () => {
+      failures.unsubscribe();
+      return registry.stop();
+    },
+  };
+};
