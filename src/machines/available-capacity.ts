@@ -16,6 +16,7 @@ import {
 } from '../domain/available-capacity.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { ResourceVersion } from '../domain/ids.ts';
+import { sameJson } from '../domain/json-equality.ts';
 import type { WriteOutcome } from '../domain/object-write.ts';
 import type { Seed } from '../domain/random.ts';
 import { answersOf } from './act-answers.ts';
@@ -99,7 +100,7 @@ export const availableCapacity = setup({
     recordFailing: () => {},
     setReported: assign(({ context }, reported: CapacityReport) => ({
       ...known({ ...context.facts, reported }),
-      sent: null,
+      sent: sameJson(reported, context.facts.reported) ? context.sent : null,
     })),
     setCurrent: assign(({ context }, current: Current) => ({
       ...known({ ...context.facts, current }),

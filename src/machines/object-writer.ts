@@ -5,7 +5,7 @@
  * and never restart a write in flight; the pending write is computed once per fact or answer
  * (`pendingWrite` in the context) and only read after that; a failed write is retried until it
  * lands or is no longer pending; a write that lands and is still pending counts as failed, so that
- * a client that undoes it causes no loop; an object that keeps failing releases its slot. What differs
+ * a client that reverts it causes no loop; an object that keeps failing releases its slot. What differs
  * between kinds (writes, further states and events) is data.
  */
 import type { ReasonName } from '../api/reasons.ts';
@@ -241,9 +241,9 @@ type Tried = WriteTries & {
 };
 
 /**
- * The tries after the answer to a write of an object; `next` is what is pending on it after that.
- * The same write again means that it had no effect, because an admission webhook or another client
- * undid it; unless the wanted object changed meanwhile.
+ * The tries after the answer to a write of an object; `next` is what is pending after it. The same
+ * write again means that it had no effect: an admission webhook or another client reverted it, or
+ * replaced the object. Unless the wanted object changed meanwhile.
  */
 export const afterWrite = <Current extends Pick<Identity, 'resourceVersion'>>(
   { attempt, seed, sent, version }: Tried,

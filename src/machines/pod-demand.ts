@@ -140,9 +140,8 @@ export const podDemand = setup({
       const { facts, gone } = afterAnswer(context, outcome);
       const next = known(context.pod, facts);
       const version = context.base?.resourceVersion ?? null;
-      const isSame = next.pendingWrite?.request?.uid === context.base?.uid;
-      const again = isSame ? next.pendingWrite : null;
-      return { ...afterWrite({ ...context, version }, outcome, again), ...next, gone };
+      const tries = afterWrite({ ...context, version }, outcome, next.pendingWrite);
+      return { ...tries, ...next, gone };
     }),
     setBase: assign({
       sent: ({ context }) => context.pendingWrite?.write ?? null,

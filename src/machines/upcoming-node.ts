@@ -58,11 +58,14 @@ const knownWith = (
   changed: Partial<UpcomingNodeFacts>,
 ) => known(machineId, { ...facts, ...changed });
 
-/** Applies new facts that may change the wanted object. */
-const wantedWith = (context: UpcomingNodeContext, changed: Partial<UpcomingNodeFacts>) => ({
-  ...knownWith(context, changed),
-  sent: null,
-});
+/** Applies facts from which the wanted object follows. */
+const wantedWith = (
+  context: UpcomingNodeContext,
+  changed: Partial<UpcomingNodeFacts>,
+) => {
+  const next = knownWith(context, changed);
+  return { ...next, sent: sameJson(next.facts, context.facts) ? context.sent : null };
+};
 
 const actOf = ({ context }: { readonly context: UpcomingNodeContext }): UpcomingNodeAct => ({
   machineId: context.machineId,

@@ -153,11 +153,12 @@ describeModel('podDemand', {
     ],
     'xstate.done.actor.deleteRequest': [{ output: { _tag: 'Absent' } }],
   },
-  project: ({ facts, gone, base, attempt, verdict }: PodDemandContext) => ({
+  project: ({ facts, gone, base, sent, attempt, verdict }: PodDemandContext) => ({
     status: facts.status,
     requests: facts.requests.map(briefly),
     gone: gone.toSorted(),
     base,
+    sent,
     attempt: Math.min(attempt, 5),
     verdict,
   }),
