@@ -18,6 +18,7 @@ import {
 } from '../../../src/effects/kubeconfig.ts';
 import { makeKubernetesClientPool } from '../../../src/effects/kubernetes-client-pool.ts';
 import { readPenaltyDefaults } from '../../../src/effects/penalty-defaults-text.ts';
+import { expectNoSecret as expectNoPartOf } from '../../support/secret-search.ts';
 
 /** No two successive words of it occur elsewhere. */
 const SECRET = 'k10b7jointoken0zq';
@@ -34,12 +35,7 @@ const written = async (name: string, text: string): Promise<string> => {
   return path;
 };
 
-/** All parts of the secret that are long enough to help somebody. */
-const expectNoSecret = (text: string): void => {
-  for (let at = 0; at + 6 <= SECRET.length; at += 1) {
-    expect(text).not.toContain(SECRET.slice(at, at + 6));
-  }
-};
+const expectNoSecret = (text: string): void => expectNoPartOf(text, SECRET);
 
 describe('bootstrap templates', () => {
   const render = (text: string): string => {
