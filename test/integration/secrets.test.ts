@@ -24,6 +24,8 @@ const SECRET = 'k10b7jointoken0zq';
 const RENDERED = 'w92xclouduserkey7u';
 
 const API = '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/default/capacityrequests';
+/** Credentials are read again every half minute. */
+const TIMEOUT_MS = 240_000;
 const EVENTS = '/apis/events.k8s.io/v1/events';
 
 let folder = '';
@@ -83,6 +85,9 @@ const startCluster = async () => {
   const [cluster] = listOrEmptyAt(parseJson(await readFile(kubeconfig, 'utf8')), 'clusters');
   return { kubeconfig, server: textAt(cluster, 'cluster', 'server') ?? '' };
 };
+
+const eventsAt = async (server: string): Promise<string> =>
+  await (await fetch(`${server}${EVENTS}`)).text();
 
 /** The first bytes of a stream, until it has been silent for a moment. */
 const beginningOf = async (url: string): Promise<string> => {
@@ -192,7 +197,7 @@ describe('secrets of a running operator', () => {
       const texts = {
         page: await pageText(`${url}`),
         metrics: await operator.metrics(),
-        events: await (await fetch(`${server}${EVENTS}`)).text(),
+        events: await eventsAt(server),
       };
       expect(await operator.stop()).toBe(0);
       const surfaces = {
@@ -208,5 +213,58 @@ describe('secrets of a running operator', () => {
       expectNoSecret(JSON.stringify(failed), SECRET, 'frames');
       expectNoSecret(linesOf(fleet), SECRET, 'the log of the fleet');
     },
+    TIMEOUT_MS,
   );
+});
+
+/** What an operator says that cannot start, or has no session; and its exit code. */
+const endOf = async (server: string, flags: Readonly<Record<string, string>>) => {
+  const record = join(await mkdtemp(join(folder, 'end-')), 'recording.jsonl');
+  const operator = await roleBy(startTidegate, {
+    role: 'operator',
+    name: 'operator',
+    flags: { 'cluster-id': 'secret', 'shard-addr': 'localhost:1', record, ...flags },
+  });
+  await eventually(
+    async () => !operator.isRunning() || (await eventsAt(server)).includes('SessionRefused'),
+    { what: 'the operator to end, or to have no session' },
+  );
+  const code = await operator.stop();
+  const recording = await readFile(record, 'utf8').catch(() => '');
+  return { code, text: `${linesOf(operator)} ${recording}` };
+};
+
+describe('secrets of an operator that cannot start', () => {
+  test('reach no exit message, log, Event or recording', async () => {
+    const { kubeconfig, server } = await startCluster();
+    const yaml = `users:\n- name: u\n  user:\n    token: ${SECRET}\n   broken: [`;
+    const plugin = kubeconfigFor(server, await execPlugin(folder));
+    const keys = await writeKeyFiles(clusterPair(newAuthority(), 'secret'), [newAuthority()]);
+    await writeFile(
+      keys.key,
+      `-----BEGIN PRIVATE KEY-----\n${SECRET}\n-----END PRIVATE KEY-----\n`,
+    );
+    const defaults = await written('start.yaml', `a: ${SECRET}`);
+    const template = await written('start.tmpl', `{{define "${SECRET}"}}{{end}}{{.${SECRET} |`);
+    const cases: readonly (readonly [string, number, Readonly<Record<string, string>>])[] = [
+      ['not valid YAML: line', 2, { kubeconfig: await written('yaml', yaml) }],
+      ['the exec plugin', 2, { kubeconfig: await written('exec', plugin) }],
+      ['Cannot use the bootstrap template', 1, { kubeconfig, 'bootstrap-template-file': template }],
+      [
+        'Cannot use the penalty defaults',
+        1,
+        { kubeconfig, 'with-pods': 'true', 'priority-class-defaults-file': defaults },
+      ],
+      ['the key file contains no PEM private key', 0, { kubeconfig, ...keys.flags }],
+    ];
+    for (const [message, code, flags] of cases) {
+      const end = await endOf(server, flags);
+      expect(end.text).toContain(message);
+      expect(end.code, message).toBe(code);
+      expectNoSecret(end.text, SECRET, message);
+    }
+    const events = await eventsAt(server);
+    expect(events).toContain('SessionRefused');
+    expectNoSecret(events, SECRET, 'Events');
+  }, TIMEOUT_MS);
 });
