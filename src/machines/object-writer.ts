@@ -5,8 +5,8 @@
  * and never restart a write in flight; the pending write is computed once per fact or answer
  * (`pendingWrite` in the context) and only read after that; a failed write is retried until it
  * lands or is no longer pending; a write that lands and is still pending counts as failed, so that
- * a client that reverts it causes no loop; an object that keeps failing releases its slot. What differs
- * between kinds (writes, further states and events) is data.
+ * a client that reverts it causes no loop; an object that keeps failing releases its slot. What
+ * differs between kinds (writes, further states and events) is data.
  */
 import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';

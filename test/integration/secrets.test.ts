@@ -15,7 +15,11 @@ import { newAuthority } from '../support/processes/certificates.ts';
 import { startFleet } from '../support/processes/fleet-process.ts';
 import { clusterPair, fleetPair, writeKeyFiles } from '../support/processes/key-files.ts';
 import { roleBy } from '../support/processes/role-child.ts';
-import { startTidegate, type TidegateProcess } from '../support/processes/tidegate-process.ts';
+import {
+  type LogLine,
+  startTidegate,
+  type TidegateProcess,
+} from '../support/processes/tidegate-process.ts';
 import { expectNoSecret } from '../support/secret-search.ts';
 
 /** No successive words of it occur elsewhere. */
@@ -115,8 +119,7 @@ const pageText = async (url: string): Promise<string> => {
 };
 
 const linesOf = (child: TidegateProcess): string => JSON.stringify(child.logs());
-const says = (message: string) => ({ message: said }: Readonly<Record<string, unknown>>): boolean =>
-  said === message;
+const hasMessage = (message: string) => (line: LogLine): boolean => line.message === message;
 
 describe('secrets of a running operator', () => {
   test(
@@ -151,7 +154,9 @@ describe('secrets of a running operator', () => {
           ...keys.flags,
         },
       });
-      const { url } = await operator.untilLog(says('Live page is served'), { what: 'its page' });
+      const { url } = await operator.untilLog(hasMessage('Live page is served'), {
+        what: 'its page',
+      });
       const request = async (name: string): Promise<void> => {
         const { metadata: _, ...body } = rawRequest();
         await fetch(`${server}${API}`, {
@@ -178,19 +183,19 @@ describe('secrets of a running operator', () => {
       ];
       for (const [path, text, message] of problems) {
         await writeFile(path, text);
-        await operator.untilLog(says(message), { what: message });
+        await operator.untilLog(hasMessage(message), { what: message });
       }
       // More than the first machine has room for.
       for (let number = 0; number < 20; number += 1) await request(`further-${number}`);
-      await operator.untilLog(says('Bootstrap pull answered with an error'), {
+      await operator.untilLog(hasMessage('Bootstrap pull answered with an error'), {
         what: 'that a template failed',
       });
       await writeFile(template, `{{${SECRET}`);
       const refused = 'Bootstrap template rejected; the last valid one stays in use';
-      await operator.untilLog(says(refused), { what: refused });
+      await operator.untilLog(hasMessage(refused), { what: refused });
       await writeFile(broken, '');
       const stale = 'Cannot reload credentials; the previous ones stay in use';
-      await operator.untilLog(says(stale), { what: stale, timeoutMs: 60_000 });
+      await operator.untilLog(hasMessage(stale), { what: stale, timeoutMs: 60_000 });
 
       const failed = (await pullsAt(fleet)).filter(({ error }) => error !== '');
       expect(failed.length).toBeGreaterThan(0);

@@ -15,8 +15,8 @@ const partsIn = (text: string, secret: string): readonly string[] =>
 export const expectNoSecret = (text: string, secret: string, where = 'the text'): void => {
   expect(partsIn(text, secret), `parts of the secret in ${where}`).toEqual([]);
   // A secret may begin at any of 3 bytes, and its first and last characters mix with others.
-  for (const lead of ['', 'x', 'xx']) {
-    const encoded = btoa(`${lead}${secret}`).slice(4, -4);
+  for (const before of ['', 'x', 'xx']) {
+    const encoded = btoa(`${before}${secret}`).slice(4, -4);
     expect(text.includes(encoded), `the secret in base64 in ${where}`).toBe(false);
   }
 };
