@@ -1,6 +1,6 @@
 /**
- * Rewrites arguments of the Go operator and of the Go pod controller, so that an image swap needs no
- * other flags (CLU-05).
+ * Rewrites arguments of the Go operator and of the Go pod controller, so that an image swap needs
+ * no other flags (CLU-05).
  *
  * Promises: `-cluster-id x`, `-cluster-id=x` and their forms with two dashes are equivalent; a flag
  * under its Go name is ours; flags without a command mean `operator`; arguments in our form are

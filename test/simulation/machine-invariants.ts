@@ -89,7 +89,7 @@ export const drainingMachinesAreDrained = (bench: Bench): Invariant => {
 const phaseOf = ({ ended }: ReclaimAnnotation): string => ended === '' ? 'Draining' : ended;
 
 /** What is wrong with how an object shows a drain; undefined when nothing is. */
-const wronglyShown = (
+const phaseProblem = (
   object: JsonRecord | undefined,
   annotation: ReclaimAnnotation,
 ): string | undefined => {
@@ -116,7 +116,7 @@ export const phasesFollowDrains = (bench: Bench): Invariant => {
     if (ids.some((id) => sentBeforeStay(bench, machine.id, id) !== undefined)) return;
     if (since.forMs(machine.id, `${machine.state} ${ids} ${ended}`) <= reactedMs) return;
     const name = upcomingNodeName(machineId(machine.id));
-    const problem = wronglyShown(
+    const problem = phaseProblem(
       store.collection(UPCOMING).get({ namespace: '', name }),
       annotation,
     );

@@ -41,7 +41,7 @@ const placer =
   };
 
 /** An instruction for a machine whose Node does not join; it leaves, comes back, and joins. */
-const comeBack = (site: EmbeddedSite, schedule: Schedule, id: string): void => {
+const returnLater = (site: EmbeddedSite, schedule: Schedule, id: string): void => {
   const place = placer(site, id);
   site.joinLate.add(nodeName(id));
   place('CONFIGURED');
@@ -96,8 +96,8 @@ const malformed = (site: EmbeddedSite, schedule: Schedule, id: string): void => 
 /** Executes the steps of such machines. */
 export const playMachines = (site: EmbeddedSite, schedule: Schedule) => (act: Act): boolean => {
   switch (act._tag) {
-    case 'ComeBack':
-      comeBack(site, schedule, `returns-${act.pick}`);
+    case 'Return':
+      returnLater(site, schedule, `returns-${act.pick}`);
       return true;
     case 'JoinLate':
       joinLate(site, schedule, { id: `late-${act.pick}`, afterMs: act.afterMs });

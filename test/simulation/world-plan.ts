@@ -66,7 +66,7 @@ export type Act =
   | { readonly _tag: 'CutSession' }
   | { readonly _tag: 'RejectRollups'; readonly count: number }
   | { readonly _tag: 'SlowFrames'; readonly forMs: number; readonly frameMs: number }
-  | { readonly _tag: 'ComeBack'; readonly pick: number }
+  | { readonly _tag: 'Return'; readonly pick: number }
   | { readonly _tag: 'JoinLate'; readonly pick: number; readonly afterMs: number }
   | { readonly _tag: 'ReclaimByNode'; readonly pick: number }
   | { readonly _tag: 'Malformed'; readonly pick: number };
@@ -268,14 +268,14 @@ const lostWithoutNode = (chance: Chance): readonly Scene[] => {
 
 /** Machines with unusual lives, and a link on which a replay takes minutes. */
 const unusualScenes = (chance: Chance): readonly Scene[] => {
-  const acts: readonly Act[] = [
-    { _tag: 'ComeBack', pick: pick(chance) },
+  const single: readonly Act[] = [
+    { _tag: 'Return', pick: pick(chance) },
     { _tag: 'ReclaimByNode', pick: pick(chance) },
     { _tag: 'Malformed', pick: pick(chance) },
   ];
   const slow: Act = { _tag: 'SlowFrames', forMs: SLOW_FRAMES_MS, frameMs: chance.int(...FRAME_MS) };
   return [
-    ...acts.map((act) => at(chance, act)),
+    ...single.map((act) => at(chance, act)),
     ...(chance.happens(0.3) ? [at(chance, slow)] : []),
     ...(chance.happens(0.5) ? resumedLate(chance) : lostWithoutNode(chance)),
   ];

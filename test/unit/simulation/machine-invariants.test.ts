@@ -1,4 +1,4 @@
-/** What the invariants about machines find, and what they allow, on a cluster without an operator. */
+/** What the invariants about machines find and allow, on a cluster without an operator. */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -60,7 +60,7 @@ const rig = (make: (bench: Bench) => Invariant) => {
     breaches,
     join: () => site.ask('POST', '/api/v1/nodes', nodeObject(machine, '2026-01-01T00:00:00Z')),
     /** Writes the reclaim key of an instruction, as an operator does. */
-    mark: (id: string, more: object = {}) => {
+    annotate: (id: string, more: object = {}) => {
       const deadline = new Date(time.now() + 600_000).toISOString();
       const reclaim = JSON.stringify({ ids: [id], deadline, ...more });
       const body = {
@@ -77,22 +77,22 @@ const rig = (make: (bench: Bench) => Invariant) => {
 
 describe('onlyThisStayIsDrained', () => {
   test('a drain for an instruction of this stay is none', async () => {
-    const { join, pass, instruct, mark, breaches } = rig(onlyThisStayIsDrained);
+    const { join, pass, instruct, annotate, breaches } = rig(onlyThisStayIsDrained);
     join();
     await pass(1);
-    mark(instruct());
+    annotate(instruct());
     expect(breaches).toEqual([]);
   });
 
   test('a drain for an instruction of the last stay is a violation', async () => {
-    const { site, join, pass, instruct, mark, breaches } = rig(onlyThisStayIsDrained);
+    const { site, join, pass, instruct, annotate, breaches } = rig(onlyThisStayIsDrained);
     await pass(1);
     const instruction = instruct();
     site.script.place(MACHINE, { state: 'IDLE' });
     await pass(1);
     site.script.place(MACHINE, { state: 'CONFIGURED', cluster: CLUSTER });
     join();
-    mark(instruction);
+    annotate(instruction);
     expect(breaches).toHaveLength(1);
   });
 });
@@ -109,11 +109,11 @@ describe('drainingMachinesAreDrained', () => {
   });
 
   test('a Node with the key of an instruction, or none, is no violation', async () => {
-    const { site, join, pass, mark, breaches } = rig(drainingMachinesAreDrained);
+    const { site, join, pass, annotate, breaches } = rig(drainingMachinesAreDrained);
     site.script.place(MACHINE, { state: 'DRAINING', cluster: CLUSTER });
     await pass(LONG_SECONDS);
     join();
-    mark(`recovered-${MACHINE}`);
+    annotate(`recovered-${MACHINE}`);
     await pass(LONG_SECONDS);
     expect(breaches).toEqual([]);
   });
@@ -121,9 +121,9 @@ describe('drainingMachinesAreDrained', () => {
 
 describe('phasesFollowDrains', () => {
   const breachesWith = async (status: object): Promise<readonly string[]> => {
-    const { site, join, pass, instruct, mark, breaches } = rig(phasesFollowDrains);
+    const { site, join, pass, instruct, annotate, breaches } = rig(phasesFollowDrains);
     join();
-    mark(instruct(), { ended: 'Failed' });
+    annotate(instruct(), { ended: 'Failed' });
     const name = upcomingNodeName(machineId(MACHINE));
     site.ask('POST', OBJECTS, {
       apiVersion: 'bigfleet.lucy.sh/v1alpha1',
@@ -158,12 +158,12 @@ describe('endsAreTrue', () => {
   };
 
   test('Drained with a pod that must leave is a violation', async () => {
-    const { site, join, pass, mark, breaches } = rig(endsAreTrue);
+    const { site, join, pass, annotate, breaches } = rig(endsAreTrue);
     join();
     site.ask('POST', '/api/v1/namespaces/shop/pods', POD);
     await pass(20);
-    mark('a');
-    mark('a', { ended: 'Drained' });
+    annotate('a');
+    annotate('a', { ended: 'Drained' });
     expect(breaches).toEqual([`"${NODE}" is Drained with 1 pods on it`]);
   });
 
@@ -171,13 +171,13 @@ describe('endsAreTrue', () => {
     const empty = rig(endsAreTrue);
     empty.join();
     await empty.pass(20);
-    empty.mark('a', { ended: 'Failed' });
+    empty.annotate('a', { ended: 'Failed' });
     expect(empty.breaches).toHaveLength(1);
     const full = rig(endsAreTrue);
     full.join();
     full.site.ask('POST', '/api/v1/namespaces/shop/pods', POD);
     await full.pass(20);
-    full.mark('a', { ended: 'Failed' });
+    full.annotate('a', { ended: 'Failed' });
     expect(full.breaches).toEqual([]);
   });
 });

@@ -106,7 +106,7 @@ describe('simulated worlds', () => {
     const all = Array.from({ length: 200 }, (_, seed) => worldPlan(seed + 1));
     for (const { scenes } of all) {
       const tags = scenes.map(({ act }) => act._tag);
-      expect(tags).toEqual(expect.arrayContaining(['ComeBack', 'ReclaimByNode', 'Malformed']));
+      expect(tags).toEqual(expect.arrayContaining(['Return', 'ReclaimByNode', 'Malformed']));
     }
     const some = (holds: (plan: (typeof all)[number]) => boolean) => all.filter(holds).length;
     const withScene = (tag: string) =>
