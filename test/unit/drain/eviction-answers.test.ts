@@ -79,7 +79,7 @@ describe('answers', () => {
   );
 
   test('evictions: a policy refusal is retried after 10, 20, 40 s, at most 300 s', async () => {
-    const made = evictionsOfTest();
+    const made = evictionsOfTest({ graceMs: 3_600_000 });
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();
     made.cluster.intercept(() => Effect.succeed(refusal(422, 'admission webhook "x" denied')));
