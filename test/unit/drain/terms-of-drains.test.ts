@@ -1,0 +1,65 @@
+/** Drains beyond one term of leadership, and beyond their own end. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { drainRig } from '../../support/drains/drain-rig.ts';
+
+const rig = () => {
+  const made = drainRig();
+  onTestFinished(made.stop);
+  return made;
+};
+
+describe('a drain in the next process', () => {
+  test('DR-12: a recovered instruction that resumes is not acked', async () => {
+    const { node, pods, frame, shardEvents, time, annotation, replies, restart } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: 60_000 });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 1 });
+    frame('n1', 'Draining');
+    shardEvents.next({ _tag: 'Resynced', stream: 1 });
+    await time.advance(6000);
+    await restart();
+    await time.advance(10_000);
+    expect(annotation('n1')).toMatchObject({ ids: ['recovered-n1'], ended: null });
+    expect(replies).toEqual([]);
+  });
+
+  test('DR-42: a drain that resumes counts from its beginning', async () => {
+    const { order, node, pods, time, notes, restart } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: 120_000 });
+    order('i1', ['n1']);
+    await time.advance(60_000);
+    await restart();
+    await time.advance(65_000);
+    expect(notes.at(-1)).toMatchObject({ reason: 'DrainFinished', note: 'Drained in 120 s' });
+  });
+});
+
+describe('a drain that is over', () => {
+  test('DR-04: a drain that is over stays over when the cache shows its Node from before the end', async () => {
+    const { order, node, nodes, pods, time, phases, annotation } = rig();
+    node('n1');
+    pods.add({ node: 'n1' });
+    order('i1', ['n1']);
+    await time.advance(500);
+    nodes.lag();
+    await time.advance(10_000);
+    expect(phases('n1')).toEqual(['Draining', 'Drained']);
+    nodes.catchUp();
+    await time.advance(10_000);
+    expect(annotation('n1')?.ended).toBe('Drained');
+    expect(phases('n1')).toEqual(['Draining', 'Drained']);
+  });
+
+  test('DR-15: the pods of a drain need not leave after the lease is lost', async () => {
+    const { order, node, pods, time, setLeading } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a' });
+    pods.block('a', { reason: 'BlockedByBudget', text: 'budget ns/db', subject: 'ns/db' });
+    order('i1', ['n1']);
+    await time.advance(1000);
+    expect(pods.wanted()).toEqual(['a']);
+    setLeading(false);
+    expect(pods.wanted()).toEqual([]);
+  });
+});
