@@ -35,6 +35,15 @@ const CHECK: SuiteStep = {
   env: {},
 };
 
+/** Each planted bug must fail the test that it names. */
+const plantedBugs = (env: SuiteStep['env']): SuiteStep => ({
+  title: 'planted bugs',
+  runtime: 'node',
+  args: ['test/mutants/main.ts'],
+  reports: false,
+  env,
+});
+
 /** Without a process or a cluster beside it. */
 const PURE = ['tidy', 'packages', 'unit', 'models'];
 const ON_CLUSTERS = ['models-embedded', 'models-kube-apiserver-shortest', 'integration', 'e2e'];
@@ -99,6 +108,7 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
 const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
   vitest({ title: 'pure', runtime: 'node', projects: PURE }, env),
+  plantedBugs(env),
   vitest({
     title: 'on Deno',
     runtime: 'deno',
