@@ -65,6 +65,12 @@ const candidatesIn = (room: string, file: string): readonly Candidate[] => {
   }));
 };
 
+/** A mutation that no test catches. */
+interface Survivor extends Candidate {
+  /** How many test files reach it. */
+  readonly reachedBy: number;
+}
+
 interface Choice {
   readonly rooms: readonly string[];
   readonly changed: string | undefined;
@@ -104,18 +110,19 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const run = async (
   candidates: readonly Candidate[],
   tests: readonly string[] | undefined,
-): Promise<readonly Candidate[]> => {
+): Promise<readonly Survivor[]> => {
   const suite = await instrumentedSuite(sourcesOf(candidates), tests);
   try {
     const { filesOf, failing } = await suite.reached();
     for (const file of failing) print(`not used, it fails by itself: ${file}`);
-    const survivors: Candidate[] = [];
+    const survivors: Survivor[] = [];
     for (const [index, candidate] of candidates.entries()) {
       const { id, file, line, mutation } = candidate;
       const files = filesOf.get(id) ?? [];
       const by = files.length === 0 ? undefined : await suite.caughtBy(id, files);
-      if (by === undefined) survivors.push(candidate);
-      const verdict = by === undefined ? `SURVIVED ${files.length} files` : `caught by ${by}`;
+      if (by === undefined) survivors.push({ ...candidate, reachedBy: files.length });
+      const survived = files.length === 0 ? 'NOT REACHED' : `SURVIVED ${files.length} files`;
+      const verdict = by === undefined ? survived : `caught by ${by}`;
       print(`${index + 1}/${candidates.length} ${file}:${line} ${mutation.what}\n    ${verdict}`);
     }
     return survivors;
@@ -147,7 +154,9 @@ else {
   });
   const survivors = await run(candidates, values.tests);
   print('\nSurvivors:');
-  for (const { file, line, mutation } of survivors) print(`  ${file}:${line} ${mutation.what}`);
+  for (const { file, line, mutation, reachedBy } of survivors) {
+    print(`  ${file}:${line} ${mutation.what}${reachedBy === 0 ? ' (not reached)' : ''}`);
+  }
   print('Caught:');
   for (const [room, all] of Map.groupBy(candidates, (candidate) => candidate.room)) {
     const survived = survivors.filter((candidate) => candidate.room === room).length;

@@ -1,4 +1,5 @@
-/** Drains beyond one term of leadership, and beyond their own end. */
+/** Drains beyond one term of leadership, one instruction, and their own end. */
+import { Effect } from 'effect';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { drainRig } from '../../support/drains/drain-rig.ts';
 
@@ -61,5 +62,36 @@ describe('a drain that is over', () => {
     expect(pods.wanted()).toEqual(['a']);
     setLeading(false);
     expect(pods.wanted()).toEqual([]);
+  });
+});
+
+describe('a further instruction', () => {
+  test('DR-42: joins a drain without a second Event for its start', async () => {
+    const { order, node, pods, time, notes, annotation } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: 10_000 });
+    order('i1', ['n1']);
+    await time.advance(1000);
+    order('i2', ['n1']);
+    await time.advance(1000);
+    expect(annotation('n1')?.ids).toEqual(['i1', 'i2']);
+    expect(notes.map(({ reason }) => reason)).toEqual(['DrainStarted']);
+  });
+
+  test('DR-11: waits for its own cordons after the drain that it was queued behind', async () => {
+    const { order, node, pods, time, log, intercept, showingTakes } = rig();
+    for (const name of ['n1', 'n2']) node(name);
+    showingTakes(() => new Promise((resolve) => void time.schedule(1000, resolve)));
+    intercept(({ path }) =>
+      Effect.succeed(path.endsWith('/n2') ? { status: 500, body: {} } : undefined)
+    );
+    order('i1', ['n1']);
+    await time.advance(500);
+    order('i2', ['n1', 'n2']);
+    pods.add({ node: 'n1', name: 'a' });
+    await time.advance(1500);
+    expect(log).not.toContain('evict a');
+    await time.advance(2000);
+    expect(log).toContain('evict a');
   });
 });
