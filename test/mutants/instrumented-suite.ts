@@ -25,7 +25,8 @@ const TEST_TIMEOUT_MS = 20_000;
 const SUITES = ['test/unit/**/*.test.ts', 'test/models/*.test.ts', 'packages/*/test/**/*.test.ts'];
 /** They start processes, take seconds each, or test the tools of tests. */
 const LEFT_OUT = [
-  'test/unit/{simulation,testbed,suites,architecture,demo,cli}/**',
+  'test/unit/{simulation,testbed,suites,architecture,demo}/**',
+  'test/unit/cli/process.test.ts',
   'test/unit/drain/evictions-simulation.test.ts',
   'test/models/harness.test.ts',
 ];
