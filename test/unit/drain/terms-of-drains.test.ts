@@ -37,6 +37,22 @@ describe('a drain in the next process', () => {
 });
 
 describe('a drain that is over', () => {
+  test('DR-03: is not begun again by its own instruction, in the next process either', async () => {
+    const { order, node, pods, time, log, replies, phases, annotation, restart } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a' });
+    order('i1', ['n1']);
+    await time.advance(10_000);
+    await restart();
+    pods.add({ node: 'n1', name: 'late' });
+    order('i1', ['n1']);
+    await time.advance(60_000);
+    expect(annotation('n1')?.ended).toBe('Drained');
+    expect(log).not.toContain('evict late');
+    expect(phases('n1')).toEqual(['Draining', 'Drained']);
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }, { id: 'i1', nodesStarted: 1 }]);
+  });
+
   test('DR-04: a drain that is over stays over when the cache shows its Node from before the end', async () => {
     const { order, node, nodes, pods, time, phases, annotation } = rig();
     node('n1');
