@@ -29,6 +29,8 @@ export interface WorldControls {
 const chosen = <T>(list: readonly T[], pick: number): T | undefined => list[pick % list.length];
 
 const SETTLE_MS = 2000;
+/** How long the operator waits for a page of a list. */
+const LIST_TIMEOUT_MS = 60_000;
 const BURST = ['CREATING', 'CONFIGURING', 'CONFIGURED', 'FAILED', 'CONFIGURED'] as const;
 const BURST_MACHINES = 3;
 
@@ -198,6 +200,9 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
       hand.weather({ outage: true }, act.forMs);
       return true;
     case 'ApiErrors':
+      // A process that starts now repeats a list whose answer was lost only after its timeout, and
+      // may request the lease only then.
+      hand.trouble(act.forMs + LIST_TIMEOUT_MS + TAKEOVER_MS);
       hand.weather({ errorShare: act.share }, act.forMs);
       return true;
     case 'SlowApi':
