@@ -1,8 +1,8 @@
 /**
  * Events on the Node and log lines of drains.
  *
- * Promises: one Event at the start of a drain and one at its end; one for each budget or reason
- * that has blocked a drain for ten seconds, and none for a pod or a retry (DR-42).
+ * Promises: one Event at the start of a drain and one at its end, which no limit drops; one for each
+ * budget or reason that has blocked a drain for ten seconds, and none for a pod or a retry (DR-42).
  */
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
@@ -89,12 +89,14 @@ const endNote = ({ end, seconds, lastError, volumes }: EndedDrain): string => {
 export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEvents => {
   const recordAbout = (subject: DrainSubject, reason: ReasonName, note: string): void =>
     record({ regarding: nodeOf(subject), reason, note });
+  const recordUnlimited = (subject: DrainSubject, reason: ReasonName, note: string): void =>
+    record({ regarding: nodeOf(subject), reason, note, isUnlimited: true });
   return {
     started: (subject, { ids, pods, deadlineMs }) => {
       telemetry.log('info', 'Drain started', { node: subject.name, instruction: ids.join(',') });
       const until = deadlineMs === null ? '' : ` by ${rfc3339Seconds(deadlineMs)}`;
       const note = `Cordoned for ${listed(ids)}: ${pods} pods to evict${until}`;
-      recordAbout(subject, 'DrainStarted', note);
+      recordUnlimited(subject, 'DrainStarted', note);
     },
     ended: (subject, drain) => {
       const { end, seconds, lastError } = drain;
@@ -103,7 +105,7 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
       telemetry.count('tidegate_drains_ended_total', 1, { outcome: end });
       telemetry.observe('tidegate_node_drain_duration_seconds', seconds, { outcome: end });
       const reason = end === 'Failed' && drain.forbidden ? 'EvictionForbidden' : REASON_OF[end];
-      recordAbout(subject, reason, fittingSentence(endNote(drain)));
+      recordUnlimited(subject, reason, fittingSentence(endNote(drain)));
     },
     blocked: (subject, { blocker: { reason, text }, pods }) =>
       recordAbout(subject, reason, blockedSentence(text, pods)),

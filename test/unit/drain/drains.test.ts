@@ -216,6 +216,7 @@ describe('a drain', () => {
       'DeadlinePassed',
     ]);
     expect(notes.every(({ regarding }) => regarding.kind === 'Node')).toBe(true);
+    expect(notes.map(({ isUnlimited = false }) => isUnlimited)).toEqual([true, false, true]);
   });
 
   test('DR-45: a paused node sends no new eviction, reports it, and keeps its deadline', async () => {
