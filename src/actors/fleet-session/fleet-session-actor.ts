@@ -86,12 +86,15 @@ const recordAcknowledged = ({ environment, state }: SessionDependencies): void =
   state.acknowledged.next(rollup);
 };
 
+/** The note is the same for every roll-up, so that repeats are one Event with a series. */
 const recordOverdue = ({ environment, options, state }: SessionDependencies): void => {
-  const number = state.outstanding?.rollup.number ?? 0;
-  environment.telemetry.count('tidegate_rollups_total', 1, { outcome: 'overdue' });
+  const { telemetry } = environment;
+  const rollup = state.outstanding?.rollup.number ?? 0;
+  telemetry.count('tidegate_rollups_total', 1, { outcome: 'overdue' });
+  telemetry.log('warn', 'Roll-up not acknowledged', { rollup });
   options.record(
     'RollupNotAcknowledged',
-    `Cannot report demand: no ack of roll-up ${number} from "${options.address}" for ` +
+    `Cannot report demand: no ack of a roll-up from "${options.address}" for ` +
       'three intervals; the session redials',
   );
 };

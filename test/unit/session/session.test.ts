@@ -81,7 +81,7 @@ describe('fleet session', () => {
     await time.advance(1);
     expect([stateOf(session), shard.stream().state()]).toEqual(['overdue', 'left']);
     expect(recorded).toEqual([
-      'RollupNotAcknowledged: Cannot report demand: no ack of roll-up 1 from "shard:7780" ' +
+      'RollupNotAcknowledged: Cannot report demand: no ack of a roll-up from "shard:7780" ' +
       'for three intervals; the session redials',
     ]);
     expect(counts.get('tidegate_rollups_total overdue')).toBe(1);
@@ -91,6 +91,17 @@ describe('fleet session', () => {
     shard.stream().ack('hello');
     shard.stream().ack('rollup');
     expect(acknowledged, 'what was outstanding died with its stream').toEqual([]);
+  });
+
+  test('wire 2: roll-ups that remain without an ack have one note, so that Events form a series', async () => {
+    const { time, shard, session, recorded } = await streamingSession();
+    for (const number of [1, 2, 3]) {
+      session.offerRollup(rollup(number));
+      await time.advance(3 * INTERVAL_MS);
+      await time.advance(4000);
+      shard.stream().ack('hello');
+    }
+    expect([recorded.length, new Set(recorded).size]).toEqual([3, 1]);
   });
 
   test('a stream completes a resync only with its first rollup ack', async () => {
