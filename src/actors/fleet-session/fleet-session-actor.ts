@@ -118,10 +118,12 @@ export const provideFleetSession = (
     actions: {
       requestRollup: () => state.requests.next(),
       closeSending: () => stream.closeSending(),
+      setConnected: ({ context }) => {
+        state.openStream = context.stream;
+      },
       publishOpened: ({ context }) => {
         // Outstanding roll-ups end with their stream: they are rebuilt, not acknowledged.
         state.outstanding = undefined;
-        state.openStream = context.stream;
         state.shardEvents.next({ _tag: 'StreamOpened', stream: context.stream });
       },
       publishResynced: ({ context }) => {

@@ -179,6 +179,29 @@ describe('a replay', () => {
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
+  test('wire resync: a machine that the stream reported before its hello ack is bound', async () => {
+    const { frames, cluster, shardEvents, settle } = machineRig();
+    open(shardEvents, 1);
+    await frames('m1', 'Configured');
+    await frames('m2', 'Configured');
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    await frames('m1', 'Configured');
+    open(shardEvents, 2);
+    resynced(shardEvents, 2);
+    await settle();
+    expect(cluster.names()).toEqual(['un-m1']);
+  });
+
+  test('wire resync: a frame of a stream that never opened proves nothing for the next', async () => {
+    const { frames, cluster, shardEvents, settle } = machineRig();
+    await frames('m1', 'Configured');
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    open(shardEvents, 2);
+    resynced(shardEvents, 2);
+    await settle();
+    expect(cluster.names()).toEqual([]);
+  });
+
   test('wire resync: objects of an earlier process are deleted when no replay includes them', async () => {
     const { frames, cluster, shardEvents, settle, restart } = machineRig();
     await frames('m1', 'Draining');

@@ -354,6 +354,19 @@ describe('a new process', () => {
     expect(replies).toEqual([]);
   });
 
+  test('DR-14: a machine that the stream reported DRAINING before its hello ack is recovered', async () => {
+    const { node, shardEvents, frame, time, annotation } = rig();
+    for (const name of ['n1', 'n2']) node(name);
+    frame('n2', 'Draining');
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    frame('n1', 'Draining');
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
+    shardEvents.next({ _tag: 'Resynced', stream: 2 });
+    await time.advance(5100);
+    expect(annotation('n1')).toMatchObject({ ids: ['recovered-n1'] });
+    expect(annotation('n2')).toBeUndefined();
+  });
+
   test('DR-14: a machine that begins to drain after the replay waits for its instruction', async () => {
     const { node, shardEvents, frame, time, annotation } = rig();
     node('n1');

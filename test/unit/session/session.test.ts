@@ -33,6 +33,17 @@ describe('fleet session', () => {
     expect(tags(shardEvents)).toEqual(['MachineObserved', 'StreamOpened']);
   });
 
+  test('wire 1: a stream that breaks before its hello ack ends, because it may have reported machines', async () => {
+    const { time, shard, session, shardEvents } = startSession();
+    session.setLeading(true);
+    session.demandListed();
+    await time.settle();
+    shard.stream().send({ case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
+    session.setLeading(false);
+    await time.settle();
+    expect(tags(shardEvents)).toEqual(['MachineObserved', 'StreamEnded']);
+  });
+
   test('wire 5: no dial before this process leads and the list is complete', async () => {
     const { time, shard, session } = startSession();
     await time.advance(60_000);
