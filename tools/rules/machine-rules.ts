@@ -9,7 +9,7 @@ const machines: RuleChapter = {
       id: 'UPN-01',
       text:
         'Each state of a machine has its phase. Drained is shown before the object is deleted; ' +
-        'an IDLE machine no longer belongs to the cluster.',
+        'an IDLE machine no longer belongs to the cluster, unless it was being created.',
       testedBy: ['wire phases:'],
     },
     {

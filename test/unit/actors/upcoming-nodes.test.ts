@@ -129,6 +129,14 @@ describe('machines end', () => {
     expect(Object.values(registry().counts()).reduce((sum, n) => sum + n, 0)).toBe(0);
   });
 
+  test('wire phases: IDLE of a machine that was SPECULATIVE deletes its object', async () => {
+    const { frames, cluster, phase } = machineRig();
+    await frames('m1', 'Speculative');
+    expect(phase('m1')).toBe('Provisioning');
+    await frames('m1', 'Idle');
+    expect(cluster.names()).toEqual([]);
+  });
+
   test('wire phases: IDLE after a restart is judged by the phase of the object', async () => {
     const { frames, cluster, phase, restart } = machineRig();
     await frames('m1', 'Draining');
