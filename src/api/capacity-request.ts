@@ -2,6 +2,7 @@
 import { Schema } from 'effect';
 import { ageColumn, type CustomResource } from './crd.ts';
 import {
+  atomic,
   int32Field,
   LabelSelectorField,
   NonEmptyText,
@@ -12,8 +13,9 @@ import {
 } from './fields.ts';
 
 const TopologySpreadField = Schema.Struct({
-  maxSkew: int32Field(1).annotate({
-    description: 'Maximum difference in machines between two values of the topology key.',
+  maxSkew: int32Field().annotate({
+    description: 'Maximum difference in machines between two values of the topology key; at ' +
+      'least 1 with `DoNotSchedule`.',
   }),
   topologyKey: NonEmptyText.annotate({
     description: 'Machine label over whose values to spread.',
@@ -56,8 +58,7 @@ export const CapacityRequestSpec = Schema.Struct({
   }),
   topologySpread: Schema.optionalKey(
     Schema.Array(TopologySpreadField).annotate({
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['topologyKey', 'whenUnsatisfiable'],
+      ...atomic,
       description: 'How evenly to spread the machines of equal requests.',
     }),
   ),

@@ -111,8 +111,9 @@ const resources: RuleChapter = {
     },
     {
       id: 'CRD-03',
-      text: 'Constraints that a schema cannot express are CEL rules with a message each.',
-      testedBy: ['rule:'],
+      text: 'The schemas are no stricter than the documented ones: the API server accepts what ' +
+        'the shard would take, and the operator reports the rest.',
+      testedBy: ['schema:', 'crd: accept what the shard takes'],
     },
   ],
 };
