@@ -88,7 +88,8 @@ const machines: RuleChapter = {
     {
       id: 'AVC-01',
       text: '`AvailableCapacity` is named by the hash of its key, carries its cost, and is ' +
-        'deleted when nothing is left and the confidence is none.',
+        'deleted when nothing is left and the confidence is none, or when no acknowledged ' +
+        'roll-up has had its profile for an hour and the fleet did not report it either.',
       testedBy: ['availableCapacities:'],
     },
   ],
