@@ -226,6 +226,13 @@ export const REASONS = registry({
     canAct: 'provider',
     runbook: 'machine-without-node',
   },
+  InstructionChanged: {
+    type: 'Warning',
+    action: 'DrainNode',
+    sentence: 'The shard repeated an instruction id with another machine, which is not reclaimed',
+    canAct: 'provider',
+    runbook: 'instruction-changed',
+  },
   CordonFailing: {
     type: 'Warning',
     action: 'CordonNode',

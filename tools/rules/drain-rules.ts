@@ -25,7 +25,8 @@ const cordons: RuleChapter = {
     rule(
       'DR-03',
       'A second instruction for a node joins the first, and the earlier deadline wins. A ' +
-        'repeated instruction is acknowledged again and has no other effect.',
+        'repeated instruction is acknowledged again and has no other effect; machines that it ' +
+        'names for the first time get a Warning.',
     ),
     rule(
       'DR-04',

@@ -7,10 +7,13 @@
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
 import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import { machineId } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
+import { upcomingNodeName } from '../../domain/names.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import type { BlockedPods } from './drain-pods.ts';
 
@@ -20,6 +23,12 @@ const NAMED_MAX = 5;
 /** The node of an Event. */
 export interface DrainSubject {
   readonly name: string;
+  readonly uid: string;
+}
+
+/** The UpcomingNode of an Event; `uid` is empty when there is none. */
+export interface MachineSubject {
+  readonly machine: string;
   readonly uid: string;
 }
 
@@ -52,12 +61,23 @@ export interface DrainEvents {
   readonly leftAlone: (subject: DrainSubject, owner: string, why: string) => void;
   /** The requested grace exceeds the maximum (DR-16). */
   readonly clamped: (subject: DrainSubject, askedSeconds: number, seconds: number) => void;
+  /** An instruction names a machine without a known Node (DR-10). */
+  readonly withoutNode: (subject: MachineSubject, note: string) => void;
+  /** A repeated instruction names this machine for the first time (DR-03). */
+  readonly instructionChanged: (subject: MachineSubject, id: string) => void;
 }
 
 const nodeOf = ({ name, uid }: DrainSubject): Regarding => ({
   apiVersion: 'v1',
   kind: 'Node',
   name,
+  uid,
+});
+
+const upcomingNodeOf = ({ machine, uid }: MachineSubject): Regarding => ({
+  apiVersion: GROUP_VERSION,
+  kind: 'UpcomingNode',
+  name: upcomingNodeName(machineId(machine)),
   uid,
 });
 
@@ -127,6 +147,19 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
     },
     clamped: (subject, askedSeconds, seconds) =>
       recordAbout(subject, 'GraceClamped', `Requested ${askedSeconds} s, granted ${seconds} s`),
+    withoutNode: (subject, note) => {
+      telemetry.count('tidegate_machines_without_node_total', 1);
+      telemetry.log('warn', 'Machine has no Node', { machine: subject.machine, problem: note });
+      record({ regarding: upcomingNodeOf(subject), reason: 'MachineWithoutNode', note });
+    },
+    instructionChanged: (subject, instruction) => {
+      const { machine } = subject;
+      telemetry.count('tidegate_reclaim_instructions_changed_total', 1);
+      telemetry.log('warn', 'Repeated instruction names another machine', { instruction, machine });
+      const note =
+        `Not reclaimed: instruction "${instruction}" was already accepted without "${machine}"`;
+      record({ regarding: upcomingNodeOf(subject), reason: 'InstructionChanged', note });
+    },
   };
 };
 

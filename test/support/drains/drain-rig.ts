@@ -257,7 +257,6 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       },
       machineOf,
       drains,
-      record,
       events,
     });
     const setLeading = (isLeading: boolean): void => {

@@ -161,6 +161,27 @@ describe('an instruction', () => {
     expect(nodes.calls.length).toBe(writes);
   });
 
+  test('DR-03: a repeated instruction that names other machines is reported, and starts nothing', async () => {
+    const { node, pods, order, time, notes, annotation, log } = rig();
+    for (const name of ['n1', 'n2']) {
+      node(name);
+      pods.add({ node: name });
+    }
+    order('i1', ['n1']);
+    await time.advance(500);
+    order('i1', ['n1']);
+    await time.advance(500);
+    expect(notes.map(({ reason }) => reason)).not.toContain('InstructionChanged');
+    order('i1', ['n1', 'n2']);
+    await time.advance(5000);
+    expect(notes.filter(({ reason }) => reason === 'InstructionChanged')).toMatchObject([{
+      regarding: { kind: 'UpcomingNode', name: 'un-n2' },
+      note: 'Not reclaimed: instruction "i1" was already accepted without "n2"',
+    }]);
+    expect(annotation('n2')).toBeUndefined();
+    expect(log.filter((line) => line.startsWith('cordon'))).toHaveLength(1);
+  });
+
   test('DR-10: a Node that was known and is gone is counted and written as Drained', async () => {
     const { order, machineObjects, time, replies, reported } = rig();
     machineObjects.set('un-m1', { machineId: 'm1', nodeName: 'gone', nodeUid: 'u9' });
