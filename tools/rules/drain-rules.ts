@@ -61,7 +61,8 @@ const instructions: RuleChapter = {
       'DR-11',
       'At most 32 cordons are written concurrently. Evictions and the acknowledgement wait until ' +
         'all cordons are written or 2 s have passed; late cordons are retried until the deadline. ' +
-        'The acknowledgement counts each cordoned node once. Nothing is evicted from a node ' +
+        'The acknowledgement counts each cordoned node once; Draining is requested before it, and ' +
+        'its write is not awaited. Nothing is evicted from a node ' +
         'before its own cordon.',
     ),
     rule(

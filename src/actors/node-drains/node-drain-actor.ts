@@ -157,8 +157,12 @@ class DrainActions implements NodeDrainActions {
       });
     });
 
+  /** A drain that resumes after its deadline shows only its end. */
   readonly showDraining = (context: NodeDrainContext): void =>
-    this.#about(context, (entry) => void this.#show(entry, { _tag: 'Draining' }));
+    this.#about(context, (entry) => {
+      const isOver = context.leftMs !== null && context.leftMs <= 0;
+      if (!isOver) void this.#show(entry, { _tag: 'Draining' });
+    });
 
   readonly recordCordonFailing = (context: NodeDrainContext): void =>
     this.#about(context, ({ node }) => this.#targets.events.cordonFailing(node, context.problem));

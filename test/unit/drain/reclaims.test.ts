@@ -44,6 +44,22 @@ describe('an instruction', () => {
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 100 }]);
   });
 
+  test('DR-11: Draining is requested before the ack, which does not wait for its write', async () => {
+    const { node, pods, order, log, time, showingTakes } = rig();
+    for (const name of ['n1', 'n2']) {
+      node(name);
+      pods.add({ node: name });
+    }
+    showingTakes(() => new Promise(() => {}));
+    order('i1', ['n1', 'n2']);
+    await time.advance(500);
+    const ack = log.indexOf('ack i1 2');
+    expect(ack).toBeGreaterThan(0);
+    for (const name of ['n1', 'n2']) {
+      expect(log.slice(0, ack)).toContain(`show ${name} Draining`);
+    }
+  });
+
   test('DR-11: at most 32 Nodes are cordoned at once', async () => {
     const { node, order, log, time, intercept } = rig();
     const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
