@@ -106,7 +106,7 @@ const pods: RuleChapter = {
       'DR-20',
       'DaemonSet and mirror pods stay, finished ones need no eviction, all others leave, also ' +
         'pods that arrive later. The operator’s own pod leaves last. A pod that was recreated ' +
-        'despite the cordon stays.',
+        'despite the cordon stays, also after a restart, and is shown with its reason.',
     ),
     rule(
       'DR-21',

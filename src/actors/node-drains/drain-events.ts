@@ -42,6 +42,8 @@ export interface EndedDrain {
   readonly forbidden: boolean;
   /** Volumes that are still attached (DR-24). */
   readonly volumes: readonly string[];
+  /** Pods that stay, because they tolerate the cordon and came back (DR-20). */
+  readonly tolerating: readonly string[];
 }
 
 /** Records the progress of drains. */
@@ -92,14 +94,25 @@ const REASON_OF = {
   Cancelled: 'DrainCancelled',
 } as const satisfies Record<CordonEnd, ReasonName>;
 
-const endNote = ({ end, seconds, lastError, volumes }: EndedDrain): string => {
-  const time = `${Math.round(seconds)} s`;
+/** What remains on the node beside the pods that must leave. */
+const restOf = ({ volumes, tolerating }: EndedDrain): string => {
   const attached = volumes.length === 0 ? '' : `; still attached: ${listed(volumes)}`;
+  if (tolerating.length === 0) return attached;
+  const verb = tolerating.length === 1
+    ? 'stays, because it tolerates'
+    : 'stay, because they tolerate';
+  return `; ${verb} the cordon: ${listed(tolerating)}${attached}`;
+};
+
+const endNote = (drain: EndedDrain): string => {
+  const { end, seconds, lastError } = drain;
+  const time = `${Math.round(seconds)} s`;
+  const rest = restOf(drain);
   switch (end) {
     case 'Drained':
-      return `Drained in ${time}${attached}`;
+      return `Drained in ${time}${rest}`;
     case 'Failed':
-      return `Cannot drain the node within ${time}: ${lastError}${attached}`;
+      return `Cannot drain the node within ${time}: ${lastError}${rest}`;
     case 'Cancelled':
       return `Cancelled after ${time}: the node was uncordoned, or the annotation was removed`;
   }

@@ -13,7 +13,14 @@ import {
 } from '../../domain/drain/blocker.ts';
 import type { PodCounts } from '../../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
-import { type DrainPlan, planOf, type PlanTerms, type TierKey } from '../../domain/drain/plan.ts';
+import {
+  type DrainPlan,
+  planOf,
+  type PlanTerms,
+  returnedOwners,
+  type TierKey,
+  toleratingPods,
+} from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Uid } from '../../domain/ids.ts';
 import type { PodsObserved } from '../../machines/node-drain-context.ts';
@@ -22,8 +29,9 @@ import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 /** The dependencies of a review. */
 export interface DrainPodsOptions {
   readonly on: () => Iterable<DrainPod>;
-  readonly statusOf: PodEvictions['statusOf'];
-  readonly progressOf: PodEvictions['progress'];
+  readonly evictions: Pick<PodEvictions, 'statusOf' | 'progress'>;
+  /** When another process began the drain, on the wall clock; null for a new drain. */
+  readonly resumedSinceMs: number | null;
   readonly own: PlanTerms['own'];
   readonly now: () => number;
 }
@@ -58,6 +66,7 @@ export class DrainPods {
   readonly #options: DrainPodsOptions;
   /** Controllers that bring an evicted pod back, past the cordon. */
   readonly #evictedOwners = new Set<Uid>();
+  #isResumed = false;
   readonly #asked = new Set<Uid>();
   #plan = NO_PLAN;
   #observed: ReadonlyMap<Uid, ObservedPod> = new Map();
@@ -70,6 +79,7 @@ export class DrainPods {
   readonly look = (startedTo: TierKey | null): PodsObserved => {
     const { on, own } = this.#options;
     const present = [...on()];
+    this.#resume(present);
     const uids = new Set(present.map(({ uid }) => uid));
     for (const { pod } of this.#observed.values()) if (!uids.has(pod.uid)) this.#setEvicted(pod);
     for (const pod of present) if (pod.terminating) this.#setEvicted(pod);
@@ -91,6 +101,9 @@ export class DrainPods {
 
   /** The number of pods that must still leave. */
   readonly left = (): number => podCountsOf(this.#plan).left;
+
+  /** The names of the pods that stay, because they came back past the cordon. */
+  readonly tolerating = (): readonly string[] => toleratingPods(this.#plan).map(({ key }) => key);
 
   /** The pods that something blocks, by reason and subject. */
   readonly blocked = (node: DrainedNode): readonly BlockedPods[] => {
@@ -126,6 +139,14 @@ export class DrainPods {
       }),
     );
 
+  /** What came back past the cordon for an earlier process would come back for this one, too. */
+  #resume(present: readonly DrainPod[]): void {
+    const { resumedSinceMs } = this.#options;
+    if (this.#isResumed || resumedSinceMs === null) return;
+    this.#isResumed = true;
+    for (const owner of returnedOwners(present, resumedSinceMs)) this.#evictedOwners.add(owner);
+  }
+
   #setEvicted({ toleratesCordon, controller, uid }: DrainPod): void {
     if (!toleratesCordon || controller === null || !this.#asked.has(uid)) return;
     this.#evictedOwners.add(controller.uid);
@@ -138,7 +159,9 @@ export class DrainPods {
     let refusal = '';
     for (const { key: tier, pods } of this.#plan.tiers) {
       for (const pod of pods) {
-        const progress = this.#asked.has(pod.uid) ? this.#options.progressOf(pod.uid) : undefined;
+        const progress = this.#asked.has(pod.uid)
+          ? this.#options.evictions.progress(pod.uid)
+          : undefined;
         const leaving = pod.terminating || progress?.accepted === true;
         next.set(pod.uid, { pod, tier, leaving });
         const wasLeaving = this.#observed.get(pod.uid)?.leaving;
@@ -154,8 +177,8 @@ export class DrainPods {
   }
 
   #blockerOf(pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker {
-    const { statusOf, now } = this.#options;
-    const status = paused && !pod.terminating ? undefined : statusOf(pod.uid);
+    const { evictions, now } = this.#options;
+    const status = paused && !pod.terminating ? undefined : evictions.statusOf(pod.uid);
     return status ?? blockerOf({
       pod,
       budgets: [],

@@ -204,6 +204,7 @@ class DrainActions implements NodeDrainActions {
       lastError,
       forbidden: context !== undefined && context.refusal !== '',
       volumes: this.#targets.volumesOn?.(node) ?? [],
+      tolerating: entry.pods.tolerating(),
     });
     await this.#show(entry, end === 'Failed' ? { _tag: end, lastError } : { _tag: end });
   };

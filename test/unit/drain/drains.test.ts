@@ -70,6 +70,26 @@ describe('a drain', () => {
     expect(annotation('n1')?.ended).toBe('Drained');
   });
 
+  test('DR-20: a restart leaves a pod alone that came back before it, and the end names it', async () => {
+    const { order, node, pods, time, annotation, log, notes, restart } = rig();
+    const tolerations = [{ operator: 'Exists' }];
+    node('n1');
+    pods.add({ node: 'n1', name: 'a', tolerations });
+    pods.add({ node: 'n1', name: 'b', goesAfterMs: 20_000 });
+    order('i1', ['n1']);
+    await time.advance(5000);
+    const created = new Date(time.now()).toISOString();
+    pods.add({ node: 'n1', name: 'again', tolerations, created });
+    for (let times = 0; times < 2; times += 1) {
+      await time.advance(1000);
+      await restart();
+    }
+    await time.advance(30_000);
+    expect(log).not.toContain('evict again');
+    expect(annotation('n1')?.ended).toBe('Drained');
+    expect(notes.at(-1)?.note).toContain('stays, because it tolerates the cordon: ns/again');
+  });
+
   test('DR-20: the operator leaves last', async () => {
     const { order, node, pods, time, log } = rig({ own: { namespace: 'ns', name: 'us' } });
     node('n1');
