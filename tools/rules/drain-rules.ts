@@ -161,12 +161,14 @@ const budgets: RuleChapter = {
     rule(
       'DR-35',
       'Evictions under an exhausted budget resume when its status changes; when its watch has ' +
-        'been silent for 120 s, one call probes.',
+        'been silent for 120 s, one call probes. An unready pod that needs no slot by the cache is ' +
+        'retried when it changes, else after 1 to 10 s.',
     ),
     rule('DR-36', 'All writes share one budget; cordons and phases go before evictions.'),
     rule(
       'DR-37',
-      'A watch that ends is resumed without a list. While connections fail, writes wait until a ' +
+      'A watch that ends is resumed without a list; after a 410 the collection is listed at once, ' +
+        'whatever backoff an outage had led to. While connections fail, writes wait until a ' +
         'watch is open again.',
     ),
   ],
