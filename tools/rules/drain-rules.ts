@@ -191,7 +191,8 @@ const reporting: RuleChapter = {
     rule(
       'DR-42',
       'One Event at the start and one at the end of a drain, which no limit drops, and one for ' +
-        'each budget or reason that has blocked for 10 s; no Events per pod or retry.',
+        'each reason that has blocked for 10 s; no Events per pod or retry. Budgets share one, ' +
+        'about those that have given no slot to any drain for 30 s.',
     ),
     rule('DR-43', '`drain status`, `drain plan` and `explain` read the cluster and nothing else.'),
     rule(

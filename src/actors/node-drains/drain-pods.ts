@@ -8,6 +8,7 @@
 import {
   type Blocker,
   blockerOf,
+  closedBudgets,
   isBlocking,
   remainingSentence,
 } from '../../domain/drain/blocker.ts';
@@ -24,7 +25,7 @@ import {
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Uid } from '../../domain/ids.ts';
 import type { PodsObserved } from '../../machines/node-drain-context.ts';
-import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
+import type { PodEvictions, PodEvictionStatus } from '../pod-evictions/pod-evictions.ts';
 
 /** The dependencies of a review. */
 export interface DrainPodsOptions {
@@ -48,6 +49,24 @@ interface ObservedPod {
   readonly tier: TierKey;
   readonly leaving: boolean;
 }
+
+/** What blocks a drain now, and what may from a known time on. */
+export interface BlockerReview {
+  readonly blocked: readonly BlockedPods[];
+  /** Until time alone changes the review; `Infinity` when it does not. */
+  readonly nextMs: number;
+}
+
+/** A budget without a slot for this long blocks; its Event follows after ten seconds (DR-42). */
+const NO_SLOT_MS = 20_000;
+
+/** Budgets share one blocker; pods with any other have it in common. */
+const blockedPods = (
+  { blockers, pods }: { readonly blockers: readonly Blocker[]; readonly pods: readonly string[] },
+): BlockedPods => {
+  const [first = closedBudgets([])] = blockers;
+  return { blocker: first.reason === 'BlockedByBudget' ? closedBudgets(blockers) : first, pods };
+};
 
 const NOT_ASKED = 'not evicted before the deadline';
 
@@ -105,27 +124,32 @@ export class DrainPods {
   /** The names of the pods that stay, because they came back past the cordon. */
   readonly tolerating = (): readonly string[] => toleratingPods(this.#plan).map(({ key }) => key);
 
-  /** The pods that something blocks, by reason and subject. */
-  readonly blocked = (node: DrainedNode): readonly BlockedPods[] => {
-    const groups = new Map<string, { blocker: Blocker; pods: string[] }>();
-    for (const pod of this.#leavingPods()) {
-      const blocker = this.#blockerOf(pod, node);
-      if (!isBlocking(blocker.reason)) continue;
-      const key = `${blocker.reason} ${blocker.subject}`;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, { blocker, pods: [pod.key] });
-      else group.pods.push(pod.key);
-    }
-    return [...groups.values()];
-  };
-
-  /** Until the next termination becomes overdue; null when none will. */
-  readonly nextOverdueMs = (): number | null => {
+  /**
+   * The pods that something blocks, by reason and subject, and when time alone adds another. Budgets
+   * form one group, without those that gave a slot lately.
+   */
+  readonly review = (node: DrainedNode): BlockerReview => {
+    const groups = new Map<string, { blockers: Blocker[]; pods: string[] }>();
     const nowMs = this.#options.now();
-    const left = this.#leavingPods().flatMap(({ deletionMs }) =>
-      deletionMs === null || deletionMs < nowMs ? [] : [deletionMs - nowMs]
-    );
-    return left.length === 0 ? null : Math.min(...left);
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const pod of this.#leavingPods()) {
+      const { deletionMs } = pod;
+      if (deletionMs !== null && deletionMs >= nowMs) nextMs = Math.min(nextMs, deletionMs - nowMs);
+      const blocker = this.#blockerOf(pod, node);
+      const { reason, subject, noSlotMs = Number.POSITIVE_INFINITY } = blocker;
+      if (!isBlocking(reason)) continue;
+      const isBudget = reason === 'BlockedByBudget';
+      if (isBudget && noSlotMs < NO_SLOT_MS) {
+        nextMs = Math.min(nextMs, NO_SLOT_MS - noSlotMs);
+        continue;
+      }
+      const key = isBudget ? reason : `${reason} ${subject}`;
+      const group = groups.get(key) ?? { blockers: [], pods: [] };
+      group.blockers.push(blocker);
+      group.pods.push(pod.key);
+      groups.set(key, group);
+    }
+    return { blocked: [...groups.values()].map(blockedPods), nextMs };
   };
 
   /** The number of remaining pods, the first five by name, and why each (DR-41). */
@@ -176,7 +200,10 @@ export class DrainPods {
     return { moved, refusal };
   }
 
-  #blockerOf(pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker {
+  #blockerOf(
+    pod: DrainPod,
+    { paused, kubeletSilent }: DrainedNode,
+  ): Blocker & Partial<Pick<PodEvictionStatus, 'noSlotMs'>> {
     const { evictions, now } = this.#options;
     const status = paused && !pod.terminating ? undefined : evictions.statusOf(pod.uid);
     return status ?? blockerOf({

@@ -27,7 +27,7 @@ import type { EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
-import type { BlockerReview } from './drain-blockers.ts';
+import type { BlockerReview } from './drain-pods.ts';
 import type { DrainEvents } from './drain-events.ts';
 import {
   cordonOrderOf,
@@ -124,10 +124,9 @@ export const blockersOf = (
   paused: boolean,
 ): BlockerReview => {
   if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
-    return { blocked: [], nextOverdueMs: null };
+    return { blocked: [], nextMs: Number.POSITIVE_INFINITY };
   }
-  const node = nodeNow(entry, snapshot.context, paused);
-  return { blocked: entry.pods.blocked(node), nextOverdueMs: entry.pods.nextOverdueMs() };
+  return entry.pods.review(nodeNow(entry, snapshot.context, paused));
 };
 
 /** The actions of all drains. */

@@ -219,6 +219,45 @@ describe('a drain', () => {
     expect(log.some((line) => line.startsWith('evict'))).toBe(false);
   });
 
+  test('DR-42: a budget that gives slots is no Event, and those that gave none for 30 s are one', async () => {
+    const { order, node, pods, time, notes } = rig();
+    node('n1');
+    const closed = { reason: 'BlockedByBudget', text: 'budget ns/x allows 0 disruptions' } as const;
+    const noted = () =>
+      notes.filter(({ reason }) => reason === 'BlockedByBudget').map(({ note }) => note);
+    for (let at = 0; at < 7; at += 1) {
+      pods.add({ node: 'n1', name: `p${at}` });
+      pods.block(`p${at}`, { ...closed, subject: `ns/b${at}`, noSlotMs: at === 6 ? 0 : 5000 });
+    }
+    order('i1', ['n1'], 600);
+    await time.advance(14_000);
+    expect(noted()).toEqual([]);
+    for (let at = 0; at < 6; at += 1) {
+      pods.block(`p${at}`, { ...closed, subject: `ns/b${at}`, noSlotMs: 25_000 });
+    }
+    pods.changed('n1');
+    await time.advance(9000);
+    expect(noted()).toEqual([]);
+    await time.advance(3000);
+    expect(noted()).toEqual([
+      'Pods cannot leave: 6 budgets allow 0 disruptions: ns/b0, ns/b1, ns/b2, ns/b3, ns/b4 and ' +
+      '1 more (ns/p0, ns/p1, ns/p2, ns/p3, ns/p4 and 1 more)',
+    ]);
+  });
+
+  test('DR-42: a budget that opens while its Event is due is no Event', async () => {
+    const { order, node, pods, time, notes } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a' });
+    const closed = { reason: 'BlockedByBudget', text: 'budget ns/x', subject: 'ns/x' } as const;
+    pods.block('a', { ...closed, noSlotMs: 25_000 });
+    order('i1', ['n1'], 600);
+    await time.advance(8000);
+    pods.block('a', { ...closed, noSlotMs: 0 });
+    await time.advance(12_000);
+    expect(notes.map(({ reason }) => reason)).toEqual(['DrainStarted']);
+  });
+
   test('DR-42: one Event at the start, one for each budget that blocks for 10 s, one at the end', async () => {
     const { order, node, pods, time, notes } = rig();
     node('n1');

@@ -94,7 +94,10 @@ describe('answers', () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a', ready: false });
     await made.ready();
-    const unsettled = { ...refusal(429, 'no', { cause: 'DisruptionBudget' }), retryAfterSeconds: 10 };
+    const unsettled = {
+      ...refusal(429, 'no', { cause: 'DisruptionBudget' }),
+      retryAfterSeconds: 10,
+    };
     made.cluster.intercept(() => Effect.succeed(unsettled));
     made.drain('n1');
     await made.time.advance(100_000);
