@@ -7,7 +7,7 @@
 
 /** What of the suites is wanted. */
 export interface SuiteChoice {
-  /** Types, lint, tidy, unit and models without clusters. */
+  /** Types, lint, tidy, unit and models, without clusters and simulations. */
   readonly fast: boolean;
   /** At the scale of a release. */
   readonly full: boolean;
@@ -37,6 +37,7 @@ const CHECK: SuiteStep = {
 
 /** Without a process or a cluster beside it. */
 const PURE = ['tidy', 'packages', 'unit', 'models'];
+const PURE_AND_SIMULATED = [...PURE, 'simulation'];
 const ON_CLUSTERS = ['models-embedded', 'models-kube-apiserver-shortest', 'integration', 'e2e'];
 
 /** Suites that depend on the runtime: sockets, TLS, files, processes, signals. */
@@ -90,7 +91,7 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
   vitest({
     title: 'what imports a change',
     runtime: 'node',
-    projects: [...PURE, 'integration'],
+    projects: [...PURE_AND_SIMULATED, 'integration'],
     more: [`--changed=${since}`, '--passWithNoTests'],
   }),
   vitest({ title: 'processes', runtime: 'node', projects: ['e2e'], more: [SMOKE] }),
@@ -98,7 +99,7 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
 
 const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
-  vitest({ title: 'pure', runtime: 'node', projects: PURE }, env),
+  vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
   vitest({
     title: 'on Deno',
     runtime: 'deno',
@@ -125,7 +126,7 @@ export const suiteSteps = ({ fast, full, changed }: SuiteChoice): readonly Suite
     vitest({
       title: 'everything on Deno',
       runtime: 'deno',
-      projects: ['packages', 'unit', 'models', 'integration'],
+      projects: ['packages', 'unit', 'models', 'simulation', 'integration'],
     }, env),
   ];
 };

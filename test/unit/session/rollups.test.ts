@@ -170,6 +170,22 @@ describe('roll-ups', () => {
     }]);
   });
 
+  test('wire 2: a request that is too large is excluded and has its own Event', async () => {
+    const { time, cluster, offered, openStream, events } = start();
+    const names = Array.from({ length: 40_000 }, (_, index) => [`example.com/r${index}`, '1']);
+    const large = request('large', { spec: { resources: Object.fromEntries(names) } });
+    cluster.list(request('a'), large);
+    openStream();
+    await time.advance(INTERVAL_MS);
+    expect(cpus(offered)).toEqual(['1', '1']);
+    expect(events).toEqual([
+      expect.objectContaining({
+        reason: 'CapacityRequestTooLarge',
+        note: expect.stringContaining('spec.resources has 40000 entries, more than 64'),
+      }),
+    ]);
+  });
+
   test('wire 5: a request that becomes invalid keeps its last valid reading until it is deleted', async () => {
     const { time, cluster, offered, openStream, events } = start();
     cluster.list(request('a', { spec: { resources: { cpu: '3' } } }));
