@@ -37,7 +37,7 @@ export const int32Field = (minimum: number = INT32.minimum) =>
     .annotate({ format: 'int32' });
 
 /** A non-empty text. */
-export const NonEmptyText = Schema.String.check(Schema.isMinLength(1));
+const NonEmptyText = Schema.String.check(Schema.isMinLength(1));
 
 const ShortText = Schema.String.check(Schema.isMaxLength(REQUEST_LIMITS.textCharacters));
 

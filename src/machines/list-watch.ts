@@ -3,8 +3,8 @@
  *
  * Promises: a watch starts only from a resourceVersion of a complete list or a watch; a closed
  * watch resumes without a list; only an expired resourceVersion or a request of a reader leads to a
- * list, at once unless the one before led nowhere; silence longer than the idle deadline is a fault;
- * every retry has backoff with full jitter, cut short when the API server answers another
+ * list, at once unless the one before led nowhere; silence longer than the idle deadline is a
+ * fault; every retry has backoff with full jitter, cut short when the API server answers another
  * collection, and only a watch that delivered something resets the backoff. Objects bypass the
  * statechart.
  */

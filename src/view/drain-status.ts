@@ -126,8 +126,8 @@ const groupBlockers = (pending: readonly PendingPod[]): readonly DrainBlocker[] 
 const stayingPods = ({ plan }: Recount): readonly DrainBlocker[] => {
   const pods = toleratingPods(plan).map(({ key }) => key);
   const { canAct, runbook } = REASONS.ToleratesCordon;
-  const shown = { reason: 'ToleratesCordon', text: TOLERATES_TEXT, canAct, runbook, pods } as const;
-  return pods.length === 0 ? [] : [shown];
+  if (pods.length === 0) return [];
+  return [{ reason: 'ToleratesCordon', text: TOLERATES_TEXT, canAct, runbook, pods }];
 };
 
 /** The tier number shown to users. */

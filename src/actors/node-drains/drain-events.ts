@@ -1,9 +1,9 @@
 /**
  * Events on the Node and log lines of drains.
  *
- * Promises: one Event at the start of a drain and one at its end, which no limit drops; one for each
- * reason that has blocked a drain for ten seconds (budgets: without a slot for thirty), and none for
- * a pod or a retry (DR-42).
+ * Promises: one Event at the start of a drain and one at its end, which no limit drops; one for
+ * each reason that has blocked a drain for ten seconds (budgets: without a slot for thirty), and
+ * none for a pod or a retry (DR-42).
  */
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';

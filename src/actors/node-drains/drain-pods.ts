@@ -125,8 +125,8 @@ export class DrainPods {
   readonly tolerating = (): readonly string[] => toleratingPods(this.#plan).map(({ key }) => key);
 
   /**
-   * The pods that something blocks, by reason and subject, and when time alone adds another. Budgets
-   * form one group, without those that gave a slot lately.
+   * The pods that something blocks, by reason and subject, and when time alone adds another.
+   * Budgets form one group, without those that gave a slot lately.
    */
   readonly review = (node: DrainedNode): BlockerReview => {
     const groups = new Map<string, { blockers: Blocker[]; pods: string[] }>();

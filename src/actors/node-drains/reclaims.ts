@@ -3,10 +3,10 @@
  * every drain has ended.
  *
  * Promises: an instruction never starts twice, and is acked again when it is repeated, with a
- * Warning for machines that it did not name at first (DR-03); instructions found on Nodes resume before anything new, and are acked once more by each process
- * (DR-12, DR-13); a machine without a Node is recorded and not counted, and is awaited only while
- * it is bound to this cluster; an entry that names a Node is shown on the machine of that Node
- * (DR-10).
+ * Warning for machines that it did not name at first (DR-03); instructions found on Nodes resume
+ * before anything new, and are acked once more by each process (DR-12, DR-13); a machine without a
+ * Node is recorded and not counted, and is awaited only while it is bound to this cluster; an entry
+ * that names a Node is shown on the machine of that Node (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
