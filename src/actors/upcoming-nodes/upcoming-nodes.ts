@@ -133,7 +133,11 @@ class Machines implements UpcomingNodeRegistry {
   readonly counts = () => this.#actors.counts();
   readonly nodeOf = (machineId: string, named?: string) => this.#index.nodeOf(machineId, named);
   readonly machineOf = (node: string) => this.#index.machineOf(node);
-  readonly onLeadershipLost = () => this.#actors.onLeadershipLost();
+
+  readonly onLeadershipLost = (): void => {
+    this.#replay.early = new Set();
+    this.#actors.onLeadershipLost();
+  };
 
   readonly idle = (): Promise<void> => {
     this.#flush.next();
