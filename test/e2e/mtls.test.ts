@@ -34,8 +34,9 @@ import {
 } from '../support/processes/key-files.ts';
 import { type OperatorProcess, startOperator } from '../support/processes/operator-process.ts';
 import type { LogLine } from '../support/processes/tidegate-process.ts';
+import { atScale } from '../support/scale.ts';
 
-const MACHINES = 1000;
+const MACHINES = atScale({ commit: 300, release: 1000 });
 /** Dials after which a loop without a pause would long have made hundreds. */
 const ENDINGS = 3;
 

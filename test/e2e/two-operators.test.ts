@@ -21,11 +21,12 @@ import { eventually } from '../support/eventually.ts';
 import { sessionLog, untilSession } from '../support/fleet/fleet-sessions.ts';
 import { type FleetProcess, startFleet } from '../support/processes/fleet-process.ts';
 import { type OperatorProcess, startOperator } from '../support/processes/operator-process.ts';
+import { atScale } from '../support/scale.ts';
 
-const MACHINES = 1500;
+const MACHINES = atScale({ commit: 600, release: 1500 });
 const REQUESTS = 100;
 /** Writes after which the burst is well in progress, and far from its end. */
-const UNDER_WAY = 300;
+const UNDER_WAY = atScale({ commit: 150, release: 300 });
 const OK = 200;
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-operator';

@@ -1,20 +1,11 @@
 /** The contract suite on the real API server: what the embedded cluster must agree with. */
-import { CONTROLLER_AREAS, SERVER_AREAS } from '../contract/areas.ts';
+import { SERVER_AREAS } from '../contract/areas.ts';
 import { contractSuite } from '../contract/suite.ts';
 import { contractBed } from '../support/api/contract-bed.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 
-const print = (): void => {};
-
 describeWithTestbed('real API server', {
-  print,
+  print: () => {},
   // Whatever else controllers write would be in the way of what the cases write.
   controllers: ['garbage-collector-controller', 'namespace-controller'],
 }, (bed) => contractSuite(SERVER_AREAS, { open: () => contractBed(bed()) }));
-
-describeWithTestbed('real cluster with all its controllers', {
-  print,
-  controllers: true,
-  scheduler: true,
-  kwok: true,
-}, (bed) => contractSuite(CONTROLLER_AREAS, { open: () => contractBed(bed()) }));

@@ -7,7 +7,7 @@
 
 /** What of the suites is wanted. */
 export interface SuiteChoice {
-  /** Types, lint, tidy, unit and models without clusters. */
+  /** Types, lint, tidy, unit and models, without clusters and simulations. */
   readonly fast: boolean;
   /** At the scale of a release. */
   readonly full: boolean;
@@ -35,8 +35,18 @@ const CHECK: SuiteStep = {
   env: {},
 };
 
+/** Each planted bug must fail the test that it names. */
+const plantedBugs = (env: SuiteStep['env']): SuiteStep => ({
+  title: 'planted bugs',
+  runtime: 'node',
+  args: ['test/mutants/main.ts'],
+  reports: false,
+  env,
+});
+
 /** Without a process or a cluster beside it. */
 const PURE = ['tidy', 'packages', 'unit', 'models'];
+const PURE_AND_SIMULATED = [...PURE, 'simulation'];
 const ON_CLUSTERS = ['models-embedded', 'models-kube-apiserver-shortest', 'integration', 'e2e'];
 
 /** Suites that depend on the runtime: sockets, TLS, files, processes, signals. */
@@ -90,7 +100,7 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
   vitest({
     title: 'what imports a change',
     runtime: 'node',
-    projects: [...PURE, 'integration'],
+    projects: [...PURE_AND_SIMULATED, 'integration'],
     more: [`--changed=${since}`, '--passWithNoTests'],
   }),
   vitest({ title: 'processes', runtime: 'node', projects: ['e2e'], more: [SMOKE] }),
@@ -98,7 +108,8 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
 
 const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
-  vitest({ title: 'pure', runtime: 'node', projects: PURE }, env),
+  vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
+  plantedBugs(env),
   vitest({
     title: 'on Deno',
     runtime: 'deno',
@@ -125,7 +136,7 @@ export const suiteSteps = ({ fast, full, changed }: SuiteChoice): readonly Suite
     vitest({
       title: 'everything on Deno',
       runtime: 'deno',
-      projects: ['packages', 'unit', 'models', 'integration'],
+      projects: ['packages', 'unit', 'models', 'simulation', 'integration'],
     }, env),
   ];
 };

@@ -173,15 +173,21 @@ describe('addQuantities', () => {
     );
   });
 
-  it('prints a text that reads as the same value and prints the same again', () => {
+  // Without a suffix the text no longer tells that the format was binary: 62.5Ki is 64000 is 64k.
+  it('prints a text that reads as the same value, and prints the same in the same format', () => {
     fc.assert(
       fc.property(quantities, (value) => {
         const printed = quantity(canonicalQuantity(value));
         expect(compareQuantities(printed, value)).toBe(0);
-        expect(canonicalQuantity(printed)).toBe(canonicalQuantity(value));
+        if (printed.format === value.format) {
+          expect(canonicalQuantity(printed)).toBe(canonicalQuantity(value));
+        }
         expect(compareQuantities(quantity(printQuantity(value)), value)).toBe(0);
       }),
-      { numRuns: 5000 },
+      {
+        numRuns: 5000,
+        examples: [[{ nanos: 64_000_000_000_000n, format: 'BinarySI', written: undefined }]],
+      },
     );
   });
 

@@ -79,12 +79,12 @@ describe('answers', () => {
   );
 
   test('evictions: a policy refusal is retried after 10, 20, 40 s, at most 300 s', async () => {
-    const made = evictionsOfTest();
+    const made = evictionsOfTest({ graceMs: 3_600_000 });
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();
     made.cluster.intercept(() => Effect.succeed(refusal(422, 'admission webhook "x" denied')));
     made.drain('n1');
-    await made.time.advance(1_000_000);
+    await made.time.advance(1_300_000);
     const times = made.cluster.calls.map(({ atMs }) => atMs);
     const waits = times.slice(1).map((at, index) => Math.round((at - (times[index] ?? 0)) / 1000));
     expect(waits.slice(0, 7)).toEqual([10, 20, 40, 80, 160, 300, 300]);

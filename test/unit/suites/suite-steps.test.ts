@@ -23,6 +23,7 @@ describe('suites', () => {
       '--project=packages',
       '--project=unit',
       '--project=models',
+      '--project=simulation',
       '--project=models-embedded',
       '--project=models-kube-apiserver-shortest',
       '--project=integration',
@@ -30,9 +31,9 @@ describe('suites', () => {
     ]);
   });
 
-  it('starts no cluster when it is to be fast', () => {
+  it('starts no cluster and no simulation when it is to be fast', () => {
     const projects = projectsOf({ ...ALL, fast: true }, 'node');
-    expect(projects.filter((one) => /integration|e2e|models-/.test(one))).toEqual([]);
+    expect(projects.filter((one) => /integration|e2e|models-|simulation/.test(one))).toEqual([]);
   });
 
   it('takes the scale of a release for everything but the check', () => {

@@ -1,0 +1,41 @@
+/**
+ * The order of test files: the longest first, so that none of them is left to run alone at the end.
+ *
+ * A fresh checkout has no times of earlier runs, so the longest are named here; `npm test` prints
+ * the ten slowest files.
+ */
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+const LONGEST = [
+  'test/integration/contract-controllers.test.ts',
+  'test/integration/contract.test.ts',
+  'test/e2e/drain-network.test.ts',
+  'test/e2e/drain-hostile.test.ts',
+  'test/e2e/mtls.test.ts',
+  'test/e2e/two-operators.test.ts',
+  'test/e2e/api-server-away.test.ts',
+  'test/e2e/demo.test.ts',
+  'test/e2e/drain-tight-budget.test.ts',
+  'test/e2e/drain-tiers.test.ts',
+  'test/e2e/drain-reported.test.ts',
+  'test/e2e/drain-killed.test.ts',
+  'test/unit/simulation/scenarios.test.ts',
+];
+
+const rank = (file: string): number => {
+  const place = LONGEST.indexOf(file);
+  return place < 0 ? LONGEST.length : place;
+};
+
+const groupOf = ({ project }: TestSpecification): number => project.config.sequence.groupOrder;
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification) =>
+      rank(relative(this.ctx.config.root, moduleId));
+    return (await super.sort(files)).toSorted((a, b) =>
+      groupOf(a) - groupOf(b) || rankOf(a) - rankOf(b)
+    );
+  }
+}
