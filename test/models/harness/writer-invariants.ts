@@ -30,7 +30,7 @@ export interface Writer {
 type Verdict = 'Landed' | 'Failed' | 'Refused';
 
 /** What an answer means; `undefined` for other events. */
-export const verdictIn = ({ event, before }: Step): Verdict | undefined => {
+export const verdictIn = ({ event, before, after }: Step): Verdict | undefined => {
   if (event.type.startsWith('xstate.error.actor.')) return 'Failed';
   if (!event.type.startsWith('xstate.done.actor.')) return undefined;
   const { output } = event;
@@ -41,6 +41,9 @@ export const verdictIn = ({ event, before }: Step): Verdict | undefined => {
   if (event.type.endsWith('.releaseNode')) {
     return valueAt(output, 'current', 'releasable') === true ? 'Failed' : 'Landed';
   }
+  // The same write is still pending, and not because the wanted object changed meanwhile.
+  const { sent } = before.context;
+  if (sent !== null && after.context.pendingWrite?.write === sent) return 'Failed';
   const base: unknown = before.context.base;
   const version = valueAt(output, 'current', 'resourceVersion');
   return version === (valueAt(base, 'resourceVersion') ?? base) ? 'Failed' : 'Landed';
@@ -112,6 +115,7 @@ export const writerInvariant = (writer: Writer) => (step: Step): void => {
   must(writes.join() === expected.join(), `writes [${writes.join()}], not [${expected.join()}]`);
   if (!begins) return;
   if (pending !== 'node_release') {
+    must(after.context.sent === pending, 'a write in flight is known');
     const base = JSON.stringify(writer.baseOf(after));
     must(JSON.stringify(after.context.base) === base, `a write is based on ${base}`);
   }
