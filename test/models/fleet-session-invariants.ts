@@ -32,15 +32,20 @@ const dialling = (on: string, from: readonly string[]): readonly Line[] => [
   { on, from, to: 'waitingForCredentials' },
 ];
 
-/** A stream ends: those who heard of its opening hear of its end. */
-const ending = (line: Line): readonly Line[] => [
-  {
-    ...line,
-    from: (line.from ?? ['connected.streaming']).filter((state) => state.startsWith(STREAMING)),
-    does: ['publishStreamEnded', ...line.does ?? []],
-  },
-  line,
-];
+/** The end is published where a stream was dialled, and where it was open. */
+const ENDED = 'publishStreamEnded';
+
+/** What leads out of a stream, or out of the part of it that sends roll-ups. */
+const ending = (line: Line, leaves = true): readonly Line[] => {
+  const { does = [] } = line;
+  const left = leaves ? [ENDED] : [];
+  const inside = (line.from ?? ['connected']).filter((state) => state.startsWith('connected'));
+  return [
+    { ...line, from: [STREAMING], does: [ENDED, ...left, ...does] },
+    { ...line, from: inside, does: [...left, ...does] },
+    line,
+  ];
+};
 
 const acknowledged = (resync: string, to: string, further: readonly string[]): Line => ({
   on: 'rollup.acknowledged',
@@ -66,28 +71,43 @@ const transitions = follows([
   { on: 'leadership.lost', from: ['connected.stopping'] },
   ...ending({ on: 'leadership.lost', to: 'standby' }),
   { on: 'stop.requested', from: ['connected.stopping'] },
-  { on: 'stop.requested', from: ['connected.dialling'], to: 'stopped' },
+  { on: 'stop.requested', from: ['connected.dialling'], to: 'stopped', does: [ENDED] },
   ...ending({
     on: 'stop.requested',
     from: ['connected.streaming', 'connected.greeting'],
     to: 'connected.stopping',
     does: ['closeSending'],
-  }),
+  }, false),
   { on: 'stop.requested', to: 'stopped' },
-  { on: 'xstate.done.actor.holdStream', from: ['connected.stopping'], to: 'stopped' },
-  { on: 'xstate.error.actor.holdStream', from: ['connected.stopping'], to: 'stopped' },
+  {
+    on: 'xstate.done.actor.holdStream',
+    from: ['connected.stopping'],
+    to: 'stopped',
+    does: [ENDED],
+  },
+  {
+    on: 'xstate.error.actor.holdStream',
+    from: ['connected.stopping'],
+    to: 'stopped',
+    does: [ENDED],
+  },
   ...ending({ on: 'xstate.done.actor.holdStream', when: needsPerson, ...GIVES_UP }),
   ...ending({ on: 'xstate.done.actor.holdStream', to: 'backingOff', does: ['recordEnding'] }),
   ...ending({ on: 'xstate.error.actor.holdStream', to: 'backingOff', does: ['recordEnding'] }),
-  { on: 'after dialDeadline', to: 'backingOff', does: ['recordEnding'] },
-  { on: 'after helloDeadline', to: 'backingOff', does: ['recordEnding'] },
+  { on: 'after dialDeadline', to: 'backingOff', does: [ENDED, 'recordEnding'] },
+  { on: 'after helloDeadline', to: 'backingOff', does: [ENDED, 'recordEnding'] },
   {
     on: 'after rollupAckDeadline',
     to: 'overdue',
-    does: ['publishStreamEnded', 'recordRollupOverdue', 'recordEnding'],
+    does: [ENDED, ENDED, 'recordRollupOverdue', 'recordEnding'],
   },
-  { on: 'after stopGrace', to: 'stopped' },
-  { on: 'stream.connected', from: ['connected.dialling'], to: 'connected.greeting.intact' },
+  { on: 'after stopGrace', to: 'stopped', does: [ENDED] },
+  {
+    on: 'stream.connected',
+    from: ['connected.dialling'],
+    to: 'connected.greeting.intact',
+    does: ['setConnected'],
+  },
   {
     on: 'hello.acknowledged',
     from: ['connected.greeting.intact'],

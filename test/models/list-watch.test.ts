@@ -103,7 +103,7 @@ const transitions = follows([
   },
   {
     on: WATCHED,
-    when: (step) => tagOf(step) === 'Expired' && step.before.context.attempt === 0,
+    when: (step) => tagOf(step) === 'Expired' && !step.before.context.expired,
     ...LISTS,
   },
   { on: WATCHED, when: answers('Refused'), to: 'refused' },
@@ -181,6 +181,10 @@ describeModel('listWatch', {
     }
     if (before.matches('listing') && tagOf(step) === 'Expired') {
       must(!now.paged, 'pages that outlived their token are not tried again');
+    }
+    if (event.type === 'watch.progressed') must(!now.expired, 'progress follows no 410');
+    if (before.matches('watching') && tagOf(step) === 'Expired' && after.matches('listing')) {
+      must(now.expired, 'the next 410 waits');
     }
     if (event.type === 'list.requested') must(now.resourceVersion === null, 'a list was asked for');
   },

@@ -162,9 +162,13 @@ const checkActions = (step: Step, to: string | undefined): void => {
   exactly(step, 'recordCordonFailing', to === 'underway.backingOff');
   exactly(step, 'recordLeftAlone', to === 'underway.leftAlone');
   exactly(step, 'requestSlot', to === 'underway.waitingForSlot');
-  const holds = to === 'underway.holding' && !isIn(step, 'underway.holding');
-  if (holds) exactly(step, 'recordStarted', true);
-  if (flows && !isIn(step, 'underway.draining')) exactly(step, 'showDraining', true);
+  // The shard and people see the drain as soon as the Node is cordoned.
+  const isCordoned = to === 'underway.holding' || to?.startsWith('underway.draining') === true;
+  const wasCordoned = isIn(step, 'underway.holding') || isIn(step, 'underway.draining');
+  if (isCordoned && !wasCordoned) {
+    exactly(step, 'recordStarted', true);
+    exactly(step, 'showDraining', true);
+  }
 };
 
 /** The time that is left decides alone (DR-16). */
