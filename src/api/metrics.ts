@@ -226,6 +226,16 @@ export const METRICS = catalogue({
     help: 'Active reclaim instructions, by state.',
     labels: ['state'],
   },
+  tidegate_reclaims_refused_total: {
+    type: 'counter',
+    help: 'Nodes that reclaim instructions named and that were not drained, by reason.',
+    labels: ['reason'],
+  },
+  tidegate_reclaims_queued: {
+    type: 'gauge',
+    help: 'Machines of reclaim instructions whose drains wait for --max-draining.',
+    labels: [],
+  },
   tidegate_machines_without_node_total: {
     type: 'counter',
     help: 'Machines of reclaim instructions whose Node was never observed.',

@@ -1,8 +1,9 @@
 /**
- * Events on the Node and log lines of drains.
+ * Events and log lines of drains and of reclaim instructions.
  *
  * Promises: one Event at the start of a drain and one at its end; one for each budget or reason
- * that has blocked a drain for ten seconds, and none for a pod or a retry (DR-42).
+ * that has blocked a drain for ten seconds, and none for a pod or a retry (DR-42); what an
+ * instruction names and does not drain is recorded with its cause and remedy.
  */
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
@@ -10,8 +11,19 @@ import type { Telemetry } from '../../api/telemetry.ts';
 import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
 import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import { type DrainingLimit, drainingLimitText } from '../../domain/drain/draining-limit.ts';
+import { type ReclaimEntry, waitingEntries } from '../../domain/drain/reclaim-entry.ts';
+import type { ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
+import { machineId } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
+import { upcomingNodeName } from '../../domain/names.ts';
+import { quoted } from '../../domain/text.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
+import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
+import type { ReclaimInstructionContext } from '../../machines/reclaim-instruction.ts';
+import type { RecordOnLease } from '../role.ts';
+import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import type { BlockedPods } from './drain-pods.ts';
 
 /** The maximum number of pods or volumes in a note. */
@@ -147,4 +159,96 @@ export class UnrecognizedCordons {
   };
 
   readonly forget = (name: string): void => void this.#recorded.delete(name);
+}
+
+/** Why a Node is not reclaimed, with the remedy. */
+const REFUSALS = {
+  NoMachine:
+    'the shard showed no machine of it CONFIGURED, and it has no UpcomingNode; the fleet ' +
+    'must report the machine first',
+  NotSelected: '--reclaimable-node-selector excludes it; change its labels or the selector',
+} as const;
+
+/** The dependencies of the Events of instructions. */
+export interface InstructionEventsOptions {
+  readonly record: RecordEvent;
+  readonly recordOnLease: RecordOnLease;
+  readonly machines: Pick<UpcomingNodeRegistry, 'drain'>;
+  readonly targets: Pick<ReclaimTargets, 'withoutMachine' | 'reportedMachineOf'>;
+  readonly upcomingNode: (machine: string) => UpcomingNodeProjection | undefined;
+  /** `--max-draining`. */
+  readonly maxDraining: DrainingLimit;
+}
+
+/** Records what instructions name and do not drain, or not yet. */
+export class InstructionEvents {
+  readonly #telemetry: Telemetry;
+  readonly #options: InstructionEventsOptions;
+
+  constructor(telemetry: Telemetry, options: InstructionEventsOptions) {
+    this.#telemetry = telemetry;
+    this.#options = options;
+  }
+
+  /** The actions of the statechart. */
+  readonly actions = {
+    recordUnseen: ({ id, entries }: ReclaimInstructionContext): void => {
+      for (const entry of entries) {
+        if (entry.phase === 'Unseen') this.#unseen(id, entry, ' yet: it has no Node');
+      }
+    },
+    recordQueued: ({ id, entries }: ReclaimInstructionContext): void => {
+      const nodes = waitingEntries(entries).length;
+      const limit = drainingLimitText(this.#options.maxDraining);
+      const note =
+        `Cannot drain ${nodes} nodes of ${quoted(id)} yet: --max-draining is ${limit}; ` +
+        'they follow when other drains end, or raise it';
+      this.#telemetry.log('warn', 'Drains queued', { instruction: id, nodes, limit });
+      this.#options.recordOnLease('DrainLimitReached', note);
+    },
+    recordNeverStarted: ({ id, entries }: ReclaimInstructionContext): void => {
+      for (const entry of waitingEntries(entries)) this.#neverStarted(id, entry);
+    },
+  };
+
+  /** The Node is not reclaimed. */
+  readonly refused = (
+    node: DrainSubject,
+    { id, refusal }: { readonly id: string; readonly refusal: keyof typeof REFUSALS },
+  ): void => {
+    const problem = REFUSALS[refusal];
+    this.#telemetry.count('tidegate_reclaims_refused_total', 1, { reason: refusal });
+    this.#telemetry.log('warn', 'Reclaim refused', { node: node.name, instruction: id, problem });
+    const note = fittingSentence(`Cannot reclaim the node for ${quoted(id)}: ${problem}`);
+    this.#options.record({ regarding: nodeOf(node), reason: 'ReclaimRefused', note });
+  };
+
+  #neverStarted(id: string, entry: ReclaimEntry): void {
+    const { machines, targets } = this.#options;
+    const isQueued = entry.phase === 'Queued';
+    const lastError = isQueued
+      ? `its node waited for --max-draining until the deadline of "${id}"`
+      : `the machine had no Node until the deadline of "${id}"`;
+    if (!isQueued) this.#unseen(id, entry, `: ${lastError}`);
+    void machines.drain(targets.reportedMachineOf(entry), { _tag: 'Failed', lastError });
+  }
+
+  #unseen(id: string, entry: ReclaimEntry, why: string): void {
+    const node = this.#options.targets.withoutMachine(entry);
+    if (node !== undefined) return this.refused(node, { id, refusal: 'NoMachine' });
+    const { machine } = entry;
+    const note = `Cannot reclaim "${machine}"${why}`;
+    this.#telemetry.count('tidegate_machines_without_node_total', 1);
+    this.#telemetry.log('warn', 'Machine has no Node', { machine, instruction: id, problem: note });
+    this.#options.record({
+      regarding: {
+        apiVersion: GROUP_VERSION,
+        kind: 'UpcomingNode',
+        name: upcomingNodeName(machineId(machine)),
+        uid: this.#options.upcomingNode(machine)?.uid ?? '',
+      },
+      reason: 'MachineWithoutNode',
+      note,
+    });
+  }
 }

@@ -6,20 +6,16 @@
  * instructions found on Nodes resume before anything new, and are acked once more by each process
  * (DR-12, DR-13); a machine without a Node is recorded and not counted, and is awaited only while
  * it is bound to this cluster; an entry that names a Node is shown on the machine of that Node
- * (DR-10).
+ * (DR-10); what may not drain, or not yet, is decided in `reclaim-targets.ts` (DR-17 to DR-19),
+ * recorded, and not counted.
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
-import type { RecordEvent } from '../../api/event-note.ts';
-import { GROUP_VERSION } from '../../domain/api-group.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { MachineLives } from '../../domain/drain/machine-lives.ts';
-import {
-  entriesOf,
-  type ReclaimEntry,
-  unseen,
-  withEntry,
-} from '../../domain/drain/reclaim-entry.ts';
+import type { RecordEvent } from '../../api/event-note.ts';
+import { type DrainingLimit, nodesAllowed } from '../../domain/drain/draining-limit.ts';
+import { type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
 import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
@@ -33,10 +29,12 @@ import {
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
+import type { RecordOnLease } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
-import type { DrainEvents } from './drain-events.ts';
+import { type DrainEvents, InstructionEvents } from './drain-events.ts';
 import type { DrainEvent, DrainRegistry } from './drains.ts';
 import {
+  AckedInstructions,
   awaitedEntries,
   type InstructionEntry,
   instructionsOnNodes,
@@ -45,11 +43,8 @@ import {
   RECOVERED_GRACE_SECONDS,
   RECOVERED_PREFIX,
 } from '../../domain/drain/reclaim-index.ts';
-import { ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
+import { type DrainRoom, ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
-
-/** The number of remembered acks of earlier terms; the oldest is evicted. */
-const ACKED_MAX = 1000;
 
 export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
 
@@ -58,14 +53,19 @@ export interface ReclaimsOptions {
   readonly shardEvents: Observable<ShardEvent>;
   /** False without room or a stream. */
   readonly reply: (reply: Reply) => boolean;
-  readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain'>;
-  readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values'>;
+  readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain' | 'wasConfigured'>;
+  readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values' | 'size'>;
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'get'>;
   /** The machine of a Node, also of one that is gone. */
   readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
-  readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has'>;
+  readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has' | 'counts'>;
   readonly record: RecordEvent;
+  readonly recordOnLease: RecordOnLease;
   readonly events: Pick<DrainEvents, 'clamped'>;
+  /** `--reclaimable-node-selector` selects the Node. */
+  readonly isReclaimable: (node: string) => boolean;
+  /** `--max-draining`. */
+  readonly maxDraining: DrainingLimit;
 }
 
 /** All active instructions; none, and not leading, at first. */
@@ -76,8 +76,8 @@ export class ReclaimRegistry {
   readonly #recovery: ReclaimRecovery;
   readonly #lives = new MachineLives();
   readonly #targets: ReclaimTargets;
-  /** Instructions that this process has acked. */
-  readonly #acked = new Set<string>();
+  readonly #events: InstructionEvents;
+  readonly #acked = new AckedInstructions();
   readonly #subscription = new Subscription();
   readonly #awaited = () => awaitedEntries(this.#registry.entries());
   #isLeading = false;
@@ -91,12 +91,18 @@ export class ReclaimRegistry {
       node: (name) => options.nodes.get(objectKey(name)),
       nodeOf: (machine) => options.machines.nodeOf(machine, machine)?.node,
       machineOf: options.machineOf,
+      wasConfigured: options.machines.wasConfigured,
+      isReclaimable: options.isReclaimable,
+    });
+    this.#events = new InstructionEvents(environment.telemetry, {
+      ...options,
+      targets: this.#targets,
+      upcomingNode: (machine) => this.#currentOf(machine),
     });
     this.#registry = reclaimActors(environment, {
       queueAck: (ack) => Promise.resolve(this.#queueAck(ack)),
       releaseEvictions: (context) => this.#releaseEvictions(context),
-      recordUnseen: (context) => this.#recordUnseen(context),
-      recordNeverSeen: (context) => this.#recordNeverSeen(context),
+      ...this.#events.actions,
       machinesNow: (entry) => machinesNow(entry, (node) => options.nodes.get(objectKey(node))),
       onRestart: (entry) => this.#orderDrains(entry),
     });
@@ -142,11 +148,8 @@ export class ReclaimRegistry {
       instructionId: instructionId(id),
       nodesStarted,
     });
-    if (!isTaken) return false;
-    this.#acked.add(id);
-    const [oldest] = this.#acked;
-    if (this.#acked.size > ACKED_MAX && oldest !== undefined) this.#acked.delete(oldest);
-    return true;
+    if (isTaken) this.#acked.add(id);
+    return isTaken;
   }
 
   #releaseEvictions({ id, entries }: ReclaimInstructionContext): void {
@@ -157,43 +160,8 @@ export class ReclaimRegistry {
     }
   }
 
-  #recordUnseen({ id, entries }: ReclaimInstructionContext): void {
-    for (const { machine } of unseen(entries)) {
-      const note = `Cannot reclaim "${machine}" for "${id}" yet: it has no Node`;
-      this.#recordWithoutNode(machine, note);
-    }
-  }
-
-  #recordNeverSeen({ id, entries }: ReclaimInstructionContext): void {
-    for (const { machine } of unseen(entries)) {
-      const lastError = `the machine had no Node until the deadline of "${id}"`;
-      this.#recordWithoutNode(machine, `Cannot reclaim "${machine}": ${lastError}`);
-      void this.#options.machines.drain(machine, { _tag: 'Failed', lastError });
-    }
-  }
-
-  #recordWithoutNode(machine: string, note: string): void {
-    const { telemetry } = this.#environment;
-    telemetry.count('tidegate_machines_without_node_total', 1);
-    telemetry.log('warn', 'Machine has no Node', { machine, problem: note });
-    this.#options.record({
-      regarding: {
-        apiVersion: GROUP_VERSION,
-        kind: 'UpcomingNode',
-        name: upcomingNodeName(machineId(machine)),
-        uid: this.#currentOf(machine)?.uid ?? '',
-      },
-      reason: 'MachineWithoutNode',
-      note,
-    });
-  }
-
   #currentOf(machine: string): UpcomingNodeProjection | undefined {
     return this.#options.upcomingNodes.get(objectKey(upcomingNodeName(machineId(machine))));
-  }
-
-  #findAll(machines: readonly string[]): readonly ReclaimEntry[] {
-    return entriesOf(machines).map(this.#targets.foundOrGone);
   }
 
   #showGone(entry: ReclaimEntry): void {
@@ -223,7 +191,23 @@ export class ReclaimRegistry {
 
   #act(instruction: InstructionEntry, entry: ReclaimEntry): void {
     if (entry.phase === 'Cordoning') this.#orderDrain(instruction, entry);
-    if (entry.phase === 'Ended') this.#showGone(entry);
+    if (entry.phase === 'Ended') this.#end(instruction, entry);
+  }
+
+  /** The Node is gone, or the selector excludes it. */
+  #end({ id }: InstructionEntry, entry: ReclaimEntry): void {
+    const node = entry.counted ? undefined : this.#options.nodes.get(objectKey(entry.node));
+    if (node === undefined) this.#showGone(entry);
+    else this.#events.refused(node, { id, refusal: 'NotSelected' });
+  }
+
+  #room(): DrainRoom {
+    const { drains, nodes, maxDraining } = this.#options;
+    const draining = Object.values(drains.counts()).reduce((sum, count) => sum + count, 0);
+    return {
+      free: nodesAllowed(maxDraining, nodes.size) - draining,
+      isDraining: (node) => drains.has(node, 'reclaim'),
+    };
   }
 
   /** An order that is repeated after a crash joins what goes on. */
@@ -234,16 +218,23 @@ export class ReclaimRegistry {
     this.#searchSoon();
   }
 
-  /** Finds the Nodes of machines that had none. */
+  /** Finds the Nodes of machines that had none, and lets queued ones begin. */
   #search(): void {
     this.#isSearching = false;
-    for (const { instruction, entry } of this.#awaited()) {
-      const found = this.#targets.found(entry);
-      if (found.phase === 'Unseen') continue;
-      const isNeedless = instruction.id.startsWith(RECOVERED_PREFIX) && this.#isClaimed(found);
-      this.#setEntry(instruction, isNeedless ? { ...found, phase: 'Ended' } : found);
-      if (!isNeedless) this.#act(instruction, found);
-    }
+    const awaited = this.#awaited();
+    const next = this.#targets.next(awaited.map(({ entry }) => entry), this.#room());
+    awaited.forEach(({ instruction, entry }, at) => {
+      const now = next[at] ?? entry;
+      if (now.phase !== entry.phase) this.#advance(instruction, now);
+    });
+    const queued = next.filter(({ phase }) => phase === 'Queued').length;
+    this.#environment.telemetry.gauge('tidegate_reclaims_queued', queued);
+  }
+
+  #advance(instruction: InstructionEntry, entry: ReclaimEntry): void {
+    const isNeedless = instruction.id.startsWith(RECOVERED_PREFIX) && this.#hasKey(entry);
+    this.#setEntry(instruction, isNeedless ? { ...entry, phase: 'Ended' } : entry);
+    if (!isNeedless) this.#act(instruction, entry);
   }
 
   /** After all subscribers have received this fact. */
@@ -258,12 +249,12 @@ export class ReclaimRegistry {
     readonly graceSeconds: number;
     readonly ackPending: boolean;
   }): void {
-    const found = this.#findAll(machines);
+    const found = this.#targets.first(machines, this.#room());
     const { time } = this.#environment;
     const instruction = orderedInstruction(time, { id, machines: found, ...terms });
     this.#registry.consider(instruction);
     this.#orderDrains(instruction);
-    for (const entry of found) if (entry.phase === 'Ended') this.#showGone(entry);
+    for (const entry of found) if (entry.phase === 'Ended') this.#end(instruction, entry);
   }
 
   #onOrder(order: ReclaimOrder): void {
@@ -284,20 +275,21 @@ export class ReclaimRegistry {
     for (const actor of [...this.#registry.actors()]) actor.send({ type: 'stream.opened' });
   }
 
-  /** A machine that left without a Node is not drained in its next life for this one (DR-10). */
+  /** A machine that left undrained is not drained in its next life for this one (DR-10). */
   #endStays(event: ShardEvent): void {
     const hasLeft = this.#lives.observe(event);
     if (hasLeft === undefined) return;
     for (const { instruction, entry } of this.#awaited()) {
-      const { machine } = entry;
+      const machine = this.#targets.reportedMachineOf(entry);
       if (!hasLeft(machine)) continue;
       const fields = { instruction: instruction.id, machine };
-      this.#environment.telemetry.log('info', 'Machine left before its Node joined', fields);
+      this.#environment.telemetry.log('info', 'Machine left before its drain began', fields);
       this.#setEntry(instruction, { ...entry, phase: 'Ended' });
     }
   }
 
   #onDrain({ id, node, owner, phase, counted }: DrainEvent): void {
+    if (phase === 'Ended') this.#searchSoon();
     const instruction = owner === 'reclaim' ? this.#registry.entry(id) : undefined;
     if (instruction === undefined) return;
     for (const machine of instruction.machines) {
@@ -313,7 +305,7 @@ export class ReclaimRegistry {
   }
 
   /** The Node has the key of an instruction, ended or not, or is about to get it. */
-  #isClaimed({ node }: ReclaimEntry): boolean {
+  #hasKey({ node }: ReclaimEntry): boolean {
     const present = this.#options.nodes.get(objectKey(node));
     return (present !== undefined && Object.hasOwn(present.cordons, 'reclaim')) ||
       this.#options.drains.has(node, 'reclaim');
@@ -323,9 +315,9 @@ export class ReclaimRegistry {
   #recover(draining: readonly string[]): void {
     if (!this.#isLeading) return;
     const awaited = new Set(this.#awaited().map(({ entry }) => entry.machine));
-    for (const found of this.#findAll(draining)) {
+    for (const found of this.#targets.first(draining, this.#room())) {
       const { machine, node, phase } = found;
-      if (phase === 'Ended' || awaited.has(machine) || this.#isClaimed(found)) continue;
+      if (phase === 'Ended' || awaited.has(machine) || this.#hasKey(found)) continue;
       this.#environment.telemetry.log('warn', 'Recovered a lost reclaim', { machine, node });
       const terms = { graceSeconds: RECOVERED_GRACE_SECONDS, ackPending: false };
       this.#begin(`${RECOVERED_PREFIX}${machine}`, [machine], terms);
@@ -339,7 +331,8 @@ export interface ReclaimActions {
   readonly queueAck: (ack: ReclaimAck) => Promise<boolean>;
   readonly releaseEvictions: (context: ReclaimInstructionContext) => void;
   readonly recordUnseen: (context: ReclaimInstructionContext) => void;
-  readonly recordNeverSeen: (context: ReclaimInstructionContext) => void;
+  readonly recordQueued: (context: ReclaimInstructionContext) => void;
+  readonly recordNeverStarted: (context: ReclaimInstructionContext) => void;
 }
 
 /** The statechart with its implementations. */
@@ -349,7 +342,8 @@ export const provideReclaim = (actions: ReclaimActions): typeof reclaimInstructi
     actions: {
       releaseEvictions: ({ context }) => actions.releaseEvictions(context),
       recordUnseen: ({ context }) => actions.recordUnseen(context),
-      recordNeverSeen: ({ context }) => actions.recordNeverSeen(context),
+      recordQueued: ({ context }) => actions.recordQueued(context),
+      recordNeverStarted: ({ context }) => actions.recordNeverStarted(context),
     },
   });
 

@@ -34,6 +34,8 @@ export interface MachineEntry {
   readonly machineId: string;
   readonly key: ObjectKey;
   reported: MachineReport | undefined;
+  /** The shard showed it CONFIGURED, and it has not left since. */
+  wasConfigured: boolean;
   /** The drain's last report, while it holds the phase. */
   drain: HoldingFact | undefined;
   /** It began a new lifecycle during its drain: the end of that drain does not concern it. */
@@ -116,6 +118,9 @@ const isReused = (before: MachineReport | undefined, { phase }: MachineReport): 
   return had !== null && endsObject(had) && phase !== null && !endsObject(phase);
 };
 
+/** True while the machine is bound to this cluster. */
+const hasStay = ({ phase }: MachineReport): boolean => phase !== null && !endsObject(phase);
+
 /** `un-<machine id>` → the id, unless it is a hash. */
 const namedIn = (key: ObjectKey): string =>
   key.startsWith(NAME_PREFIX) ? key.slice(NAME_PREFIX.length) : '';
@@ -124,6 +129,7 @@ const newEntry = (id: string): MachineEntry => ({
   machineId: id,
   key: objectKey(upcomingNodeName(machineId(id))),
   reported: undefined,
+  wasConfigured: false,
   drain: undefined,
   outlivedDrain: false,
   awaiting: [],
@@ -187,6 +193,8 @@ class Machines implements MachineIndex {
     const before = entry.reported;
     const reported = this.#servingAgain(entry, reportOf(before, frame, nowMs));
     this.#countUnknown(before, frame);
+    entry.wasConfigured = hasStay(reported) &&
+      (entry.wasConfigured || reported.state === 'Configured');
     if (isSameReport(before, reported)) return undefined;
     entry.reported = { ...reported, spec: this.#intern(reported.spec) };
     if (entry.drain !== undefined && isReused(before, reported)) {
@@ -252,6 +260,7 @@ class Machines implements MachineIndex {
     // Its object is that of a machine with a hashed name.
     if ((this.#hashed.get(entry.key) ?? entry) !== entry) return false;
     entry.reported = UNBOUND;
+    entry.wasConfigured = false;
     this.#telemetry.count('tidegate_stale_machines_total', 1);
     return true;
   };

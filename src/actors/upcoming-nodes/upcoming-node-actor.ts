@@ -246,6 +246,7 @@ class MachineActors implements UpcomingNodeActors {
   readonly onLeadershipLost = (): void =>
     this.#registry.suspend(this.#index.entries(), (entry) => {
       entry.reported = undefined;
+      entry.wasConfigured = false;
       entry.drain = undefined;
       entry.outlivedDrain = false;
       // Their callers have lost leadership, too.

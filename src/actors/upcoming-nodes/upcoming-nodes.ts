@@ -54,6 +54,8 @@ export interface UpcomingNodeRegistry {
   readonly nodeOf: (machineId: string, named?: string) => NodeMatch | undefined;
   /** The machine of this Node; `undefined` when unknown or ambiguous. */
   readonly machineOf: (node: string) => string | undefined;
+  /** The shard showed the machine CONFIGURED in this term, and it has not left since. */
+  readonly wasConfigured: (machineId: string) => boolean;
   /**
    * Applies the report of a machine's drain; resolves when the object shows it, or there is none.
    * Frames do not undo it (DR-40). Never resolves after the lease is lost.
@@ -131,6 +133,8 @@ class Machines implements UpcomingNodeRegistry {
   readonly counts = () => this.#actors.counts();
   readonly nodeOf = (machineId: string, named?: string) => this.#index.nodeOf(machineId, named);
   readonly machineOf = (node: string) => this.#index.machineOf(node);
+  readonly wasConfigured = (machineId: string) =>
+    this.#index.get(machineId)?.wasConfigured === true;
   readonly onLeadershipLost = () => this.#actors.onLeadershipLost();
 
   readonly idle = (): Promise<void> => {
