@@ -126,6 +126,11 @@ export const METRICS = catalogue({
     help: 'Frames received from the shard by kind.',
     labels: ['frame'],
   },
+  tidegate_shard_limits_reached_total: {
+    type: 'counter',
+    help: 'Parts of messages of the shard that exceeded a limit and were left out, by limit.',
+    labels: ['limit'],
+  },
   tidegate_bootstrap_pulls_total: {
     type: 'counter',
     help: 'Bootstrap pulls by outcome.',

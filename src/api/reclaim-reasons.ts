@@ -30,4 +30,11 @@ export const RECLAIM_REASONS = {
     canAct: 'platform',
     runbook: 'drain-limit-reached',
   },
+  ShardLimitReached: {
+    type: 'Warning',
+    action: 'ReadInstruction',
+    sentence: 'An instruction exceeds a limit, and a part of it is left out',
+    canAct: 'provider',
+    runbook: 'shard-limit-reached',
+  },
 } as const;

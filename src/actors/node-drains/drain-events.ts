@@ -12,12 +12,14 @@ import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts'
 import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { type DrainingLimit, drainingLimitText } from '../../domain/drain/draining-limit.ts';
+import { LineBudget } from '../../domain/drain/line-budget.ts';
 import { type ReclaimEntry, waitingEntries } from '../../domain/drain/reclaim-entry.ts';
 import type { ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
 import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { machineId } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
+import { SHARD_LIMITS, type ShardLimitName } from '../../domain/shard-limits.ts';
 import { quoted } from '../../domain/text.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
@@ -166,6 +168,8 @@ const REFUSALS = {
   NoMachine:
     'the shard showed no machine of it CONFIGURED, and it has no UpcomingNode; the fleet ' +
     'must report the machine first',
+  TooManyInstructions: 'its drain has joined as many instructions as it may (node_instructions); ' +
+    'the drain goes on',
   NotSelected: '--reclaimable-node-selector excludes it; change its labels or the selector',
 } as const;
 
@@ -184,6 +188,7 @@ export interface InstructionEventsOptions {
 export class InstructionEvents {
   readonly #telemetry: Telemetry;
   readonly #options: InstructionEventsOptions;
+  readonly #lines = new LineBudget(SHARD_LIMITS.instruction_log_lines.max);
 
   constructor(telemetry: Telemetry, options: InstructionEventsOptions) {
     this.#telemetry = telemetry;
@@ -218,10 +223,45 @@ export class InstructionEvents {
   ): void => {
     const problem = REFUSALS[refusal];
     this.#telemetry.count('tidegate_reclaims_refused_total', 1, { reason: refusal });
+    if (refusal === 'TooManyInstructions') this.#reached('node_instructions');
+    if (!this.#mayWrite(id)) return;
     this.#telemetry.log('warn', 'Reclaim refused', { node: node.name, instruction: id, problem });
     const note = fittingSentence(`Cannot reclaim the node for ${quoted(id)}: ${problem}`);
     this.#options.record({ regarding: nodeOf(node), reason: 'ReclaimRefused', note });
   };
+
+  /** The instruction is not taken: active ones name as many machines as may be. */
+  readonly instructionRefused = (id: string, machines: number): void => {
+    const { max } = SHARD_LIMITS.reclaim_machines;
+    this.#reached('reclaim_machines', machines);
+    this.#telemetry.log('warn', 'ReclaimInstruction refused', { instruction: id, machines, max });
+    const note = `Cannot reclaim ${machines} machines of ${quoted(id)}: active instructions name ` +
+      `at most ${max} (reclaim_machines); the fleet must repeat it later`;
+    this.#options.recordOnLease('ShardLimitReached', note);
+  };
+
+  /** The machine left before its drain began. */
+  readonly left = (id: string, machine: string): void => {
+    if (!this.#mayWrite(id)) return;
+    const fields = { instruction: id, machine };
+    this.#telemetry.log('info', 'Machine left before its drain began', fields);
+  };
+
+  #reached(limit: ShardLimitName, count = 1): void {
+    this.#telemetry.count('tidegate_shard_limits_reached_total', count, { limit });
+  }
+
+  #mayWrite(id: string): boolean {
+    const verdict = this.#lines.take(id);
+    if (verdict === 'Write') return true;
+    this.#reached('instruction_log_lines');
+    if (verdict === 'Last') {
+      this.#telemetry.log('warn', 'Further lines about an instruction left out', {
+        instruction: id,
+      });
+    }
+    return false;
+  }
 
   #neverStarted(id: string, entry: ReclaimEntry): void {
     const { machines, targets } = this.#options;
@@ -239,6 +279,7 @@ export class InstructionEvents {
     const { machine } = entry;
     const note = `Cannot reclaim "${machine}"${why}`;
     this.#telemetry.count('tidegate_machines_without_node_total', 1);
+    if (!this.#mayWrite(id)) return;
     this.#telemetry.log('warn', 'Machine has no Node', { machine, instruction: id, problem: note });
     this.#options.record({
       regarding: {

@@ -36,6 +36,7 @@ import type { DrainEvent, DrainRegistry } from './drains.ts';
 import {
   AckedInstructions,
   awaitedEntries,
+  hasRoomFor,
   type InstructionEntry,
   instructionsOnNodes,
   machinesNow,
@@ -58,7 +59,7 @@ export interface ReclaimsOptions {
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'get'>;
   /** The machine of a Node, also of one that is gone. */
   readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
-  readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has' | 'counts'>;
+  readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has' | 'takes' | 'counts'>;
   readonly record: RecordEvent;
   readonly recordOnLease: RecordOnLease;
   readonly events: Pick<DrainEvents, 'clamped'>;
@@ -177,6 +178,10 @@ export class ReclaimRegistry {
       this.#registry.get(id)?.send({ type: 'machine.observed', entry: gone });
       return this.#showGone(gone);
     }
+    if (!drains.takes(entry.node, id)) {
+      this.#events.refused(present, { id, refusal: 'TooManyInstructions' });
+      return this.#setEntry(instruction, { ...entry, phase: 'Ended' });
+    }
     if (askedSeconds > terms.graceSeconds) {
       events.clamped(present, askedSeconds, terms.graceSeconds);
     }
@@ -261,7 +266,13 @@ export class ReclaimRegistry {
     if (!this.#isLeading) return;
     const { instructionId: id, machines, graceSeconds } = order;
     const known = this.#registry.entry(id);
-    if (known === undefined) return this.#begin(id, machines, { graceSeconds, ackPending: true });
+    if (known === undefined) {
+      if (hasRoomFor(machines, this.#registry.entries())) {
+        return this.#begin(id, machines, { graceSeconds, ackPending: true });
+      }
+      this.#events.instructionRefused(id, machines.length);
+      return void this.#queueAck({ id, nodesStarted: 0 });
+    }
     known.ackPending = true;
     this.#registry.get(id)?.send({ type: 'instruction.repeated' });
   }
@@ -282,8 +293,7 @@ export class ReclaimRegistry {
     for (const { instruction, entry } of this.#awaited()) {
       const machine = this.#targets.reportedMachineOf(entry);
       if (!hasLeft(machine)) continue;
-      const fields = { instruction: instruction.id, machine };
-      this.#environment.telemetry.log('info', 'Machine left before its drain began', fields);
+      this.#events.left(instruction.id, machine);
       this.#setEntry(instruction, { ...entry, phase: 'Ended' });
     }
   }

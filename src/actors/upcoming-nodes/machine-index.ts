@@ -14,6 +14,7 @@ import { upcomingNodeName } from '../../domain/names.ts';
 import { type NodeLink, nodeLinkOf } from '../../domain/node-link.ts';
 import { type NodeMatch, nodeMatching } from '../../domain/node-matching.ts';
 import type { DrainFact, HoldingFact } from '../../domain/object-phase.ts';
+import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import {
   machinePhaseOf,
@@ -64,6 +65,8 @@ export interface MachineIndex {
   readonly entries: () => Iterable<MachineEntry>;
   readonly size: () => number;
   readonly get: (machineId: string) => MachineEntry | undefined;
+  /** True for a machine beyond the limit: its frames are not applied. */
+  readonly isBeyond: (machineId: string) => boolean;
   /** Applies a frame. `undefined` when it changes nothing. */
   readonly putFrame: (
     frame: MachineObservation,
@@ -158,6 +161,8 @@ class Machines implements MachineIndex {
   readonly size = () => this.#entries.size;
   readonly get = (id: string) => this.#entries.get(id);
   readonly nodeNamed = this.#matching.nodeNamed;
+  readonly isBeyond = (id: string) =>
+    this.#entries.size >= SHARD_LIMITS.machines.max && !this.#entries.has(id);
 
   readonly node = (entry: MachineEntry): NodeLink | null => {
     const found = this.#matching.resolve(this.#traitsOf(entry))?.node;

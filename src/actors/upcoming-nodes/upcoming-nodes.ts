@@ -17,6 +17,7 @@ import type { MachineObservation, ShardEvent } from '../../domain/frames.ts';
 import { wellFormed } from '../../domain/machine-spec.ts';
 import type { NodeMatch } from '../../domain/node-matching.ts';
 import type { DrainFact } from '../../domain/object-phase.ts';
+import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
@@ -88,6 +89,7 @@ class Machines implements UpcomingNodeRegistry {
   readonly #object: UpcomingNodesOptions['upcomingNodes']['get'];
   readonly #record: RecordEvent;
   readonly #warnLeftOut: (trouble: Trouble) => void;
+  readonly #warnBeyond: (trouble: Trouble) => void;
   readonly #subscription = new Subscription();
   /** Ids of machines with new reports. */
   readonly #reports = new Subject<string>();
@@ -107,6 +109,7 @@ class Machines implements UpcomingNodeRegistry {
     this.#object = object;
     this.#record = record;
     this.#warnLeftOut = warningAggregator(telemetry, time, 'Malformed fields of machines left out');
+    this.#warnBeyond = warningAggregator(telemetry, time, 'Machines beyond the limit left out');
     this.#index = machineIndex({ object, telemetry: environment.telemetry, intern });
     this.#actors = upcomingNodeActors(environment, {
       index: this.#index,
@@ -169,12 +172,20 @@ class Machines implements UpcomingNodeRegistry {
   /** The frame is applied at once: its meaning depends on the previous one. */
   #onFrame(frame: MachineObservation): void {
     const { time } = this.#environment;
+    if (this.#index.isBeyond(frame.machineId)) return this.#refuse(frame.machineId);
     const { machine, leftOut } = wellFormed(frame);
     const entry = this.#index.putFrame(machine, this.#replay.stream, time.now());
     this.#recordLeftOut(machine.machineId, leftOut);
     if (entry === undefined) return this.#countNoop();
     entry.pendingSinceMs ??= time.monotonic();
     this.#reports.next(entry.machineId);
+  }
+
+  #refuse(machineId: string): void {
+    const limit = 'machines';
+    this.#environment.telemetry.count('tidegate_shard_limits_reached_total', 1, { limit });
+    const problem = `limit ${SHARD_LIMITS[limit].max}; the fleet must take machines back first`;
+    this.#warnBeyond({ name: machineId, reason: limit, problem });
   }
 
   #recordLeftOut(machineId: string, problem: string): void {

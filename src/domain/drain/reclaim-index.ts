@@ -5,6 +5,7 @@ import type { NodeProjection } from '../cluster-node.ts';
 import { annotationOf, type CordonAnnotation } from './cordon.ts';
 import { graceOf } from './deadline.ts';
 import { type ReclaimEntry, waitingEntries, withEntry } from './reclaim-entry.ts';
+import { SHARD_LIMITS } from '../shard-limits.ts';
 import type { Time } from '../time.ts';
 
 /** The id under which lost reclaims are recovered (DR-14). */
@@ -128,6 +129,16 @@ export const awaitedEntries = (
     .flatMap((instruction) =>
       waitingEntries(instruction.machines).map((entry) => ({ instruction, entry }))
     );
+
+/** True when all active instructions together may name these machines as well. */
+export const hasRoomFor = (
+  machines: readonly string[],
+  instructions: Iterable<InstructionEntry>,
+): boolean => {
+  let named = machines.length;
+  for (const instruction of instructions) named += Math.max(1, instruction.machines.length);
+  return named <= SHARD_LIMITS.reclaim_machines.max;
+};
 
 /** The number of remembered acks of earlier terms; the oldest is evicted. */
 const ACKED_MAX = 1000;
