@@ -184,7 +184,9 @@ export class PodEvictionRegistry implements PodEvictions {
     }
     const wasReleased = known.requests.size === 0;
     this.#index.request(known, request);
-    if (wasReleased) this.#registry.get(pod.uid)?.send({ type: 'eviction.wanted' });
+    if (!wasReleased) return;
+    this.#budgets.wanted(pod.uid);
+    this.#registry.get(pod.uid)?.send({ type: 'eviction.wanted' });
   };
 
   readonly bringForward: PodEvictions['bringForward'] = (node, owner, deadlineMonotonicMs) => {
@@ -245,8 +247,7 @@ export class PodEvictionRegistry implements PodEvictions {
   #released(entry: EvictionEntry): void {
     if (entry.state === 'gone') return;
     this.#registry.get(entry.uid)?.send({ type: 'eviction.released' });
-    // The reservation of a lost answer is not requested again.
-    this.#budgets.departed(entry.uid);
+    this.#budgets.released(entry.uid);
   }
 
   #isAccepted({ uid, pod }: EvictionEntry): boolean {

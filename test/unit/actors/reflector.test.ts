@@ -120,6 +120,21 @@ describe('a reflector', () => {
     expect(facts).toEqual(['listed a', 'present b none', 'present c none']);
   });
 
+  it('reports its progress after each list and each chunk of a watch', async () => {
+    const { time, api, start } = bed();
+    api.put('a');
+    const { reflector } = start();
+    const reached: string[] = [];
+    reflector.progress.subscribe((at) => reached.push(at));
+    await time.settle();
+    expect(reached).toEqual(['2']);
+    api.put('b');
+    await time.settle();
+    void reflector.relist();
+    await time.settle();
+    expect(reached).toEqual(['2', '3', '3']);
+  });
+
   it('takes the resourceVersion from bookmarks', async () => {
     const { time, api, start } = bed();
     start();
