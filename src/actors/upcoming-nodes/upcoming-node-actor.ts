@@ -246,11 +246,11 @@ class MachineActors implements UpcomingNodeActors {
   readonly onLeadershipLost = (): void =>
     this.#registry.suspend(this.#index.entries(), (entry) => {
       entry.reported = undefined;
-      entry.wasConfigured = false;
       entry.drain = undefined;
       entry.outlivedDrain = false;
       // Their callers have lost leadership, too.
       entry.awaiting = [];
+      entry.wasConfigured = false;
     });
 
   readonly idle = async (): Promise<void> => {
