@@ -16,6 +16,13 @@ export const RECLAIM_REASONS = {
     canAct: 'provider',
     runbook: 'machine-without-node',
   },
+  InstructionChanged: {
+    type: 'Warning',
+    action: 'DrainNode',
+    sentence: 'The shard repeated an instruction id with another machine, which is not reclaimed',
+    canAct: 'provider',
+    runbook: 'instruction-changed',
+  },
   ReclaimRefused: {
     type: 'Warning',
     action: 'ReclaimNode',

@@ -1,9 +1,10 @@
 /**
  * Events and log lines of drains and of reclaim instructions.
  *
- * Promises: one Event at the start of a drain and one at its end; one for each budget or reason
- * that has blocked a drain for ten seconds, and none for a pod or a retry (DR-42); what an
- * instruction names and does not drain is recorded with its cause and remedy.
+ * Promises: one Event at the start of a drain and one at its end, which no limit drops; one for
+ * each reason that has blocked a drain for ten seconds (budgets: without a slot for thirty), and
+ * none for a pod or a retry (DR-42); what an instruction names and does not drain is recorded with
+ * its cause and remedy.
  */
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
@@ -37,6 +38,12 @@ export interface DrainSubject {
   readonly uid: string;
 }
 
+/** The UpcomingNode of an Event; `uid` is empty when there is none. */
+export interface MachineSubject {
+  readonly machine: string;
+  readonly uid: string;
+}
+
 /** How a drain ended. */
 export interface EndedDrain {
   readonly end: CordonEnd;
@@ -47,6 +54,8 @@ export interface EndedDrain {
   readonly forbidden: boolean;
   /** Volumes that are still attached (DR-24). */
   readonly volumes: readonly string[];
+  /** Pods that stay, because they tolerate the cordon and came back (DR-20). */
+  readonly tolerating: readonly string[];
 }
 
 /** Records the progress of drains. */
@@ -75,6 +84,13 @@ const nodeOf = ({ name, uid }: DrainSubject): Regarding => ({
   uid,
 });
 
+const upcomingNodeOf = ({ machine, uid }: MachineSubject): Regarding => ({
+  apiVersion: GROUP_VERSION,
+  kind: 'UpcomingNode',
+  name: upcomingNodeName(machineId(machine)),
+  uid,
+});
+
 const listed = (names: readonly string[]): string => {
   const more = names.length - NAMED_MAX;
   return `${names.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
@@ -86,14 +102,25 @@ const REASON_OF = {
   Cancelled: 'DrainCancelled',
 } as const satisfies Record<CordonEnd, ReasonName>;
 
-const endNote = ({ end, seconds, lastError, volumes }: EndedDrain): string => {
-  const time = `${Math.round(seconds)} s`;
+/** What remains on the node beside the pods that must leave. */
+const restOf = ({ volumes, tolerating }: EndedDrain): string => {
   const attached = volumes.length === 0 ? '' : `; still attached: ${listed(volumes)}`;
+  if (tolerating.length === 0) return attached;
+  const verb = tolerating.length === 1
+    ? 'stays, because it tolerates'
+    : 'stay, because they tolerate';
+  return `; ${verb} the cordon: ${listed(tolerating)}${attached}`;
+};
+
+const endNote = (drain: EndedDrain): string => {
+  const { end, seconds, lastError } = drain;
+  const time = `${Math.round(seconds)} s`;
+  const rest = restOf(drain);
   switch (end) {
     case 'Drained':
-      return `Drained in ${time}${attached}`;
+      return `Drained in ${time}${rest}`;
     case 'Failed':
-      return `Cannot drain the node within ${time}: ${lastError}${attached}`;
+      return `Cannot drain the node within ${time}: ${lastError}${rest}`;
     case 'Cancelled':
       return `Cancelled after ${time}: the node was uncordoned, or the annotation was removed`;
   }
@@ -103,12 +130,14 @@ const endNote = ({ end, seconds, lastError, volumes }: EndedDrain): string => {
 export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEvents => {
   const recordAbout = (subject: DrainSubject, reason: ReasonName, note: string): void =>
     record({ regarding: nodeOf(subject), reason, note });
+  const recordUnlimited = (subject: DrainSubject, reason: ReasonName, note: string): void =>
+    record({ regarding: nodeOf(subject), reason, note, isUnlimited: true });
   return {
     started: (subject, { ids, pods, deadlineMs }) => {
       telemetry.log('info', 'Drain started', { node: subject.name, instruction: ids.join(',') });
       const until = deadlineMs === null ? '' : ` by ${rfc3339Seconds(deadlineMs)}`;
       const note = `Cordoned for ${listed(ids)}: ${pods} pods to evict${until}`;
-      recordAbout(subject, 'DrainStarted', note);
+      recordUnlimited(subject, 'DrainStarted', note);
     },
     ended: (subject, drain) => {
       const { end, seconds, lastError } = drain;
@@ -117,7 +146,7 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
       telemetry.count('tidegate_drains_ended_total', 1, { outcome: end });
       telemetry.observe('tidegate_node_drain_duration_seconds', seconds, { outcome: end });
       const reason = end === 'Failed' && drain.forbidden ? 'EvictionForbidden' : REASON_OF[end];
-      recordAbout(subject, reason, fittingSentence(endNote(drain)));
+      recordUnlimited(subject, reason, fittingSentence(endNote(drain)));
     },
     blocked: (subject, { blocker: { reason, text }, pods }) =>
       recordAbout(subject, reason, blockedSentence(text, pods)),
@@ -230,6 +259,10 @@ export class InstructionEvents {
     this.#options.record({ regarding: nodeOf(node), reason: 'ReclaimRefused', note });
   };
 
+  /** Machines that wait for `--max-draining`. */
+  readonly queueLength = (machines: number): void =>
+    this.#telemetry.gauge('tidegate_reclaims_queued', machines);
+
   /** The instruction is not taken: active ones name as many machines as may be. */
   readonly instructionRefused = (id: string, machines: number): void => {
     const { max } = SHARD_LIMITS.reclaim_machines;
@@ -238,6 +271,19 @@ export class InstructionEvents {
     const note = `Cannot reclaim ${machines} machines of ${quoted(id)}: active instructions name ` +
       `at most ${max} (reclaim_machines); the fleet must repeat it later`;
     this.#options.recordOnLease('ShardLimitReached', note);
+  };
+
+  /** A repeated instruction names this machine for the first time (DR-03). */
+  readonly changed = (instruction: string, machine: string): void => {
+    this.#telemetry.count('tidegate_reclaim_instructions_changed_total', 1);
+    if (!this.#mayWrite(instruction)) return;
+    this.#telemetry.log('warn', 'Repeated instruction names another machine', {
+      instruction,
+      machine,
+    });
+    const note =
+      `Not reclaimed: instruction "${instruction}" was already accepted without "${machine}"`;
+    this.#recordOn(machine, 'InstructionChanged', note);
   };
 
   /** The machine left before its drain began. */
@@ -281,15 +327,11 @@ export class InstructionEvents {
     this.#telemetry.count('tidegate_machines_without_node_total', 1);
     if (!this.#mayWrite(id)) return;
     this.#telemetry.log('warn', 'Machine has no Node', { machine, instruction: id, problem: note });
-    this.#options.record({
-      regarding: {
-        apiVersion: GROUP_VERSION,
-        kind: 'UpcomingNode',
-        name: upcomingNodeName(machineId(machine)),
-        uid: this.#options.upcomingNode(machine)?.uid ?? '',
-      },
-      reason: 'MachineWithoutNode',
-      note,
-    });
+    this.#recordOn(machine, 'MachineWithoutNode', note);
+  }
+
+  #recordOn(machine: string, reason: ReasonName, note: string): void {
+    const uid = this.#options.upcomingNode(machine)?.uid ?? '';
+    this.#options.record({ regarding: upcomingNodeOf({ machine, uid }), reason, note });
   }
 }

@@ -3,6 +3,7 @@
  *
  * Promises: resumes the drains found on Nodes as soon as it leads (DR-13).
  */
+import type { Subscription } from 'rxjs';
 import { projectNode } from '../../domain/cluster-node.ts';
 import { projectBudget } from '../../domain/drain/budget.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
@@ -107,10 +108,34 @@ type DrainInformers = ReturnType<typeof drainInformers>;
 
 type NamedNode = Pick<DrainedNode, 'name'>;
 
+/** UpcomingNodes by the Node that they refer to; computed again after a change, when asked. */
+class UpcomingNodesByNode {
+  readonly #subscription: Subscription;
+  #byNode: ReadonlyMap<string, UpcomingNodeProjection> | undefined;
+
+  constructor(upcomingNodes: DrainInformers['upcomingNodes']) {
+    this.#subscription = upcomingNodes.facts.subscribe(() => {
+      this.#byNode = undefined;
+    });
+    this.get = ({ name }) => {
+      this.#byNode ??= new Map(
+        [...upcomingNodes.values()].toReversed()
+          .filter(({ machineId: id, nodeName }) => id !== '' && nodeName !== '')
+          .map((upcomingNode) => [upcomingNode.nodeName, upcomingNode]),
+      );
+      return this.#byNode.get(name);
+    };
+  }
+
+  readonly get: (node: NamedNode) => UpcomingNodeProjection | undefined;
+  readonly stop = (): Promise<void> => Promise.resolve(this.#subscription.unsubscribe());
+}
+
 /** The machine of a Node: by matching, by its UpcomingNode, by label or by name. */
 const machineFinder = (
-  { machines, upcomingNodes, nodes }: Pick<DrainInformers, 'upcomingNodes' | 'nodes'> & {
+  { machines, upcomingNodes, nodes, byNode }: Pick<DrainInformers, 'upcomingNodes' | 'nodes'> & {
     readonly machines: Pick<UpcomingNodeRegistry, 'machineOf'>;
+    readonly byNode: Pick<UpcomingNodesByNode, 'get'>;
   },
 ) => {
   const isOf = (upcomingNode: UpcomingNodeProjection, node: NamedNode): boolean =>
@@ -124,10 +149,7 @@ const machineFinder = (
       const upcomingNode = upcomingNodes.get(objectKey(upcomingNodeName(machineId(id))));
       if (upcomingNode !== undefined && isOf(upcomingNode, node)) return upcomingNode.machineId;
     }
-    for (const upcomingNode of upcomingNodes.values()) {
-      if (isOf(upcomingNode, node)) return upcomingNode.machineId;
-    }
-    return candidates(node)[0];
+    return byNode.get(node)?.machineId ?? candidates(node)[0];
   };
 };
 
@@ -152,7 +174,8 @@ export const nodeDrainsRole = (
     path: '/apis/storage.k8s.io/v1/volumeattachments',
     project: projectVolumeAttachment,
   });
-  const machineOf = machineFinder({ machines, upcomingNodes, nodes });
+  const byNode = new UpcomingNodesByNode(upcomingNodes);
+  const machineOf = machineFinder({ machines, upcomingNodes, nodes, byNode });
   const events = drainEvents(environment.telemetry, record);
   const evictions = startPodEvictions(environment, {
     pods,
@@ -200,6 +223,6 @@ export const nodeDrainsRole = (
       onLeadershipLost();
       return Promise.resolve();
     },
-    stop: () => stopAll([reclaims, drains, evictions]),
+    stop: () => stopAll([reclaims, drains, evictions, byNode]),
   };
 };

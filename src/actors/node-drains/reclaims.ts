@@ -2,12 +2,12 @@
  * Reclaim instructions: from the shard or from annotations on Nodes, until the ack was sent and
  * every drain has ended.
  *
- * Promises: an instruction never starts twice, and is acked again when it is repeated (DR-03);
- * instructions found on Nodes resume before anything new, and are acked once more by each process
- * (DR-12, DR-13); a machine without a Node is recorded and not counted, and is awaited only while
- * it is bound to this cluster; an entry that names a Node is shown on the machine of that Node
- * (DR-10); what may not drain, or not yet, is decided in `reclaim-targets.ts` (DR-17 to DR-19),
- * recorded, and not counted.
+ * Promises: an instruction never starts twice, and is acked again when it is repeated, with a
+ * Warning for machines that it did not name at first (DR-03); instructions found on Nodes resume
+ * before anything new, and are acked once more by each process (DR-12, DR-13); a machine without a
+ * Node is recorded and not counted, and is awaited only while it is bound to this cluster; an entry
+ * that names a Node is shown on the machine of that Node (DR-10); what may not drain, or not yet,
+ * is decided in `reclaim-targets.ts` (DR-17 to DR-19), recorded, and not counted.
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
@@ -15,7 +15,7 @@ import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { MachineLives } from '../../domain/drain/machine-lives.ts';
 import type { RecordEvent } from '../../api/event-note.ts';
 import { type DrainingLimit, nodesAllowed } from '../../domain/drain/draining-limit.ts';
-import { type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
+import { othersThan, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
 import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
@@ -232,8 +232,7 @@ export class ReclaimRegistry {
       const now = next[at] ?? entry;
       if (now.phase !== entry.phase) this.#advance(instruction, now);
     });
-    const queued = next.filter(({ phase }) => phase === 'Queued').length;
-    this.#environment.telemetry.gauge('tidegate_reclaims_queued', queued);
+    this.#events.queueLength(next.filter(({ phase }) => phase === 'Queued').length);
   }
 
   #advance(instruction: InstructionEntry, entry: ReclaimEntry): void {
@@ -273,6 +272,7 @@ export class ReclaimRegistry {
       this.#events.instructionRefused(id, machines.length);
       return void this.#queueAck({ id, nodesStarted: 0 });
     }
+    for (const other of othersThan(known.machines, machines)) this.#events.changed(id, other);
     known.ackPending = true;
     this.#registry.get(id)?.send({ type: 'instruction.repeated' });
   }

@@ -73,10 +73,12 @@ export interface UpcomingNodeRegistry {
   readonly stop: () => Promise<void>;
 }
 
-/** The open stream, and the one with a complete replay. */
+/** The stream that was opened last, and the one with a complete replay. */
 interface Replay {
   stream: number;
   resynced: number | undefined;
+  /** Machines that a stream reported before it was opened; `undefined` while one is open. */
+  early: Set<string> | undefined;
 }
 
 /** Machines of one burst of frames; further ones are considered before the burst ends. */
@@ -94,7 +96,7 @@ class Machines implements UpcomingNodeRegistry {
   /** Ids of machines with new reports. */
   readonly #reports = new Subject<string>();
   readonly #flush = new Subject<void>();
-  readonly #replay: Replay = { stream: 0, resynced: undefined };
+  readonly #replay: Replay = { stream: 0, resynced: undefined, early: new Set() };
   /** The complete lists; nothing acts before both are. */
   readonly #listed = { nodes: false, objects: false, both: false };
   readonly drain: UpcomingNodeRegistry['drain'];
@@ -138,7 +140,11 @@ class Machines implements UpcomingNodeRegistry {
   readonly machineOf = (node: string) => this.#index.machineOf(node);
   readonly wasConfigured = (machineId: string) =>
     this.#index.get(machineId)?.wasConfigured === true;
-  readonly onLeadershipLost = () => this.#actors.onLeadershipLost();
+
+  readonly onLeadershipLost = (): void => {
+    this.#replay.early = new Set();
+    this.#actors.onLeadershipLost();
+  };
 
   readonly idle = (): Promise<void> => {
     this.#flush.next();
@@ -174,6 +180,7 @@ class Machines implements UpcomingNodeRegistry {
     const { time } = this.#environment;
     if (this.#index.isBeyond(frame.machineId)) return this.#refuse(frame.machineId);
     const { machine, leftOut } = wellFormed(frame);
+    this.#mentionEarly(machine.machineId);
     const entry = this.#index.putFrame(machine, this.#replay.stream, time.now());
     this.#recordLeftOut(machine.machineId, leftOut);
     if (entry === undefined) return this.#countNoop();
@@ -216,20 +223,34 @@ class Machines implements UpcomingNodeRegistry {
     this.#environment.telemetry.count('bigfleet_operator_upcoming_node_writes_total', 1, nothing);
   }
 
+  /** What the stream reported before counts for it: the replay need not repeat it. */
+  #onOpened(stream: number): void {
+    const { early = [] } = this.#replay;
+    this.#replay.stream = stream;
+    this.#replay.early = undefined;
+    for (const machine of early) this.#index.mention(machine, stream);
+  }
+
+  #mentionEarly(machineId: string): void {
+    const { early } = this.#replay;
+    if (early !== undefined && early.size < SHARD_LIMITS.machines.max) early.add(machineId);
+  }
+
   readonly #onShardEvent = (event: ShardEvent): void => {
     switch (event._tag) {
       case 'MachineObserved':
         return this.#onFrame(event.machine);
       case 'MachineMalformed':
+        this.#mentionEarly(event.machineId);
         return this.#index.mention(event.machineId, this.#replay.stream);
       case 'StreamOpened':
-        this.#replay.stream = event.stream;
-        return;
+        return this.#onOpened(event.stream);
       case 'Resynced':
         this.#replay.resynced = event.stream;
         return this.#unbindAbsent();
       case 'StreamEnded':
         this.#replay.resynced = undefined;
+        this.#replay.early = new Set();
         return;
       case 'CapacityObserved':
       case 'ReclaimOrdered':

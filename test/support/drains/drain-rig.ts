@@ -95,6 +95,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       state: 'calling',
       accepted: accepted.has(uid),
       inFlight: false,
+      noSlotMs: Number.POSITIVE_INFINITY,
       // The answer to an eviction is forgotten with its last request.
       ...(wanted.has(uid) ? blocked.get(pod.name) : undefined),
     };
