@@ -123,7 +123,8 @@ const wire = (invoked: InvokedActors) => {
     queueAck: (ack) => invoked.perform<boolean>('queueAck', ack),
     releaseEvictions: ignore,
     recordUnseen: ignore,
-    recordNeverSeen: ignore,
+    recordQueued: ignore,
+    recordNeverStarted: ignore,
   });
 };
 
@@ -133,6 +134,7 @@ describeModel('reclaimInstruction', {
   inputs: [
     inputOf([entry('a', 'Cordoning'), entry('b', 'Unseen')]),
     inputOf([entry('a', 'Cordoning')]),
+    inputOf([entry('a', 'Cordoning'), entry('b', 'Queued')]),
     inputOf([entry('a', 'Cordoned')], { ackPending: false }),
     inputOf([]),
   ],
@@ -141,6 +143,7 @@ describeModel('reclaimInstruction', {
       { entry: entry('a', 'Cordoned') },
       { entry: entry('a', 'Ended', true) },
       { entry: entry('a', 'Ended', false) },
+      { entry: entry('b', 'Queued') },
       { entry: entry('b', 'Cordoning') },
       { entry: entry('b', 'Cordoned') },
       { entry: entry('b', 'Ended', true) },
