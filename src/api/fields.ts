@@ -3,6 +3,7 @@
  * annotations are the source of the CRDs and the reference docs.
  */
 import { Schema } from 'effect';
+import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
 
 const UNSIGNED = '(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))';
 
@@ -19,7 +20,10 @@ const QUANTITY_PATTERN = new RegExp(
 /** A Kubernetes quantity: text, or a whole number. */
 export const QuantityField = Schema.Union([
   Schema.Int,
-  Schema.String.check(Schema.isPattern(QUANTITY_PATTERN)),
+  Schema.String.check(
+    Schema.isPattern(QUANTITY_PATTERN),
+    Schema.isMaxLength(REQUEST_LIMITS.quantityCharacters),
+  ),
 ]).annotate({ 'x-kubernetes-int-or-string': true });
 
 /** Resource name → quantity. */
@@ -34,6 +38,14 @@ export const int32Field = (minimum: number = INT32.minimum) =>
 
 /** A non-empty text. */
 export const NonEmptyText = Schema.String.check(Schema.isMinLength(1));
+
+const ShortText = Schema.String.check(Schema.isMaxLength(REQUEST_LIMITS.textCharacters));
+
+/** A label key, or another non-empty text of its length. */
+export const LabelKeyField = Schema.String.check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(REQUEST_LIMITS.textCharacters),
+);
 
 /** RFC 3339. */
 export const TimestampField = Schema.String.annotate({ format: 'date-time' });
@@ -61,29 +73,32 @@ const operatorRules = [
 
 /** A condition on the labels of a machine. */
 const RequirementField = Schema.Struct({
-  key: NonEmptyText.annotate({ description: 'Label that the condition is on.' }),
-  operator: Schema.String.annotate({
+  key: LabelKeyField.annotate({ description: 'Label that the condition is on.' }),
+  operator: ShortText.annotate({
     description: `How the label relates to the values: ${LABEL_OPERATORS}.`,
   }),
   values: Schema.optionalKey(
-    Schema.Array(Schema.String).annotate({
+    Schema.Array(ShortText).check(Schema.isMaxLength(REQUEST_LIMITS.values)).annotate({
       ...atomic,
       description: 'One of these (`In`) or none of these (`NotIn`). Empty for the others.',
     }),
   ),
 }).annotate({ 'x-kubernetes-validations': operatorRules });
 
-/** Conditions that all hold. */
-export const RequirementsField = Schema.Array(RequirementField).annotate(atomic);
+/** Conditions that all hold; at most `max`. */
+export const requirementsField = (max: number) =>
+  Schema.Array(RequirementField).check(Schema.isMaxLength(max)).annotate(atomic);
 
 /** `metav1.LabelSelector`. */
 export const LabelSelectorField = Schema.Struct({
   matchLabels: Schema.optionalKey(
-    Schema.Record(Schema.String, Schema.String)
+    Schema.Record(Schema.String, ShortText)
+      .check(Schema.isMaxProperties(REQUEST_LIMITS.labels))
       .annotate({ description: 'Labels and the values that they must have.' }),
   ),
   matchExpressions: Schema.optionalKey(
-    RequirementsField.annotate({ description: 'Conditions on labels; all must hold.' }),
+    requirementsField(REQUEST_LIMITS.requirements)
+      .annotate({ description: 'Conditions on labels; all must hold.' }),
   ),
 }).annotate({ 'x-kubernetes-map-type': 'atomic' });
 

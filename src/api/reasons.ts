@@ -31,6 +31,13 @@ export const REASONS = registry({
     canAct: 'application',
     runbook: 'invalid-capacity-request',
   },
+  CapacityRequestTooLarge: {
+    type: 'Warning',
+    action: 'ReadCapacityRequest',
+    sentence: 'The CapacityRequest exceeds a size limit, so the fleet is not asked for it',
+    canAct: 'application',
+    runbook: 'capacity-request-too-large',
+  },
   SessionRefused: {
     type: 'Warning',
     action: 'DialShard',

@@ -11,7 +11,11 @@ const cluster: RuleChapter = {
         'Caches list in pages and publish complete lists only; they keep bookmarks, resume after ' +
         'the end of a stream without a list, list again after 410, detect idle watches and back ' +
         'off with jitter.',
-      testedBy: ['test/unit/actors/reflector.test.ts', 'test/integration/reflector.test.ts'],
+      testedBy: [
+        'test/unit/actors/reflector.test.ts',
+        'test/unit/effects/watches.test.ts',
+        'test/integration/reflector.test.ts',
+      ],
     },
     {
       id: 'CLU-02',

@@ -137,6 +137,31 @@ test('availableCapacities: a value from another client is overwritten', async ()
   expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3 } });
 });
 
+test('availableCapacities: a change that another client reverts at once is not repeated in a loop', async () => {
+  const { cluster, report, time, notes } = rig();
+  await report(3);
+  let touches = 0;
+  cluster.intercept(({ method }) =>
+    Effect.gen(function* () {
+      if (method !== 'PATCH') return undefined;
+      // Long enough for another frame with the same report to arrive.
+      yield* Effect.sleep(150);
+      touches += 1;
+      cluster.put(NAME, { spec: { availableCount: 100 + touches } });
+      return { status: 200, body: cluster.get(NAME) };
+    })
+  );
+  for (let tenth = 0; tenth < 600; tenth += 1) {
+    await report(4);
+    await time.advance(100);
+  }
+  cluster.intercept(() => Effect.succeed(undefined));
+  await time.advance(1000);
+  expect(touches).toBeGreaterThan(1);
+  expect(touches).toBeLessThan(30);
+  expect(notes[0]).toMatchObject({ reason: 'WriteFailing', regarding: { name: NAME } });
+});
+
 test('availableCapacities: a failed write is retried with the latest report', async () => {
   const { cluster, report, time } = rig();
   cluster.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));

@@ -205,6 +205,27 @@ describe('a replay', () => {
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
+  test('wire resync: an object that the cache gets between two streams waits for the next replay', async () => {
+    const { frames, cluster, shardEvents, settle } = machineRig();
+    open(shardEvents, 1);
+    await frames('m1', 'Configured');
+    resynced(shardEvents, 1);
+    await settle();
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    cluster.put('un-m2', {
+      metadata: { name: 'un-m2', uid: 'm2', annotations: { [ID_KEY]: 'm2' } },
+      spec: { labels: { zone: 'a' }, resources: { cpu: '2' } },
+      status: { phase: 'Ready' },
+    });
+    await settle();
+    expect(cluster.names()).toEqual(['un-m1', 'un-m2']);
+    open(shardEvents, 2);
+    await frames('m1', 'Configured');
+    resynced(shardEvents, 2);
+    await settle();
+    expect(cluster.names()).toEqual(['un-m1']);
+  });
+
   test('wire resync: a resync before the object list is complete deletes after it', async () => {
     const { frames, cluster, shardEvents, settle } = machineRig({ synced: false });
     for (const id of ['m1', 'm2']) {

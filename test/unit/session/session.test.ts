@@ -235,7 +235,7 @@ describe('fleet session', () => {
     expect(answers.map(({ error }) => error)).toEqual([
       '',
       'line 3: no such field',
-      'Cannot render: template burst',
+      'Cannot render the template: Error',
       'This is cluster "prod-1", not "prod-2"',
     ]);
   });

@@ -218,7 +218,7 @@ describe('readCapacityRequest of invalid input', () => {
         'Give a whole number from -2147483648 to 2147483647; ' +
         'spec.interruptionPenalty is "-1", which is negative. Give zero or more',
     );
-    const long = Array.from({ length: 8 }, (_, index) => [`${index}`.repeat(99), 'x'.repeat(99)]);
+    const long = Array.from({ length: 8 }, (_, index) => [`${index}`.repeat(99), 'x'.repeat(64)]);
     expect(problemsText(problems(rawRequest({ spec: { resources: Object.fromEntries(long) } }))))
       .toMatch(/^spec\.resources\["0{80}…".*; and 7 more$/);
   });
