@@ -66,7 +66,7 @@ describe('simulated worlds', () => {
   test(
     'the lifecycles of a world replay from its recordings alone',
     async () => {
-      const report = await runWorld(worldPlan(5), [recordingsPlayAgain]);
+      const report = await runWorld(worldPlan(6), [recordingsPlayAgain]);
       expect(report.breach).toBeUndefined();
       expect(report.evictions).toBeGreaterThan(0);
     },
