@@ -21,6 +21,10 @@ export interface ShardLineOptions {
   /** The current fleet. */
   readonly script: () => Script;
   readonly chance: Chance;
+  /** The time that each frame to the process takes, in milliseconds. */
+  readonly frameMs: () => number;
+  /** The process has received a frame. */
+  readonly delivered: (frame: Uint8Array) => void;
   /** The fleet has received a frame of this process. */
   readonly received: (frame: Uint8Array) => void;
 }
@@ -43,11 +47,14 @@ interface LinkOptions extends ShardLineOptions {
   readonly link: Pick<ReturnType<typeof partition>, 'pass'>;
 }
 
-/** Runs actions in sequence, each after a delay. */
-const inOrder = ({ world, chance, link }: LinkOptions) => {
+/** Runs actions in sequence, each after a delay, and `apartMs` after the one before. */
+const inOrder = (
+  { world, chance, link }: LinkOptions,
+  apartMs: () => number = () => 0,
+) => {
   let dueMs = 0;
   return (act: () => void): void => {
-    dueMs = Math.max(dueMs, world.monotonic() + chance.int(1, LAG_MS_MAX));
+    dueMs = Math.max(dueMs + apartMs(), world.monotonic() + chance.int(1, LAG_MS_MAX));
     world.schedule(dueMs - world.monotonic(), () => link.pass(act));
   };
 };
@@ -78,15 +85,21 @@ interface Connection {
 }
 
 const connect = (parts: LinkOptions, receive: (frame: Uint8Array) => void): Connection => {
-  const { line, script, received } = parts;
+  const { line, script, delivered, received } = parts;
   const ended = Deferred.makeUnsafe<SessionEnding>();
   const toShard = inOrder(parts);
-  const toProcess = inOrder(parts);
+  const toProcess = inOrder(parts, parts.frameMs);
   const finish = (ending: SessionEnding): void =>
     toProcess(() => line.reach(() => Deferred.doneUnsafe(ended, Effect.succeed(ending))));
   let open = true;
   const inbound = script().shard.connect({
-    send: (frame) => toProcess(() => line.reach(() => receive(frame))),
+    send: (frame) =>
+      toProcess(() =>
+        line.reach(() => {
+          delivered(frame);
+          receive(frame);
+        })
+      ),
     end: (status, message) => {
       open = false;
       finish({ why: 'EndedByShard', detail: `${status}: ${message}` });

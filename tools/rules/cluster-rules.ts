@@ -43,10 +43,11 @@ const cluster: RuleChapter = {
     {
       id: 'CLU-05',
       text:
-        'Flags are a superset of those of BigFleet’s operator; an invalid one exits with 2 and ' +
-        'one line; flags without a command mean `operator`.',
+        'Flags are a superset of those of BigFleet’s operator and pod controller; an invalid one ' +
+        'exits with 2 and one line; flags without a command mean `operator`.',
       testedBy: [
         'test/unit/settings/settings.test.ts',
+        'its metrics have the port of the Go pod controller',
         'flags without a command mean the operator, as an image swap requires',
         'exit code 2',
       ],

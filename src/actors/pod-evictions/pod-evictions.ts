@@ -39,6 +39,8 @@ export interface PodEvictionStatus extends Blocker {
   readonly accepted: boolean;
   /** An eviction of it was sent, or is about to be, and has no answer yet. */
   readonly inFlight: boolean;
+  /** How long its budgets have given no slot to any drain, while it waits. */
+  readonly noSlotMs: number;
 }
 
 /** The status that a drain reads for each pod at every change, so it must be cheap. */
@@ -216,6 +218,7 @@ export class PodEvictionRegistry implements PodEvictions {
       state: entry.state,
       accepted: this.#isAccepted(entry),
       inFlight: entry.state === 'calling',
+      noSlotMs: this.#index.noSlotMs(entry),
     };
   };
 
@@ -277,6 +280,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.#index.update(entry, pod);
     if (pod.terminating && !entry.departed) {
       entry.departed = true;
+      this.#index.setSlotGiven(entry);
       this.#budgets.departed(pod.uid, pod.resourceVersion);
     }
     // A finished pod runs nothing: there is nothing to evict (DR-20).
@@ -293,6 +297,7 @@ export class PodEvictionRegistry implements PodEvictions {
     // A list without the pod has no resourceVersion of the deletion.
     const isWatched = last.resourceVersion !== entry.pod.resourceVersion;
     if (!entry.departed) {
+      this.#index.setSlotGiven(entry);
       this.#budgets.departed(last.uid, isWatched ? last.resourceVersion : undefined);
     }
     entry.departed = true;

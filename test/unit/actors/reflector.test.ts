@@ -186,6 +186,36 @@ describe('a reflector', () => {
     ]);
   });
 
+  it('DR-37: lists at once when a 410 follows an outage, whatever backoff had grown', async () => {
+    const { time, api, start } = bed();
+    api.put('a');
+    const { facts } = start();
+    await time.settle();
+    api.bookmark();
+    await time.settle();
+    api.refuseWatches(...Array.from({ length: 6 }, () => 'unreachable' as const));
+    api.endWatches('cut');
+    api.delete('a');
+    api.compact();
+    let passedMs = 0;
+    while (api.watches.length < 8 && passedMs < 600_000) {
+      await time.advance(100);
+      passedMs += 100;
+    }
+    await time.settle();
+    expect(facts.slice(1)).toEqual(['listed ', 'absent a none']);
+  });
+
+  it('DR-37: waits when a 410 also follows the new list', async () => {
+    const { time, api, start } = bed();
+    api.put('a');
+    api.refuseWatches(...Array.from({ length: 20 }, () => ({ status: 410 })));
+    start();
+    await time.advance(2000);
+    expect(lists(api)).toBeGreaterThan(1);
+    expect(lists(api)).toBeLessThan(8);
+  });
+
   it('keeps its cache while a new list is incomplete', async () => {
     const { time, api, start } = bed();
     for (const name of ['a', 'b', 'c']) api.put(name);
