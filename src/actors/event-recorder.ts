@@ -6,6 +6,7 @@
  */
 import { defer, Subject } from 'rxjs';
 import type { EventNote, RecordEvent } from '../api/event-note.ts';
+import { defectText } from '../api/telemetry.ts';
 import { eventSeriesIndex } from '../domain/event-series.ts';
 import { Events, type EventWriting } from '../effects/events.ts';
 import { Effect } from 'effect';
@@ -67,10 +68,16 @@ export const startEventRecorder = (
       key: ({ number }) => String(number),
       concurrency: EVENTS_AT_ONCE,
       work: write,
+      onDefect: (cause, writing) => {
+        count('failed');
+        telemetry.log('error', 'Cannot write an Event: its write threw', {
+          reason: writing.reason,
+          problem: defectText(cause),
+        });
+        done(writing);
+      },
     }))
-    .subscribe({
-      error: (cause) => telemetry.log('error', 'Event recorder failed', { problem: String(cause) }),
-    });
+    .subscribe();
 
   const record: RecordEvent = (note) => {
     if (stopped) return;

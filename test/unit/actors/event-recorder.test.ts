@@ -165,6 +165,18 @@ test('events: a failed write is tried three times and then dropped', async () =>
   expect(counted('written')).toBe(1);
 });
 
+test('events: more writes that throw than run at once hold up no later Event', async () => {
+  const { recorder, calls, answer, counted } = rig();
+  answer(() => Effect.die(new Error('planted')));
+  for (let n = 0; n < 8; n += 1) recorder.record(note(`note ${n}`));
+  await recorder.idle();
+  answer(() => Effect.succeed({ status: 201, body: {} }));
+  recorder.record(note('later'));
+  await recorder.idle();
+  expect(calls.at(-1)).toMatchObject({ body: { note: 'later' } });
+  expect([counted('failed'), counted('written')]).toEqual([8, 1]);
+});
+
 test('a note is truncated at a whole character when it exceeds the byte limit of an Event', async () => {
   const { time, calls, recorder } = rig();
   recorder.record(note('é'.repeat(1000)));
