@@ -3,9 +3,10 @@
  *
  * Promises: a watch starts only from a resourceVersion of a complete list or a watch; a closed
  * watch resumes without a list; only an expired resourceVersion or a request of a reader leads to a
- * list; silence longer than the idle deadline is a fault; every retry has backoff with full jitter,
- * cut short when the API server answers another collection, and only a watch that delivered
- * something resets the backoff. Objects bypass the statechart.
+ * list; an expired continue token leads to one list without pages, and its failure to pages again;
+ * silence longer than the idle deadline is a fault; every retry has backoff with full jitter, cut
+ * short when the API server answers another collection, and only a watch that delivered something
+ * resets the backoff. Objects bypass the statechart.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -35,7 +36,7 @@ export interface ListWatchContext extends ListWatchInput {
   readonly resourceVersion: string | null;
   /** True when the current watch has received something. */
   readonly received: boolean;
-  /** False after pages that took longer than the continue token lives. */
+  /** False for one list after pages that took longer than the continue token lives. */
   readonly paged: boolean;
   /** The delay that the server requested. */
   readonly retryAfterMs: number;
@@ -66,6 +67,11 @@ const failureOf = (outcome: ListOutcome | WatchEnding): Failure =>
 
 const failing = ({ event }: { event: { output: ListOutcome | WatchEnding } }): Failure =>
   failureOf(event.output);
+
+const LIST_FAILED = [
+  { type: 'setFailure', params: failing },
+  { type: 'setPaging', params: failing },
+] as const;
 
 /** Resumes the watch, or lists where no resourceVersion is known. */
 const RETRY_NOW = [
@@ -105,8 +111,10 @@ export const listWatch = setup({
       retryAfterMs: failure._tag === 'Fault' ? failure.retryAfterMs : 0,
     })),
     clearResourceVersion: assign({ resourceVersion: null }),
-    /** Do not page again after the continue token expired. */
-    askForWhole: assign({ paged: false }),
+    /** The next list has no pages after the continue token expired, and only that one. */
+    setPaging: assign(({ context }, { _tag }: Failure) => ({
+      paged: _tag !== 'Expired' || !context.paged,
+    })),
     setResourceVersion: assign((_, outcome: ListOutcome) =>
       outcome._tag === 'Listed'
         ? { resourceVersion: outcome.resourceVersion, paged: true, problem: '' }
@@ -166,16 +174,11 @@ export const listWatch = setup({
             ],
           },
           {
-            guard: { type: 'expired', params: ({ event }) => event.output },
-            target: 'backingOff',
-            actions: [{ type: 'setFailure', params: failing }, 'askForWhole'],
-          },
-          {
             guard: { type: 'refused', params: ({ event }) => event.output },
             target: 'refused',
-            actions: { type: 'setFailure', params: failing },
+            actions: LIST_FAILED,
           },
-          { target: 'backingOff', actions: { type: 'setFailure', params: failing } },
+          { target: 'backingOff', actions: LIST_FAILED },
         ],
       },
     },
