@@ -8,6 +8,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Data, Effect } from 'effect';
+import { limitPlugins } from './exec-plugins.ts';
 
 /** The source of the kubeconfig, and its context (default: the current one). */
 export type KubeconfigSource =
@@ -85,7 +86,7 @@ export const readKubeconfig = (
       const config = load(source);
       const problem = problemOf(config, source);
       return problem === undefined
-        ? Effect.succeed(withoutVerificationOnHttp(config))
+        ? Effect.succeed(limitPlugins(withoutVerificationOnHttp(config)))
         : Effect.fail(new KubeconfigUnusable({ why: problem }));
     } catch (cause) {
       return Effect.fail(new KubeconfigUnusable({ why: sentenceOf(cause) }));
@@ -122,32 +123,26 @@ const assertPair = ({ cert, key }: RequestOptions): void => {
  * The current credentials of the context: files are read again, and an exec plugin runs again when
  * its token has expired.
  */
-export const readCredentials = (
-  config: KubeConfig,
-): Effect.Effect<Credentials, KubeconfigUnusable> =>
-  Effect.tryPromise({
-    try: async () => {
-      const cluster = config.getCurrentCluster();
-      if (cluster === null) throw new Error('the current context names no cluster');
-      const options: RequestOptions = {};
-      await config.applyToHTTPSOptions(options);
-      assertPair(options);
-      const { ca, cert, key, servername, rejectUnauthorized } = options;
-      return {
-        server: new URL(cluster.server),
-        proxy: cluster.proxyUrl,
-        tls: {
-          ...(ca === undefined ? {} : { ca }),
-          ...(cert === undefined ? {} : { cert }),
-          ...(key === undefined ? {} : { key }),
-          ...(servername === undefined ? {} : { servername }),
-          ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
-        },
-        headers: headersOf(options),
-      };
+export const readCredentials = async (config: KubeConfig): Promise<Credentials> => {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw new Error('the current context names no cluster');
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  assertPair(options);
+  const { ca, cert, key, servername, rejectUnauthorized } = options;
+  return {
+    server: new URL(cluster.server),
+    proxy: cluster.proxyUrl,
+    tls: {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(servername === undefined ? {} : { servername }),
+      ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
     },
-    catch: (cause) => new KubeconfigUnusable({ why: sentenceOf(cause) }),
-  });
+    headers: headersOf(options),
+  };
+};
 
 const printed = (material: unknown): string =>
   Buffer.isBuffer(material) ? material.toString('base64') : JSON.stringify(material ?? null);
