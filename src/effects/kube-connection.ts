@@ -5,7 +5,7 @@
  * once when newer credentials are available; every request is counted. client-node is not used for
  * requests because its watch does not notice broken connections on Deno.
  */
-import { Data, Effect, Layer } from 'effect';
+import { Clock, Data, Effect, Layer } from 'effect';
 import type { Dispatcher } from 'undici';
 import type { Telemetry } from '../api/telemetry.ts';
 import { asText, parseJson, textAt } from '../domain/json.ts';
@@ -47,19 +47,26 @@ const urlPath = (server: URL, path: string, query: KubeCall['query']): string =>
   return `${prefix}${path}${search === '' ? '' : `?${search}`}`;
 };
 
-const secondsOf = (retryAfter: string | undefined): number | undefined => {
+/** Retry-After: seconds, or an HTTP date that is compared with the server's own clock. */
+const secondsOf = ({ retryAfter, date }: RawAnswer, nowMs: number): number | undefined => {
+  if (retryAfter === undefined || retryAfter.trim() === '') return undefined;
   const seconds = Number(retryAfter);
-  return retryAfter === undefined || !Number.isFinite(seconds) || seconds < 0 ? undefined : seconds;
+  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : seconds;
+  const untilMs = Date.parse(retryAfter);
+  if (Number.isNaN(untilMs)) return undefined;
+  const sentMs = Date.parse(date ?? '');
+  return Math.max(0, untilMs - (Number.isNaN(sentMs) ? nowMs : sentMs)) / 1000;
 };
 
-const answerOf = ({ status, retryAfter, text }: RawAnswer): KubeAnswer => {
-  const seconds = secondsOf(retryAfter);
-  return {
-    status,
-    body: parseJson(text) ?? text,
-    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
-  };
-};
+const answerOf = (raw: RawAnswer): Effect.Effect<KubeAnswer> =>
+  Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    const seconds = secondsOf(raw, nowMs);
+    return {
+      status: raw.status,
+      body: parseJson(raw.text) ?? raw.text,
+      ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+    };
+  });
 
 /** Headers and counters shared by all requests of a connection. */
 interface RequestDefaults {
@@ -107,9 +114,9 @@ const makeCall = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
     Effect.gen(function* () {
       const client = yield* pool.fresh;
       const answer = yield* once(client, call);
-      if (answer.status !== 401) return answerOf(answer);
+      if (answer.status !== 401) return yield* answerOf(answer);
       const renewed = yield* pool.renewed(client);
-      return answerOf(renewed === client ? answer : yield* once(renewed, call));
+      return yield* answerOf(renewed === client ? answer : yield* once(renewed, call));
     });
 };
 

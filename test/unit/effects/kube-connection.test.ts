@@ -87,6 +87,25 @@ describe('the connection to the API server', () => {
     });
   });
 
+  it('reads an HTTP date of Retry-After by the clock of the server', async () => {
+    const date = 'Wed, 21 Oct 2015 07:28:00 GMT';
+    const later = 'Wed, 21 Oct 2015 07:28:30 GMT';
+    const { stub, call } = await connected((_request, response) => {
+      response.writeHead(503, { date, 'retry-after': later });
+      response.end('{}');
+    });
+    expect(Result.getOrThrow(await call(get))).toMatchObject({ retryAfterSeconds: 30 });
+    for (
+      const [retryAfter, seconds] of [[date, 0], ['soon', undefined], ['-1', undefined]] as const
+    ) {
+      stub.script((_request, response) => {
+        response.writeHead(503, { date: later, 'retry-after': retryAfter });
+        response.end('{}');
+      });
+      expect(Result.getOrThrow(await call(get)).retryAfterSeconds).toBe(seconds);
+    }
+  });
+
   it('keeps its sockets between requests', async () => {
     const { stub, call } = await connected((_request, response) => json(response, 200, {}));
     for (let nth = 0; nth < 20; nth += 1) await call(get);
