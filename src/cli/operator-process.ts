@@ -3,7 +3,7 @@
  * an operator with the selected roles.
  */
 import { Layer, ManagedRuntime } from 'effect';
-import { type Operator, startOperator } from '../actors/operator.ts';
+import { startOperator } from '../actors/operator.ts';
 import { operatorServices } from '../effects/operator-services.ts';
 import { makeRoles, type RolesOptions } from '../actors/roles.ts';
 import type { LeadershipOptions } from '../actors/leadership.ts';
@@ -16,12 +16,14 @@ import { kubeConnection } from '../effects/kube-connection.ts';
 import { realTime } from '../effects/real-time.ts';
 import type { LeaseSettings, OperatorSettings } from '../effects/settings.ts';
 import { shardCallsLayer } from '../effects/shard-call.ts';
-import type { Check } from '../observability/health.ts';
 import { makeObservability } from '../observability/observability.ts';
+import { checkedStreams } from '../observability/stream-check.ts';
 import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
 import type { RunningOperator } from './operator.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { startInspectors } from './inspectors.ts';
+import { exitOnUnhandledErrors } from './unhandled-errors.ts';
 import { VERSION } from './version.ts';
 
 const STDOUT = 1;
@@ -44,12 +46,6 @@ const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => 
   const services = operatorServices({ time: realTime, telemetry, intern, qps, burst }, connection);
   return Layer.mergeAll(services, shardCallsLayer, credentialsLayer);
 };
-
-/** A crashed root actor makes no more decisions, even if the process responds. */
-const isAlive = ({ actor }: Pick<Operator, 'actor'>): Check => ({
-  name: 'operator',
-  failing: () => actor.getSnapshot().status === 'error' ? 'its statechart has crashed' : undefined,
-});
 
 /** The inputs of the selected roles. */
 const rolesOptions = ({ fleet, pods }: OperatorSettings, intern: Intern): RolesOptions => ({
@@ -100,7 +96,9 @@ export const startOperatorProcess = async (
     machineLevels: MACHINE_LEVELS,
     inspectors: inspectors.all,
   });
-  const { telemetry, inspect } = observability;
+  const { inspect } = observability;
+  const { telemetry, check: streams } = checkedStreams(observability.telemetry);
+  const endHandling = exitOnUnhandledErrors(telemetry);
   logStreamDefects(telemetry);
   const intern = textPool(SHARED_TEXTS_MAX);
   const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));
@@ -113,6 +111,7 @@ export const startOperatorProcess = async (
     inspect,
     firstSeed: firstSeed(),
   });
+  const heartbeat = startHeartbeat(environment);
   const operator = startOperator(environment, {
     lease: leaseOptions(settings.lease),
     roles: makeRoles(environment, rolesOptions(settings, intern)),
@@ -120,7 +119,10 @@ export const startOperatorProcess = async (
   const servers = await observability.serve({
     metricsAddress: settings.metricsAddress,
     healthAddress: settings.healthAddress,
-    health: { live: [isAlive(operator)], ready: operator.checks },
+    health: {
+      live: [...operator.liveChecks, heartbeat.check, streams],
+      ready: operator.checks,
+    },
   });
   await inspectors.open(telemetry);
   telemetry.log('info', 'Operator started', {
@@ -129,8 +131,10 @@ export const startOperatorProcess = async (
     ...(settings.fleet === undefined ? {} : { shard: settings.fleet.shardAddress }),
   });
   const closed = operator.done.finally(async () => {
+    heartbeat.stop();
     await Promise.all([servers.close(), inspectors.close()]);
     await runtime.dispose();
+    endHandling();
   });
   return {
     done: closed,
