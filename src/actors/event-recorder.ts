@@ -84,7 +84,7 @@ export const startEventRecorder = (
     const verdict = seriesIndex.note(
       `${objectOf(note)} ${note.reason} ${note.note}`,
       objectOf(note),
-      time.now(),
+      { wallMs: time.now(), monotonicMs: time.monotonic() },
     );
     if (verdict._tag === 'Counted') return count('counted');
     const room = waiting.size < WAITING_EVENTS_MAX;

@@ -10,6 +10,7 @@ import type { LeadershipOptions } from '../actors/leadership.ts';
 import { logStreamDefects } from '../streams/stream-defects.ts';
 import { makeActorEnvironment } from '../actors/actor-environment.ts';
 import type { Telemetry } from '../api/telemetry.ts';
+import { type ClusterTime, clusterTime } from '../domain/cluster-time.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
@@ -32,18 +33,20 @@ const SHARED_TEXTS_MAX = 20_000;
 
 /** What layers and actors share. */
 interface Shared {
+  readonly time: ClusterTime;
   readonly telemetry: Telemetry;
   readonly intern: Intern;
 }
 
-const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => {
+const layersOf = (settings: OperatorSettings, { time, telemetry, intern }: Shared) => {
   const { kubeconfig, writesPerSecond: qps, writeBurst: burst } = settings;
   const connection = kubeConnection({
     source: kubeconfig === undefined ? { _tag: 'Default' } : { _tag: 'File', path: kubeconfig },
     version: VERSION,
     telemetry,
+    onServerDate: time.observe,
   });
-  const services = operatorServices({ time: realTime, telemetry, intern, qps, burst }, connection);
+  const services = operatorServices({ time, telemetry, intern, qps, burst }, connection);
   return Layer.mergeAll(services, shardCallsLayer, credentialsLayer);
 };
 
@@ -100,12 +103,15 @@ export const startOperatorProcess = async (
   const { telemetry, check: streams } = checkedStreams(observability.telemetry);
   const endHandling = exitOnUnhandledErrors(telemetry);
   logStreamDefects(telemetry);
+  const time = clusterTime(realTime);
   const intern = textPool(SHARED_TEXTS_MAX);
-  const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));
+  const runtime = ManagedRuntime.make(
+    layersOf(settings, { time, telemetry, intern }).pipe(Layer.orDie),
+  );
   // Rejects when the kubeconfig is invalid.
   await runtime.context();
   const environment = makeActorEnvironment({
-    time: realTime,
+    time,
     runtime,
     telemetry,
     inspect,

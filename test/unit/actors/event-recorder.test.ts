@@ -122,6 +122,23 @@ test('events: a repeat after half an hour starts a new Event', async () => {
   expect(new Set(names).size).toBe(2);
 });
 
+test.each([['back', -3_600_000], ['forward', 3_600_000]])(
+  'events: a step of the wall clock %s neither mutes a series nor begins a new one',
+  async (_, stepMs) => {
+    const { time, recorder, calls } = rig();
+    recorder.record(note('again'));
+    await recorder.idle();
+    time.jumpWallClock(stepMs);
+    recorder.record(note('again'));
+    await recorder.idle();
+    expect(calls.length).toBe(1);
+    await time.advance(61_000);
+    recorder.record(note('again'));
+    await recorder.idle();
+    expect(calls.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
+  },
+);
+
 test('events: a series whose Event has expired is created again', async () => {
   const { recorder, calls, time, answer } = rig();
   recorder.record(note('again'));
