@@ -2,7 +2,8 @@
  * The inspectors of a process's statecharts: the live page and the recording, each enabled by its
  * flag.
  *
- * Promises: an inspector whose flag is absent is not created and costs nothing.
+ * Promises: an inspector whose flag is absent is not created and costs nothing; a recording that
+ * cannot go on is an error in the log and a metric, and ends nothing else.
  */
 import { defectText, type Telemetry } from '../api/telemetry.ts';
 import type { ListenAddress } from '../effects/option-kinds.ts';
@@ -26,7 +27,7 @@ export interface InspectorOptions {
 export interface Inspectors {
   readonly all: readonly Inspector[];
   /** Opens the page; throws when its address is not available. */
-  readonly open: (telemetry: Pick<Telemetry, 'log'>) => Promise<void>;
+  readonly open: (telemetry: Pick<Telemetry, 'log' | 'count'>) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -34,10 +35,19 @@ export interface Inspectors {
 export const startInspectors = async (
   { inspectAddress, recordFile, title }: InspectorOptions,
 ): Promise<Inspectors> => {
+  /** The log exists only after the inspectors. */
+  let earlyFailure: string | undefined;
+  let onFailure = (problem: string): void => {
+    earlyFailure = problem;
+  };
   const board = inspectAddress && liveBoard();
-  const recorder = recordFile === undefined
-    ? undefined
-    : await startActorRecorder({ file: recordFile, title, time: realTime, kinds: KINDS });
+  const recorder = recordFile === undefined ? undefined : await startActorRecorder({
+    file: recordFile,
+    title,
+    time: realTime,
+    kinds: KINDS,
+    onFailure: (problem) => onFailure(problem),
+  });
   let closePage = async (): Promise<void> => {};
   return {
     all: [board, recorder].flatMap((one) => one === undefined ? [] : [one.observe]),
@@ -45,6 +55,11 @@ export const startInspectors = async (
       if (recordFile !== undefined) {
         telemetry.log('info', 'Recording lifecycles', { file: recordFile });
       }
+      onFailure = (problem) => {
+        telemetry.count('tidegate_recording_failures_total', 1);
+        telemetry.log('error', 'Recording ended early', { problem });
+      };
+      if (earlyFailure !== undefined) onFailure(earlyFailure);
       if (inspectAddress === undefined || board === undefined) return;
       const page = await startLivePage({
         address: inspectAddress,

@@ -92,7 +92,7 @@ export const OPERATOR_OPTIONS = {
   }),
   recordFile: optional(file, {
     name: 'record',
-    help: 'Record all lifecycles, for "tidegate replay"; the file grows without bound',
+    help: 'Record all lifecycles, for "tidegate replay"; previous files become FILE.1 to FILE.9',
   }),
   writesPerSecond: defaulted(rate, {
     name: 'qps',
