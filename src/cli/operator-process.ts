@@ -88,6 +88,8 @@ export const startOperatorProcess = async (
 ): Promise<RunningOperator> => {
   const inspectors = await startInspectors({
     inspectAddress: settings.inspectAddress,
+    inspectHosts: settings.inspectHosts,
+    inspectTokenFile: settings.inspectTokenFile,
     recordFile: settings.recordFile,
     title: titleOf(settings),
   });

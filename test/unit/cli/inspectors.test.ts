@@ -52,9 +52,10 @@ test('a full disk is a line of the log and a metric, and no failure of the proce
   const lines: string[] = [];
   const counted: string[] = [];
   await inspectors.open({
+    ...silentTelemetry,
     log: (level, message, fields) =>
       void lines.push(`${level} ${message} ${fields?.['problem'] ?? ''}`),
-    count: (name) => void counted.push(name),
+    count: (name, _by, ..._labels) => void counted.push(name),
   });
   await expect.poll(() => counted).toEqual(['tidegate_recording_failures_total']);
   expect(lines.at(-1)).toMatch(
