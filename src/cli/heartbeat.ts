@@ -1,11 +1,10 @@
 /**
- * The liveness check of schedulers: a beat each second that passes through the timers, the scheduler
- * of streams and the fibers of effects.
+ * The liveness check of schedulers: a beat each second that passes through the timers, the
+ * scheduler of streams and the fibers of effects.
  *
  * Promises: fails while any of the three makes no progress, whatever the event loop still answers.
  */
 import { Effect } from 'effect';
-import type { Unsubscribable } from 'rxjs';
 import type { ActorEnvironment } from '../actors/actor-environment.ts';
 import type { Check } from '../observability/health.ts';
 
@@ -28,10 +27,12 @@ export const startHeartbeat = (
 ): Heartbeat => {
   let lastMs = time.monotonic();
   let isStopped = false;
-  let next: Unsubscribable | undefined;
+  let cancel = (): void => {};
   const onBeat = (): void => {
     lastMs = time.monotonic();
-    if (!isStopped) next = scheduler.schedule(beat, BEAT_MS);
+    if (isStopped) return;
+    const next = scheduler.schedule(beat, BEAT_MS);
+    cancel = () => next.unsubscribe();
   };
   // A rejection means that the runtime is closed: silence says so.
   const beat = (): void => void runtime.runPromise(Effect.yieldNow).then(onBeat, () => {});
@@ -47,7 +48,7 @@ export const startHeartbeat = (
     },
     stop: () => {
       isStopped = true;
-      next?.unsubscribe();
+      cancel();
     },
   };
 };

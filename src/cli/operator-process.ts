@@ -17,13 +17,13 @@ import { kubeConnection } from '../effects/kube-connection.ts';
 import { realTime } from '../effects/real-time.ts';
 import type { LeaseSettings, OperatorSettings } from '../effects/settings.ts';
 import { shardCallsLayer } from '../effects/shard-call.ts';
-import { makeObservability } from '../observability/observability.ts';
+import { makeObservability, type Observability } from '../observability/observability.ts';
 import { checkedStreams } from '../observability/stream-check.ts';
 import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
 import type { RunningOperator } from './operator.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { startInspectors } from './inspectors.ts';
+import { type Inspectors, startInspectors } from './inspectors.ts';
 import { exitOnUnhandledErrors } from './unhandled-errors.ts';
 import { VERSION } from './version.ts';
 
@@ -82,25 +82,25 @@ const leaseOptions = (settings: LeaseSettings): LeadershipOptions => {
 /** Identifies the process by its cluster, or by its role without a fleet. */
 const titleOf = ({ fleet }: OperatorSettings): string => `Tidegate · ${fleet?.clusterId ?? 'pods'}`;
 
+const observabilityOf = (
+  { logLevel: level, fleet }: OperatorSettings,
+  { all: inspectors }: Inspectors,
+): Observability =>
+  makeObservability({
+    level,
+    target: STDOUT,
+    ...(fleet === undefined ? {} : { cluster: fleet.clusterId }),
+    time: realTime,
+    machineLevels: MACHINE_LEVELS,
+    inspectors,
+  });
+
 /** Starts an operator in this process; throws when the cluster is not usable. */
 export const startOperatorProcess = async (
   settings: OperatorSettings,
 ): Promise<RunningOperator> => {
-  const inspectors = await startInspectors({
-    inspectAddress: settings.inspectAddress,
-    inspectHosts: settings.inspectHosts,
-    inspectTokenFile: settings.inspectTokenFile,
-    recordFile: settings.recordFile,
-    title: titleOf(settings),
-  });
-  const observability = makeObservability({
-    level: settings.logLevel,
-    target: STDOUT,
-    ...(settings.fleet === undefined ? {} : { cluster: settings.fleet.clusterId }),
-    time: realTime,
-    machineLevels: MACHINE_LEVELS,
-    inspectors: inspectors.all,
-  });
+  const inspectors = await startInspectors({ ...settings, title: titleOf(settings) });
+  const observability = observabilityOf(settings, inspectors);
   const { inspect } = observability;
   const { telemetry, check: streams } = checkedStreams(observability.telemetry);
   const endHandling = exitOnUnhandledErrors(telemetry);

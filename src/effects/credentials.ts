@@ -1,10 +1,10 @@
 /**
  * Reads the key pair of the session and whether it can be used to dial.
  *
- * Promises: never fails and always ends; every problem is one sentence that names the file or the field. The pair
- * is usable when key and certificate belong together, the certificate is valid now, and it carries
- * exactly one `bigfleet://` URI, which names our cluster (WIRE-08): the shard would refuse anything
- * else, so it is not even dialled.
+ * Promises: never fails and always ends; every problem is one sentence that names the file or the
+ * field. The pair is usable when key and certificate belong together, the certificate is valid now,
+ * and it carries exactly one `bigfleet://` URI, which names our cluster (WIRE-08): the shard would
+ * refuse anything else, so it is not even dialled.
  */
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

@@ -31,7 +31,7 @@ const spawnWithin = (limitMs: number) =>
   return plugin;
 };
 
-/** Limits the plugins of `config`. client-node has no option for it, only a replaceable `execFn`. */
+/** Limits the plugins of `config`: client-node has no option for it, only its `execFn`. */
 export const limitPlugins = (config: KubeConfig, limitMs = PLUGIN_MS_MAX): KubeConfig => {
   const authenticators: unknown = Reflect.get(config, 'authenticators');
   for (const authenticator of Array.isArray(authenticators) ? authenticators : []) {

@@ -3,8 +3,8 @@
  *
  * Promises: credentials are read again every half minute (the previous ones stay when that fails)
  * and, from scratch, after a 401; a request waits only briefly for a read, and every read has a
- * limit, so that a hanging plugin or disk holds up no request that the old ones permit; new TLS material is used for new connections while requests on
- * old ones finish.
+ * limit, so that a hanging plugin or disk holds up no request that the old ones permit; new TLS
+ * material is used for new connections while requests on old ones finish.
  */
 import { Clock, Effect, Fiber, type Scope } from 'effect';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';

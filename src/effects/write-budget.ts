@@ -1,11 +1,12 @@
 /**
  * The live `Writes`: one token bucket for everything that changes the cluster (DR-36).
  *
- * Promises: writes wait in classes, as `write-queue.ts` orders them; an interrupted write leaves its
- * place; a write that finds its class full is not sent; Retry-After is honoured by all writes of
- * the class, and all but evictions honour that of a 429. While the circuit to the API server is open all writes wait;
- * half-open, all but one that probes (DR-37). The gate is asked before waiting (nothing waits in
- * vain), after it, and once more in the step that sends the first byte. Follows Effect's clock.
+ * Promises: writes wait in classes, as `write-queue.ts` orders them; an interrupted write leaves
+ * its place; a write that finds its class full is not sent; all writes of a class honour
+ * Retry-After, except that a 429 holds up no other eviction. While the circuit to the API server is
+ * open all writes wait; half-open, all but one that probes (DR-37). The gate is asked before
+ * waiting (nothing waits in vain), after it, and once more in the step that sends the first byte.
+ * Follows Effect's clock.
  */
 import { Clock, Deferred, Effect, Layer, type Scope } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';

@@ -20,6 +20,19 @@ export interface LatestPerKeyOptions<Value, Result> {
   readonly onDefect: (cause: unknown, value: Value) => void;
 }
 
+/** The key of a value, or undefined when reading it throws. */
+const keyIn = <Value>(
+  value: Value,
+  { key, onDefect }: Pick<LatestPerKeyOptions<Value, unknown>, 'key' | 'onDefect'>,
+): string | undefined => {
+  try {
+    return key(value);
+  } catch (cause) {
+    onDefect(cause, value);
+    return undefined;
+  }
+};
+
 /** Emits results as they arrive; completes when the source has and all tasks are done. */
 export const latestPerKey = <Value, Result>(
   { key, concurrency, work, onDefect }: LatestPerKeyOptions<Value, Result>,
@@ -34,15 +47,6 @@ export const latestPerKey = <Value, Result>(
     const tasks = new Subscription();
     let ended = false;
     let starting = false;
-
-    const keyOf = (value: Value): string | undefined => {
-      try {
-        return key(value);
-      } catch (cause) {
-        onDefect(cause, value);
-        return undefined;
-      }
-    };
 
     const finish = (name: string): void => {
       busy.delete(name);
@@ -92,7 +96,7 @@ export const latestPerKey = <Value, Result>(
     subscriber.add(
       source.subscribe({
         next: (value) => {
-          const name = keyOf(value);
+          const name = keyIn(value, { key, onDefect });
           if (name === undefined) return;
           if (busy.has(name)) behind.set(name, value);
           else waiting.set(name, value);

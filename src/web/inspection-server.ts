@@ -2,8 +2,8 @@
  * The live page: an HTTP server that shows the actors of this process.
  *
  * Promises: read-only; a defect in it breaks a page and never the process; serves only content of
- * this program, under a strict CSP, to readers that `page-access.ts` admits; one peer cannot take the
- * places of all others; a request that is refused is no error; closing does not wait for clients.
+ * this program, under a strict CSP, to readers that `page-access.ts` admits; one peer cannot take
+ * the places of all others; a refused request is no error; closing does not wait for clients.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ActorBoard } from '../api/actor-board.ts';

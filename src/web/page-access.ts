@@ -46,7 +46,7 @@ const isMeant = (request: IncomingMessage, { host, names }: PageAccess): boolean
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** The token of a script (Bearer), or of a browser, which asks a person for it (Basic). */
-const shownToken = (authorization: string): string => {
+const tokenIn = (authorization: string): string => {
   const [scheme = '', value = ''] = authorization.split(/\s+/, 2);
   if (scheme.toLowerCase() === 'bearer') return value;
   if (scheme.toLowerCase() !== 'basic') return '';
@@ -55,7 +55,7 @@ const shownToken = (authorization: string): string => {
 };
 
 const isKnown = (request: IncomingMessage, token: string): boolean =>
-  timingSafeEqual(digest(shownToken(request.headers.authorization ?? '')), digest(token));
+  timingSafeEqual(digest(tokenIn(request.headers.authorization ?? '')), digest(token));
 
 /** Why `request` is not served, or `undefined`. */
 export const pageRefusal = (

@@ -161,7 +161,10 @@ const budgets: RuleChapter = {
       'Evictions under an exhausted budget resume when its status changes; when its watch has ' +
         'been silent for 120 s, one call probes.',
     ),
-    rule('DR-36', 'All writes share one budget; cordons and phases go before evictions.'),
+    rule(
+      'DR-36',
+      'All writes share one budget; cordons and phases go before evictions, which keep a floor.',
+    ),
     rule(
       'DR-37',
       'A watch that ends is resumed without a list. While connections fail, writes wait until a ' +

@@ -95,9 +95,9 @@ describe('the connection to the API server', () => {
 
   it('reads an HTTP date of Retry-After by the clock of the server', async () => {
     const date = 'Wed, 21 Oct 2015 07:28:00 GMT';
-    const later = 'Wed, 21 Oct 2015 07:28:30 GMT';
+    const until = 'Wed, 21 Oct 2015 07:28:30 GMT';
     const { stub, call } = await connected((_request, response) => {
-      response.writeHead(503, { date, 'retry-after': later });
+      response.writeHead(503, { date, 'retry-after': until });
       response.end('{}');
     });
     expect(Result.getOrThrow(await call(get))).toMatchObject({ retryAfterSeconds: 30 });
@@ -105,7 +105,7 @@ describe('the connection to the API server', () => {
       const [retryAfter, seconds] of [[date, 0], ['soon', undefined], ['-1', undefined]] as const
     ) {
       stub.script((_request, response) => {
-        response.writeHead(503, { date: later, 'retry-after': retryAfter });
+        response.writeHead(503, { date: until, 'retry-after': retryAfter });
         response.end('{}');
       });
       expect(Result.getOrThrow(await call(get)).retryAfterSeconds).toBe(seconds);

@@ -117,9 +117,9 @@ test.each(['0.0.0.0', '::', '127.0.0.1'])(
     const { url } = await served({ address: { host, port: 0 }, access });
     const { port } = new URL(url);
     const reached = `http://127.0.0.1:${port}/`;
-    for (const foreign of ['evil.example', '10.1.2.3', '[fd00::1]', 'tidegate.example.evil', '']) {
-      const asked = await ask(reached, { host: `${foreign}:${port}` });
-      expect(asked, foreign).toMatchObject({ status: 403 });
+    for (const site of ['evil.example', '10.1.2.3', '[fd00::1]', 'tidegate.example.evil', '']) {
+      const asked = await ask(reached, { host: `${site}:${port}` });
+      expect(asked, site).toMatchObject({ status: 403 });
     }
     for (const own of ['localhost', '127.0.0.1', 'tidegate.example', 'TIDEGATE.example']) {
       expect(await ask(reached, { host: `${own}:${port}` }), own).toMatchObject({ status: 200 });
