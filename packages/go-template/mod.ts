@@ -10,6 +10,7 @@ export {
   renderTemplate,
   renderValue,
   type Template,
+  type TemplateFailure,
 } from './src/template.ts';
 export {
   type GoType,

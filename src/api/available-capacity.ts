@@ -1,13 +1,19 @@
 /** AvailableCapacity: free capacity of the fleet on given terms. */
 import { Schema } from 'effect';
+import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
 import { ageColumn, type CustomResource } from './crd.ts';
-import { int32Field, QuantityField, RequirementsField, ResourceMapField } from './fields.ts';
+import { int32Field, QuantityField, requirementsField, ResourceMapField } from './fields.ts';
+
+/** Those of a request, and `Same` of a co-located one. */
+const REQUIREMENTS_MAX = REQUEST_LIMITS.requirements + 1;
 
 /** The available capacity. */
 const AvailableCapacitySpec = Schema.Struct({
-  requirements: Schema.optionalKey(RequirementsField.annotate({
-    description: 'Conditions that the machines meet; all hold.',
-  })),
+  requirements: Schema.optionalKey(
+    requirementsField(REQUIREMENTS_MAX).annotate({
+      description: 'Conditions that the machines meet; all hold.',
+    }),
+  ),
   resources: ResourceMapField.annotate({ description: 'Resources of one machine.' }),
   availableCount: int32Field(0).annotate({ description: 'Number of available machines.' }),
   availability: Schema.Literals(['None', 'Low', 'Medium', 'High']).annotate({

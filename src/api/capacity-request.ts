@@ -1,21 +1,24 @@
 /** CapacityRequest: capacity that this cluster requests. */
 import { Schema } from 'effect';
+import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
 import { ageColumn, type CustomResource } from './crd.ts';
 import {
+  atomic,
   int32Field,
+  LabelKeyField,
   LabelSelectorField,
-  NonEmptyText,
   QuantityField,
-  RequirementsField,
+  requirementsField,
   ResourceMapField,
   TimestampField,
 } from './fields.ts';
 
 const TopologySpreadField = Schema.Struct({
-  maxSkew: int32Field(1).annotate({
-    description: 'Maximum difference in machines between two values of the topology key.',
+  maxSkew: int32Field().annotate({
+    description: 'Maximum difference in machines between two values of the topology key; at ' +
+      'least 1 with `DoNotSchedule`.',
   }),
-  topologyKey: NonEmptyText.annotate({
+  topologyKey: LabelKeyField.annotate({
     description: 'Machine label over whose values to spread.',
   }),
   whenUnsatisfiable: Schema.Literals(['DoNotSchedule', 'ScheduleAnyway']).annotate({
@@ -25,7 +28,7 @@ const TopologySpreadField = Schema.Struct({
 });
 
 const CoLocationField = Schema.Struct({
-  topologyKey: NonEmptyText.annotate({
+  topologyKey: LabelKeyField.annotate({
     description: 'Machine label that must have the same value for the whole group.',
   }),
   labelSelector: Schema.optionalKey(LabelSelectorField.annotate({
@@ -45,19 +48,20 @@ const penalty = (what: string) =>
 
 /** The requested capacity. */
 export const CapacityRequestSpec = Schema.Struct({
-  requirements: Schema.optionalKey(RequirementsField.annotate({
-    description: 'Conditions on the labels of the machine; all must hold.',
-  })),
-  resources: ResourceMapField.annotate({
+  requirements: Schema.optionalKey(
+    requirementsField(REQUEST_LIMITS.requirements).annotate({
+      description: 'Conditions on the labels of the machine; all must hold.',
+    }),
+  ),
+  resources: ResourceMapField.check(Schema.isMaxProperties(REQUEST_LIMITS.resources)).annotate({
     description: 'Amount of each resource, as Kubernetes quantities; zero or more.',
   }),
   priority: int32Field().annotate({
     description: 'Higher priority is served first and may preempt lower priority.',
   }),
   topologySpread: Schema.optionalKey(
-    Schema.Array(TopologySpreadField).annotate({
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['topologyKey', 'whenUnsatisfiable'],
+    Schema.Array(TopologySpreadField).check(Schema.isMaxLength(REQUEST_LIMITS.spreads)).annotate({
+      ...atomic,
       description: 'How evenly to spread the machines of equal requests.',
     }),
   ),

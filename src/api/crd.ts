@@ -56,6 +56,7 @@ const KEPT_KEYWORDS = [
   'maxLength',
   'minItems',
   'maxItems',
+  'maxProperties',
   'required',
 ] as const;
 
@@ -81,10 +82,12 @@ const folded = (schema: JsonRecord): JsonRecord => {
 const intOrString = (schema: JsonRecord): JsonRecord => {
   const text = records(schema['anyOf']).map(folded).find(({ type }) => type === 'string');
   const pattern = asText(text?.['pattern']);
+  const maxLength = text?.['maxLength'];
   return {
     ...(asText(schema['description']) === undefined ? {} : { description: schema['description'] }),
     anyOf: [{ type: 'integer' }, { type: 'string' }],
     ...(pattern === undefined ? {} : { pattern }),
+    ...(maxLength === undefined ? {} : { maxLength }),
     [INT_OR_STRING]: true,
   };
 };

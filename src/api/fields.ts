@@ -3,6 +3,7 @@
  * annotations are the source of the CRDs and the reference docs.
  */
 import { Schema } from 'effect';
+import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
 
 const UNSIGNED = '(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))';
 
@@ -19,7 +20,10 @@ const QUANTITY_PATTERN = new RegExp(
 /** A Kubernetes quantity: text, or a whole number. */
 export const QuantityField = Schema.Union([
   Schema.Int,
-  Schema.String.check(Schema.isPattern(QUANTITY_PATTERN)),
+  Schema.String.check(
+    Schema.isPattern(QUANTITY_PATTERN),
+    Schema.isMaxLength(REQUEST_LIMITS.quantityCharacters),
+  ),
 ]).annotate({ 'x-kubernetes-int-or-string': true });
 
 /** Resource name → quantity. */
@@ -33,57 +37,56 @@ export const int32Field = (minimum: number = INT32.minimum) =>
     .annotate({ format: 'int32' });
 
 /** A non-empty text. */
-export const NonEmptyText = Schema.String.check(Schema.isMinLength(1));
+const NonEmptyText = Schema.String.check(Schema.isMinLength(1));
+
+const ShortText = Schema.String.check(Schema.isMaxLength(REQUEST_LIMITS.textCharacters));
+
+/** A label key, or another non-empty text of its length. */
+export const LabelKeyField = Schema.String.check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(REQUEST_LIMITS.textCharacters),
+);
 
 /** RFC 3339. */
 export const TimestampField = Schema.String.annotate({ format: 'date-time' });
 
-const atomic = { 'x-kubernetes-list-type': 'atomic' } as const;
+/** A list that is replaced as a whole; its items may repeat. */
+export const atomic = { 'x-kubernetes-list-type': 'atomic' } as const;
 
 const LABEL_OPERATORS = '`In`, `NotIn`, `Exists` or `DoesNotExist`';
 
 /**
- * The two rules that field schemas cannot express. `operator` is no enum, as in the Kubernetes
- * types: an Event reports an unknown operator with a remedy, together with the request's other
- * problems.
+ * A condition on the labels of a machine. `operator` is no enum, as in the Kubernetes types: an
+ * Event reports an unknown operator with a remedy, together with the request's other problems. No
+ * rule relates operator and values: the shard takes every combination.
  */
-const operatorRules = [
-  {
-    rule: "!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)",
-    message: 'In and NotIn need at least one value',
-  },
-  {
-    rule: "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || " +
-      'size(self.values) == 0',
-    message: 'Exists and DoesNotExist take no values',
-  },
-] as const;
-
-/** A condition on the labels of a machine. */
 const RequirementField = Schema.Struct({
-  key: NonEmptyText.annotate({ description: 'Label that the condition is on.' }),
-  operator: Schema.String.annotate({
+  key: LabelKeyField.annotate({ description: 'Label that the condition is on.' }),
+  operator: ShortText.annotate({
     description: `How the label relates to the values: ${LABEL_OPERATORS}.`,
   }),
   values: Schema.optionalKey(
-    Schema.Array(Schema.String).annotate({
+    Schema.Array(ShortText).check(Schema.isMaxLength(REQUEST_LIMITS.values)).annotate({
       ...atomic,
-      description: 'One of these (`In`) or none of these (`NotIn`). Empty for the others.',
+      description: 'One of these (`In`) or none of these (`NotIn`). No meaning for the others.',
     }),
   ),
-}).annotate({ 'x-kubernetes-validations': operatorRules });
+});
 
-/** Conditions that all hold. */
-export const RequirementsField = Schema.Array(RequirementField).annotate(atomic);
+/** Conditions that all hold; at most `max`. */
+export const requirementsField = (max: number) =>
+  Schema.Array(RequirementField).check(Schema.isMaxLength(max)).annotate(atomic);
 
 /** `metav1.LabelSelector`. */
 export const LabelSelectorField = Schema.Struct({
   matchLabels: Schema.optionalKey(
-    Schema.Record(Schema.String, Schema.String)
+    Schema.Record(Schema.String, ShortText)
+      .check(Schema.isMaxProperties(REQUEST_LIMITS.labels))
       .annotate({ description: 'Labels and the values that they must have.' }),
   ),
   matchExpressions: Schema.optionalKey(
-    RequirementsField.annotate({ description: 'Conditions on labels; all must hold.' }),
+    requirementsField(REQUEST_LIMITS.requirements)
+      .annotate({ description: 'Conditions on labels; all must hold.' }),
   ),
 }).annotate({ 'x-kubernetes-map-type': 'atomic' });
 

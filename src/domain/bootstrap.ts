@@ -2,19 +2,20 @@
  * The user data of a new machine: the operator's template applied to a bootstrap pull.
  *
  * Promises: pure and bounded, so a pull is answered immediately (WIRE-09); an invalid template is
- * refused when it is read, with line and column; a template that fails to render yields a failure
- * with its cause and never throws. Rules: BOOT-01 to BOOT-04.
+ * refused when it is read; a template that fails to render yields a failure and never throws. Both
+ * have line, column and Go's reason, and no content: templates hold secrets. Rules: BOOT-01 to
+ * BOOT-04.
  */
 import {
   type GoType,
   parseTemplate,
-  type Place,
   renderValue,
   sliceValue,
   STRING,
   stringValue,
   type StructType,
   structValue,
+  type TemplateFailure,
   toBytes,
   type Value,
 } from '@tidegate/go-template';
@@ -27,10 +28,14 @@ export type BootstrapContext = Pick<BootstrapPull, 'clusterId' | 'requirements'>
 /** Renders the user data of a pull, or returns the problem. */
 export type BootstrapRenderer = (context: BootstrapContext) => BootstrapAnswer;
 
-/** A parsed template; `message` has the line and the problem in Go's wording. */
+/** A parsed template, or the problem with its place. */
 export type BootstrapTemplate =
   | { readonly _tag: 'Ready'; readonly render: BootstrapRenderer }
-  | ({ readonly _tag: 'Unparseable'; readonly message: string } & Place);
+  | { readonly _tag: 'Unparseable'; readonly problem: string };
+
+/** Line, column and Go's reason; never Go's message, which quotes the template and its data. */
+const problemOf = ({ line, column, reason }: TemplateFailure): string =>
+  `line ${line}, column ${column}: ${reason}`;
 
 /** The template's name in messages. */
 const TEMPLATE_NAME = 'bootstrap';
@@ -84,14 +89,14 @@ const stub: BootstrapRenderer = ({ clusterId }) => ({
 export const bootstrapRenderer = (templateText: string | undefined): BootstrapTemplate => {
   if (templateText === undefined) return { _tag: 'Ready', render: stub };
   const parsed = parseTemplate(TEMPLATE_NAME, templateText);
-  if (parsed._tag === 'Unparseable') return parsed;
+  if (parsed._tag === 'Unparseable') return { _tag: 'Unparseable', problem: problemOf(parsed) };
   return {
     _tag: 'Ready',
     render: (context) => {
       const answer = renderValue(parsed.template, bootstrapValue(context));
       return answer._tag === 'Rendered'
         ? { _tag: 'Rendered', userData: answer.text }
-        : { _tag: 'Failed', problem: answer.message };
+        : { _tag: 'Failed', problem: `Cannot render the template: ${problemOf(answer)}` };
     },
   };
 };

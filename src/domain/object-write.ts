@@ -51,4 +51,6 @@ export const verdictOf = <Current extends Pick<Identity, 'resourceVersion'>>(
 
 /** Why a write did not land. */
 export const problemOf = <Current>(outcome: WriteOutcome<Current>): string =>
-  'why' in outcome ? outcome.why : 'the API server dropped the change';
+  'why' in outcome
+    ? outcome.why
+    : 'the API server dropped the change, or another client reverted it at once';

@@ -2,12 +2,15 @@
  * Reads the identity from a kubeconfig or a pod's service account, with client-node.
  *
  * Promises: uses only client-node's reading of files, exec plugins and tokens; an invalid
- * kubeconfig fails with one sentence.
+ * kubeconfig fails with one sentence, which quotes neither its content nor the output of a plugin.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
+import { basename } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Data, Effect } from 'effect';
+import { textAt } from '../domain/json.ts';
+import { contentFreeProblem } from './content-free-errors.ts';
 import { limitPlugins } from './exec-plugins.ts';
 
 /** The source of the kubeconfig, and its context (default: the current one). */
@@ -64,10 +67,24 @@ const problemOf = (config: KubeConfig, source: KubeconfigSource): string | undef
   }
   const cluster = config.getCurrentCluster();
   if (cluster === null) return `context "${config.getCurrentContext()}" names no cluster`;
-  if (!URL.canParse(cluster.server)) return `server "${cluster.server}" is not a URL`;
-  if (cluster.proxyUrl?.startsWith('socks')) return 'a SOCKS proxy-url is not supported';
-  return undefined;
+  // Not quoted: a URL may contain a password.
+  if (!URL.canParse(cluster.server)) return 'the server is not a URL';
+  return proxyProblem(cluster.proxyUrl);
 };
+
+const proxyProblem = (url: string | undefined): string | undefined => {
+  if (url === undefined) return undefined;
+  if (url.startsWith('socks')) return 'a SOCKS proxy-url is not supported';
+  return URL.canParse(url) ? undefined : 'the proxy-url is not a URL';
+};
+
+/** Fields that client-node misses; its other messages may quote the kubeconfig. */
+const MISSING_FIELD = /^(?:clusters|users|contexts)\[\d+\]\.[a-z.]+ is missing$/;
+
+const loadProblem = (cause: unknown): string =>
+  cause instanceof Error && MISSING_FIELD.test(cause.message)
+    ? cause.message
+    : contentFreeProblem(cause);
 
 /** Plain HTTP has no certificate to verify, and client-node requires this flag. */
 const withoutVerificationOnHttp = (config: KubeConfig): KubeConfig => {
@@ -89,7 +106,7 @@ export const readKubeconfig = (
         ? Effect.succeed(limitPlugins(withoutVerificationOnHttp(config)))
         : Effect.fail(new KubeconfigUnusable({ why: problem }));
     } catch (cause) {
-      return Effect.fail(new KubeconfigUnusable({ why: sentenceOf(cause) }));
+      return Effect.fail(new KubeconfigUnusable({ why: loadProblem(cause) }));
     }
   });
 
@@ -115,17 +132,34 @@ const headersOf = (options: RequestOptions): Record<string, string> => {
 const assertPair = ({ cert, key }: RequestOptions): void => {
   if (!Buffer.isBuffer(cert) || !Buffer.isBuffer(key)) return;
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new Error('the client certificate does not match its key');
+    throw new KubeconfigUnusable({ why: 'the client certificate does not match its key' });
   }
 };
 
-/**
- * The current credentials of the context: files are read again, and an exec plugin runs again when
- * its token has expired.
- */
-export const readCredentials = async (config: KubeConfig): Promise<Credentials> => {
+/** The plugin that prints the credentials; undefined without one. */
+const execCommand = (config: KubeConfig): string | undefined => {
+  const user = config.getCurrentUser();
+  const exec: unknown = user?.exec ?? user?.authProvider?.config?.exec;
+  return textAt(exec, 'command');
+};
+
+/** Client-node fails with what a plugin wrote to stderr, and quotes what it printed. */
+const credentialsProblem = (config: KubeConfig, cause: unknown): KubeconfigUnusable => {
+  if (cause instanceof KubeconfigUnusable) return cause;
+  const command = execCommand(config);
+  const problem = contentFreeProblem(cause);
+  return new KubeconfigUnusable({
+    why: command === undefined
+      ? problem
+      : `the exec plugin "${basename(command)}" failed: ${problem}; run it to see its output`,
+  });
+};
+
+const currentCredentials = async (config: KubeConfig): Promise<Credentials> => {
   const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new Error('the current context names no cluster');
+  if (cluster === null) {
+    throw new KubeconfigUnusable({ why: 'the current context names no cluster' });
+  }
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   assertPair(options);
@@ -142,6 +176,18 @@ export const readCredentials = async (config: KubeConfig): Promise<Credentials> 
     },
     headers: headersOf(options),
   };
+};
+
+/**
+ * The current credentials of the context: files are read again, and an exec plugin runs again when
+ * its token has expired. Rejects with a `KubeconfigUnusable`.
+ */
+export const readCredentials = async (config: KubeConfig): Promise<Credentials> => {
+  try {
+    return await currentCredentials(config);
+  } catch (cause) {
+    throw credentialsProblem(config, cause);
+  }
 };
 
 const printed = (material: unknown): string =>

@@ -100,7 +100,7 @@ export const makeKubernetesClientPool = (
     const read = limitedRead({
       read: () => readCredentials(config),
       limitMs: READ_MS_MAX,
-      problemOf: sentenceOf,
+      problemOf: (cause) => cause instanceof KubeconfigUnusable ? cause.why : sentenceOf(cause),
     }).pipe(Effect.mapError((why) => new KubeconfigUnusable({ why })));
     let client = reopened(undefined, yield* read, yield* monotonicMs);
     yield* Effect.addFinalizer(() => Effect.promise(() => client.dispatcher.destroy()));

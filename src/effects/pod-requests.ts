@@ -66,16 +66,33 @@ const pathIn = (namespace: string): string =>
 /** `metadata.name` of an existing request. */
 const nameOf = ({ key }: OwnedRequest): string => key.slice(key.indexOf('/') + 1);
 
+/** Of a deleted pod only the requests are known, perhaps in more than one namespace. */
+const namespaceOf = ({ key }: OwnedRequest): string => key.slice(0, key.indexOf('/'));
+
 /** The writes of one namespace, and how they are sent. */
 interface PodRequestWrites extends ObjectWrites<OwnedRequest> {
   readonly send: (write: ObjectRequest<CountedOutcome<OwnedRequest>>) => Counted;
 }
 
+/** An object of the same name with another UID: the refusal is about the request before it. */
+const replaced =
+  ({ look }: PodRequestWrites, request: OwnedRequest) =>
+  (answer: CountedOutcome<OwnedRequest>): Counted => {
+    if (answer.outcome._tag !== 'Refused') return Effect.succeed(answer);
+    return Effect.map(look(nameOf(request)), (looked) => {
+      const { outcome } = looked;
+      const isOther = outcome._tag === 'Written' && outcome.current.uid !== request.uid;
+      return isOther || outcome._tag === 'Absent' ? looked : answer;
+    });
+  };
+
 /** Writes the phase unless the object changed concurrently: then reads it instead. */
-const stamped = ({ send, patchStatus, look }: PodRequestWrites, request: OwnedRequest): Counted =>
-  send(patchStatus(nameOf(request), pendingPatch(request))).pipe(
+const stamped = (writes: PodRequestWrites, request: OwnedRequest): Counted =>
+  writes.send(writes.patchStatus(nameOf(request), pendingPatch(request))).pipe(
     Effect.flatMap((answer): Counted =>
-      answer.result === 'conflict' ? look(nameOf(request)) : Effect.succeed(answer)
+      answer.result === 'conflict'
+        ? writes.look(nameOf(request))
+        : replaced(writes, request)(answer)
     ),
   );
 
@@ -87,7 +104,7 @@ const updated = (
   const body = podRequestPatch(pod, request, text);
   return body === undefined
     ? Effect.succeed(NOTHING_TO_WRITE)
-    : writes.send(writes.patch(nameOf(request), body));
+    : Effect.flatMap(writes.send(writes.patch(nameOf(request), body)), replaced(writes, request));
 };
 
 /** What exists under the name of a request and is not the pod's is no answer to its creation. */
@@ -116,7 +133,7 @@ export const podRequestsLayer = (
     Effect.gen(function* () {
       const [api, writes] = [yield* KubeApi, yield* Writes];
       const project = (raw: unknown) => projectOwnedRequest(raw, intern);
-      const writesIn = ({ namespace }: RequestedPod): PodRequestWrites => ({
+      const writesIn = (namespace: string): PodRequestWrites => ({
         ...objectWrites({ path: pathIn(namespace), api, project }),
         send: ({ call, outcomeOf }) => outcomeOf(writes.send('demand', call)),
       });
@@ -134,16 +151,18 @@ export const podRequestsLayer = (
       const about = (
         op: RequestWrite,
         act: (writes: PodRequestWrites, request: OwnedRequest) => Counted,
-        { pod, request }: PodRequestWrite,
+        { request }: PodRequestWrite,
       ): Effect.Effect<Outcome> =>
         counted(
           op,
-          request === null ? Effect.succeed(NOTHING_TO_WRITE) : act(writesIn(pod), request),
+          request === null
+            ? Effect.succeed(NOTHING_TO_WRITE)
+            : act(writesIn(namespaceOf(request)), request),
         );
       return {
         create: ({ pod, text }) => {
           const name = requestName(pod.name, pod.uid);
-          const { send, create } = writesIn(pod);
+          const { send, create } = writesIn(pod.namespace);
           const answer = send(create(newPodRequest(pod, name, text), name));
           return counted('create', Effect.map(answer, refusedUnlessOwned(pod, name)));
         },

@@ -16,6 +16,7 @@ import {
 import { Context, Deferred, Effect, Layer, type Scope } from 'effect';
 import type { EndingCause, SessionEnding } from '../domain/session.ts';
 import { Shard } from '../gen/bigfleet/v1alpha1/shard_pb.ts';
+import { contentFreeProblem } from './content-free-errors.ts';
 import { FRAME_BYTES_MAX } from './rollup-frame.ts';
 import { dialCredentials, nameOptions, type ShardPeer } from './shard-credentials.ts';
 
@@ -47,7 +48,7 @@ const SESSION_PATH = `/${Shard.typeName}/${Shard.method.session.name}`;
 const FLOW_CONTROL_BYTES = 8 * 1024 * 1024;
 
 /** Go's servers close connections that ping more often than every 5 minutes (WIRE-06). */
-export const KEEPALIVE_MS = 6 * 60 * 1000;
+const KEEPALIVE_MS = 6 * 60 * 1000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 
 const OPTIONS = {
@@ -182,9 +183,7 @@ const open = (dial: ShardDial): Effect.Effect<ShardStream, SessionEnding, Scope.
         try: () => connect(dial),
         catch: (problem): SessionEnding => ({
           why: dial.pair === undefined ? 'Unreachable' : 'CredentialsRefused',
-          detail: `Cannot dial "${dial.address}": ${
-            problem instanceof Error ? problem.message : String(problem)
-          }`,
+          detail: `Cannot dial "${dial.address}": ${contentFreeProblem(problem)}`,
         }),
       }),
       (made) => Effect.sync(() => disconnect(made)),

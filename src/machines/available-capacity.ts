@@ -16,12 +16,13 @@ import {
 } from '../domain/available-capacity.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { ResourceVersion } from '../domain/ids.ts';
-import { verdictOf, type WriteOutcome } from '../domain/object-write.ts';
+import { sameJson } from '../domain/json-equality.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
 import type { Seed } from '../domain/random.ts';
 import { answersOf } from './act-answers.ts';
 import {
   afterAnswer,
-  afterTry,
+  afterWrite,
   currentGuards,
   type CurrentObject,
   objectWriter,
@@ -97,9 +98,10 @@ export const availableCapacity = setup({
     requestSlot: () => {},
     recordRefused: () => {},
     recordFailing: () => {},
-    setReported: assign(({ context }, reported: CapacityReport) =>
-      known({ ...context.facts, reported })
-    ),
+    setReported: assign(({ context }, reported: CapacityReport) => ({
+      ...known({ ...context.facts, reported }),
+      sent: sameJson(reported, context.facts.reported) ? context.sent : null,
+    })),
     setCurrent: assign(({ context }, current: Current) => ({
       ...known({ ...context.facts, current }),
       newest: current.resourceVersion,
@@ -107,10 +109,15 @@ export const availableCapacity = setup({
     setVanished: assign(({ context }) => known({ ...context.facts, current: null })),
     setAnswer: assign(({ context }, outcome: WriteOutcome<Current>) => {
       const { facts, newest } = afterAnswer(context, outcome);
-      const tries = afterTry(context, outcome, verdictOf(outcome, context.base));
-      return { ...tries, ...known(facts), newest };
+      const next = known(facts);
+      const version = context.base;
+      const tries = afterWrite({ ...context, version }, outcome, next.pendingWrite);
+      return { ...tries, ...next, newest };
     }),
-    setBase: assign({ base: ({ context }) => context.facts.current?.resourceVersion ?? null }),
+    setBase: assign({
+      sent: ({ context }) => context.pendingWrite?.write ?? null,
+      base: ({ context }) => context.facts.current?.resourceVersion ?? null,
+    }),
     resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {

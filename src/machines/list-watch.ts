@@ -3,10 +3,11 @@
  *
  * Promises: a watch starts only from a resourceVersion of a complete list or a watch; a closed
  * watch resumes without a list; only an expired resourceVersion or a request of a reader leads to a
- * list; an expired continue token leads to one list without pages, and its failure to pages again;
- * silence longer than the idle deadline is a fault; every retry has backoff with full jitter, cut
- * short when the API server answers another collection, and only a watch that delivered something
- * resets the backoff. Objects bypass the statechart.
+ * list, at once unless the one before led nowhere; an expired continue token leads to one list
+ * without pages, and its failure to pages again; silence longer than the idle deadline is a fault;
+ * every retry has backoff with full jitter, cut short when the API server answers another
+ * collection, and only a watch that delivered something resets the backoff. Objects bypass the
+ * statechart.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -36,6 +37,8 @@ export interface ListWatchContext extends ListWatchInput {
   readonly resourceVersion: string | null;
   /** True when the current watch has received something. */
   readonly received: boolean;
+  /** The last watch ended with a 410, and none has received anything since. */
+  readonly expired: boolean;
   /** False for one list after pages that took longer than the continue token lives. */
   readonly paged: boolean;
   /** The delay that the server requested. */
@@ -111,6 +114,7 @@ export const listWatch = setup({
       retryAfterMs: failure._tag === 'Fault' ? failure.retryAfterMs : 0,
     })),
     clearResourceVersion: assign({ resourceVersion: null }),
+    setExpired: assign({ expired: true }),
     /** The next list has no pages after the continue token expired, and only that one. */
     setPaging: assign(({ context }, { _tag }: Failure) => ({
       paged: _tag !== 'Expired' || !context.paged,
@@ -124,14 +128,16 @@ export const listWatch = setup({
       resourceVersion,
       attempt: 0,
       received: true,
+      expired: false,
       problem: '',
     })),
   },
   guards: {
     listed: (_, outcome: ListOutcome) => outcome._tag === 'Listed',
     expired: (_, outcome: ListOutcome | WatchEnding) => outcome._tag === 'Expired',
-    expiredAfterProgress: ({ context }, ending: WatchEnding) =>
-      ending._tag === 'Expired' && context.attempt === 0,
+    /** The new list is not followed by a 410 again, so it needs no backoff. */
+    expiredFirst: ({ context }, ending: WatchEnding) =>
+      ending._tag === 'Expired' && !context.expired,
     refused: (_, outcome: ListOutcome | WatchEnding) => outcome._tag === 'Refused',
     endedAfterProgress: ({ context }, ending: WatchEnding) =>
       ending._tag === 'Ended' && context.received,
@@ -150,6 +156,7 @@ export const listWatch = setup({
     attempt: 0,
     resourceVersion: null,
     received: false,
+    expired: false,
     paged: true,
     retryAfterMs: 0,
     problem: '',
@@ -200,9 +207,13 @@ export const listWatch = setup({
             reenter: true,
           },
           {
-            guard: { type: 'expiredAfterProgress', params: ({ event }) => event.output },
+            guard: { type: 'expiredFirst', params: ({ event }) => event.output },
             target: 'listing',
-            actions: [{ type: 'setFailure', params: failing }, 'clearResourceVersion'],
+            actions: [
+              { type: 'setFailure', params: failing },
+              'clearResourceVersion',
+              'setExpired',
+            ],
           },
           {
             guard: { type: 'expired', params: ({ event }) => event.output },

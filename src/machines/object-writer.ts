@@ -4,14 +4,20 @@
  * Promises: one write is in flight at a time and only with a slot; facts replace the wanted object
  * and never restart a write in flight; the pending write is computed once per fact or answer
  * (`pendingWrite` in the context) and only read after that; a failed write is retried until it
- * lands or is no longer pending; an object that keeps failing releases its slot. What differs
- * between kinds (writes, further states and events) is data.
+ * lands or is no longer pending; a write that lands and is still pending counts as failed, so that
+ * a client that reverts it causes no loop; an object that keeps failing releases its slot. What
+ * differs between kinds (writes, further states and events) is data.
  */
 import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { Identity } from '../domain/facts.ts';
 import type { ResourceVersion } from '../domain/ids.ts';
-import { problemOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
+import {
+  problemOf,
+  verdictOf,
+  type WriteOutcome,
+  type WriteVerdict,
+} from '../domain/object-write.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
 import { isOlder } from '../domain/resource-versions.ts';
 
@@ -23,6 +29,8 @@ export interface WriteTries {
   readonly verdict: WriteVerdict;
   /** Why the last write did not land; empty when it did. */
   readonly problem: string;
+  /** The write in flight; null when the wanted object has changed since it began. */
+  readonly sent: string | null;
 }
 
 /** The context of every object writer; `Pending` may add details to the name of a write. */
@@ -37,7 +45,12 @@ interface Writing {
 }
 
 /** Before the first write. */
-export const UNTRIED = { attempt: 0, verdict: 'Untried', problem: '' } as const;
+export const UNTRIED = {
+  attempt: 0,
+  verdict: 'Untried',
+  problem: '',
+  sent: null,
+} as const;
 
 /** Between tries with a slot: short, because slots are scarce. */
 const IN_SLOT = { firstMs: 200, lastMs: 2000 };
@@ -186,13 +199,14 @@ export const objectWriter = <
 
 /** The tries after an answer, by its verdict. */
 export const afterTry = <Current>(
-  { attempt, seed }: WriteTries,
+  { attempt, seed }: Pick<WriteTries, 'attempt' | 'seed'>,
   outcome: WriteOutcome<Current>,
   verdict: WriteVerdict,
 ): WriteTries => {
   const landed = verdict === 'Landed';
   return {
     verdict,
+    sent: null,
     problem: landed ? '' : problemOf(outcome),
     attempt: landed ? 0 : attempt + 1,
     seed: landed ? seed : nextSeed(seed),
@@ -219,6 +233,26 @@ export const afterAnswer = <
   const { current } = outcome;
   if (newest !== null && isOlder(current.resourceVersion, newest)) return { facts, newest };
   return { facts: { ...facts, current }, newest: current.resourceVersion };
+};
+
+type Tried = WriteTries & {
+  /** The resourceVersion before the write; null for a creation. */
+  readonly version: ResourceVersion | null;
+};
+
+/**
+ * The tries after the answer to a write of an object; `next` is what is pending after it. The same
+ * write again means that it had no effect: an admission webhook or another client reverted it, or
+ * replaced the object. Unless the wanted object changed meanwhile.
+ */
+export const afterWrite = <Current extends Pick<Identity, 'resourceVersion'>>(
+  { attempt, seed, sent, version }: Tried,
+  outcome: WriteOutcome<Current>,
+  next: { readonly write: string } | null,
+): WriteTries => {
+  const isRepeated = outcome._tag === 'Written' && sent !== null && next?.write === sent;
+  const verdict = isRepeated ? 'Failed' : verdictOf(outcome, version);
+  return afterTry({ attempt, seed }, outcome, verdict);
 };
 
 interface Known {

@@ -11,14 +11,14 @@
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import type { Uid } from '../domain/ids.ts';
-import { verdictOf, type WriteOutcome } from '../domain/object-write.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
 import { type DemandFacts, pendingRequestWrite } from '../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../domain/pod-demand/owned-request.ts';
 import { compareText } from '../domain/requirements.ts';
 import { isOlder } from '../domain/resource-versions.ts';
 import { answersOf } from './act-answers.ts';
 import {
-  afterTry,
+  afterWrite,
   objectWriter,
   UNTRIED,
   writerDelays,
@@ -123,7 +123,8 @@ export const podDemand = setup({
     recordFailing: () => {},
     setPod: assign(({ context: { pod, facts } }, { status, text }: PodObserved) => {
       const isOverdue = status === 'Gone' && facts.status === 'Overdue';
-      return known(pod, { ...facts, status: isOverdue ? 'Overdue' : status, text });
+      const observed = { ...facts, status: isOverdue ? 'Overdue' : status, text } as const;
+      return { ...known(pod, observed), sent: null };
     }),
     setOverdue: assign(({ context: { pod, facts } }) =>
       known(pod, { ...facts, status: 'Overdue' })
@@ -136,11 +137,14 @@ export const podDemand = setup({
       gone: gone.includes(uid) ? gone : [...gone, uid],
     })),
     setAnswer: assign(({ context }, outcome: Outcome) => {
-      const verdict = verdictOf(outcome, context.base?.resourceVersion ?? null);
       const { facts, gone } = afterAnswer(context, outcome);
-      return { ...afterTry(context, outcome, verdict), ...known(context.pod, facts), gone };
+      const next = known(context.pod, facts);
+      const version = context.base?.resourceVersion ?? null;
+      const tries = afterWrite({ ...context, version }, outcome, next.pendingWrite);
+      return { ...tries, ...next, gone };
     }),
     setBase: assign({
+      sent: ({ context }) => context.pendingWrite?.write ?? null,
       base: ({ context }) => {
         const request = context.pendingWrite?.request;
         return request ? { uid: request.uid, resourceVersion: request.resourceVersion } : null;

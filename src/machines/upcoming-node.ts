@@ -12,7 +12,7 @@ import type { ReasonName } from '../api/reasons.ts';
 import { sameJson } from '../domain/json-equality.ts';
 import { endsObject } from '../domain/machine-phase.ts';
 import type { NodeLink } from '../domain/node-link.ts';
-import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
+import type { WriteOutcome, WriteVerdict } from '../domain/object-write.ts';
 import { isOlder } from '../domain/resource-versions.ts';
 import type { HoldingFact } from '../domain/object-phase.ts';
 import {
@@ -35,6 +35,7 @@ import type {
 import {
   afterAnswer,
   afterTry,
+  afterWrite,
   currentGuards,
   objectWriter,
   UNTRIED,
@@ -56,6 +57,15 @@ const knownWith = (
   { machineId, facts }: UpcomingNodeContext,
   changed: Partial<UpcomingNodeFacts>,
 ) => known(machineId, { ...facts, ...changed });
+
+/** Applies facts from which the wanted object follows. */
+const wantedWith = (
+  context: UpcomingNodeContext,
+  changed: Partial<UpcomingNodeFacts>,
+) => {
+  const next = knownWith(context, changed);
+  return { ...next, sent: sameJson(next.facts, context.facts) ? context.sent : null };
+};
 
 const actOf = ({ context }: { readonly context: UpcomingNodeContext }): UpcomingNodeAct => ({
   machineId: context.machineId,
@@ -122,9 +132,11 @@ export const upcomingNode = setup({
     recordRefused: () => {},
     recordFailing: () => {},
     setReadyRecorded: assign(({ context }) => ({ readyRecorded: context.facts.node?.uid ?? '' })),
-    setReported: assign(({ context }, reported: MachineReport) => knownWith(context, { reported })),
-    setDrain: assign(({ context }, drain: HoldingFact | null) => knownWith(context, { drain })),
-    setNode: assign(({ context }, node: NodeLink | null) => knownWith(context, { node })),
+    setReported: assign(({ context }, reported: MachineReport) =>
+      wantedWith(context, { reported })
+    ),
+    setDrain: assign(({ context }, drain: HoldingFact | null) => wantedWith(context, { drain })),
+    setNode: assign(({ context }, node: NodeLink | null) => wantedWith(context, { node })),
     setCurrent: assign(({ context }, current: Current) => ({
       ...knownWith(context, { current }),
       newest: current.resourceVersion,
@@ -138,8 +150,10 @@ export const upcomingNode = setup({
     }),
     setAnswer: assign(({ context }, outcome: WriteOutcome<Current>) => {
       const { facts, newest } = afterAnswer(context, outcome);
-      const tries = afterTry(context, outcome, verdictOf(outcome, context.base));
-      return { ...tries, ...known(context.machineId, facts), newest };
+      const next = known(context.machineId, facts);
+      const version = context.base;
+      const tries = afterWrite({ ...context, version }, outcome, next.pendingWrite);
+      return { ...tries, ...next, newest };
     }),
     setReleased: assign(({ context }, outcome: WriteOutcome<NodeLink>) => {
       const tries = afterTry(context, outcome, releaseVerdict(outcome));
@@ -147,7 +161,10 @@ export const upcomingNode = setup({
       const node = outcome._tag === 'Written' ? outcome.current : null;
       return { ...tries, ...knownWith(context, { node }) };
     }),
-    setBase: assign({ base: ({ context }) => context.facts.current?.resourceVersion ?? null }),
+    setBase: assign({
+      sent: ({ context }) => context.pendingWrite?.write ?? null,
+      base: ({ context }) => context.facts.current?.resourceVersion ?? null,
+    }),
     resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {

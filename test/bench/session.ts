@@ -48,7 +48,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
     firstSeed: 1,
   });
   const template = bootstrapRenderer(undefined);
-  if (template._tag === 'Unparseable') throw new Error(template.message);
+  if (template._tag === 'Unparseable') throw new Error(template.problem);
   const session = startFleetSession(environment, {
     clusterId: CLUSTER,
     address,

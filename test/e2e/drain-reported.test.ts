@@ -17,7 +17,9 @@ import { explained } from '../support/processes/explained.ts';
 import { startTidegate } from '../support/processes/tidegate-process.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
-const GRACE_SECONDS = 40;
+const GRACE_SECONDS = 3600;
+/** A second instruction brings the deadline forward, once all has been seen before it. */
+const LAST_SECONDS = 5;
 
 const NO_EVICTION = evictionPolicy('guard', 'guarded');
 
@@ -74,6 +76,7 @@ describeWithTestbed('a blocked drain', BED, (bed) => {
     expect(text).toContain(`Node ${node}: Draining`);
     expect(text).toContain('The fleet reclaims this machine');
 
+    await reclaimEach(fleet, machines, LAST_SECONDS);
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
     const [ended] = listOrEmptyAt(
       await listedDrains(startTidegate, bed(), 'status', node),

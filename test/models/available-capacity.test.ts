@@ -100,8 +100,9 @@ describeModel('availableCapacity', {
     ],
     'xstate.done.actor.deleteObject': [{ output: { _tag: 'Absent' } }],
   },
-  project: ({ facts, base, newest, attempt, verdict }: AvailableCapacityContext) => ({
+  project: ({ facts, base, sent, newest, attempt, verdict }: AvailableCapacityContext) => ({
     base,
+    sent,
     reported: facts.reported,
     current: facts.current?.resourceVersion,
     newest,

@@ -43,12 +43,11 @@ interface Traits {
   readonly uid?: string;
   readonly phase?: string;
   readonly cpu?: string;
-  readonly marked?: boolean;
   readonly resourceVersion: string;
 }
 
 const request = (
-  { name = OURS, uid: id = 'r1', phase = '', cpu = '1', marked = true, resourceVersion }: Traits,
+  { name = OURS, uid: id = 'r1', phase = '', cpu = '1', resourceVersion }: Traits,
 ): OwnedRequest => {
   const raw = {
     metadata: {
@@ -57,7 +56,7 @@ const request = (
       uid: id,
       resourceVersion,
       labels: { [OWNED_BY_POD]: POD.uid },
-      ...(marked ? { ownerReferences: [{ kind: 'Pod', uid: POD.uid }] } : {}),
+      ownerReferences: [{ kind: 'Pod', uid: POD.uid }],
     },
     spec: spec(cpu),
     ...(phase === '' ? {} : { status: { phase } }),
@@ -70,13 +69,12 @@ const request = (
 
 const CREATED = request({ resourceVersion: '10' });
 const STAMPED = request({ phase: 'Pending', resourceVersion: '11' });
-/** A request by another controller: another name, no owner, other resources. */
+/** A request by another controller: another name, other resources. */
 const MADE_BY_OTHER = request({
   name: 'cr-pod-web-x7k2p',
   uid: 'r2',
   phase: 'Acknowledged',
   cpu: '2',
-  marked: false,
   resourceVersion: '5',
 });
 const ADOPTED = request({
@@ -155,11 +153,12 @@ describeModel('podDemand', {
     ],
     'xstate.done.actor.deleteRequest': [{ output: { _tag: 'Absent' } }],
   },
-  project: ({ facts, gone, base, attempt, verdict }: PodDemandContext) => ({
+  project: ({ facts, gone, base, sent, attempt, verdict }: PodDemandContext) => ({
     status: facts.status,
     requests: facts.requests.map(briefly),
     gone: gone.toSorted(),
     base,
+    sent,
     attempt: Math.min(attempt, 5),
     verdict,
   }),

@@ -183,8 +183,11 @@ describeModel('upcomingNode', {
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
   },
-  project: ({ facts, base, attempt, verdict, newest, readyRecorded }: UpcomingNodeContext) => ({
+  project: (
+    { facts, base, sent, attempt, verdict, newest, readyRecorded }: UpcomingNodeContext,
+  ) => ({
     base,
+    sent,
     reported: facts.reported && [facts.reported.phase, facts.reported.state],
     current: facts.current === null
       ? null

@@ -69,6 +69,13 @@ const demand: RuleChapter = {
       text: 'The key of free capacity is the fingerprint of its profile.',
       testedBy: ['fingerprint:', 'of a GPU profile is the golden one'],
     },
+    {
+      id: 'DEM-10',
+      text: 'The size of a CapacityRequest is bounded: 64 resources, 100 requirements of 1,000 ' +
+        'values, 100 labels, 32 spreads, texts of 317 characters, quantities of 64, and 128 KiB ' +
+        'in all. A larger one is not read, and its own Event says so.',
+      testedBy: ['may reach the bound of', 'wire 2: a request that is too large'],
+    },
   ],
 };
 

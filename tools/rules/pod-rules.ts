@@ -51,9 +51,12 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-06',
-      text: 'A request that another controller made for the pod is adopted; extras are deleted. ' +
+      text: 'A request that another controller made for the pod is adopted when it is in the ' +
+        'namespace of the pod and has label and owner reference with its UID; extras are deleted. ' +
         'What has neither our label nor our owner reference is never touched, whatever its name.',
       testedBy: [
+        'a request of another namespace that names the pod is left alone',
+        'a request with the label and no owner reference is not adopted',
         'requests of another controller are adopted',
         'a request without our label and owner reference is never touched',
       ],

@@ -14,11 +14,14 @@ import { type BoundedText, EVALUATION_DEPTH_MAX, type WorkMeter } from './work-m
 /** A template that cannot be rendered over this data. */
 export class RenderFailure extends Error {
   override readonly name = 'RenderFailure';
+  /** The message without the place. */
+  readonly detail: ByteString;
   /** The byte of the template that the message points at. */
   readonly position: number;
 
-  constructor(message: ByteString, position: number) {
-    super(message);
+  constructor(place: ByteString, detail: ByteString, position: number) {
+    super(`${place}: ${detail}`);
+    this.detail = detail;
     this.position = position;
   }
 }
@@ -64,14 +67,15 @@ export class Frame {
   /** Ends the rendering with a complaint about what runs now. */
   fail(message: ByteString): never {
     const { name, text } = this.rendering;
-    if (this.node === undefined) throw new RenderFailure(`template: ${name}: ${message}`, 0);
+    if (this.node === undefined) throw new RenderFailure(`template: ${name}`, message, 0);
     const { position } = this.node;
     const before = text.slice(0, position);
     const line = before.split('\n').length;
     const column = position - (before.lastIndexOf('\n') + 1);
     throw new RenderFailure(
       `template: ${name}:${line}:${column}: executing ${quote(this.executing)} ` +
-        `at <${nodeText(this.node)}>: ${message}`,
+        `at <${nodeText(this.node)}>`,
+      message,
       position,
     );
   }

@@ -12,6 +12,7 @@ import { BUILTIN_NAMES } from './builtins.ts';
 import { evaluate } from './evaluation.ts';
 import { RenderFailure } from './frame.ts';
 import { parseTrees, type TreeSet } from './parser.ts';
+import { reasonOf } from './reasons.ts';
 import { ParseFailure } from './token-reader.ts';
 import { fromPlain, type PlainData, type Value } from './values.ts';
 import { boundedText, OUTPUT_BYTES_MAX, workMeter } from './work-meter.ts';
@@ -29,15 +30,23 @@ export interface Place {
   readonly column: number;
 }
 
-/** What becomes of a text. `message` is Go's, with name and line in it. */
+/** What is wrong, and where. */
+export interface TemplateFailure extends Place {
+  /** Go's words, with name, place, and what they quote of the template and its data. */
+  readonly message: string;
+  /** Why, without any content of the template or its data: safe to log. */
+  readonly reason: string;
+}
+
+/** What becomes of a text. */
 export type ParseAnswer =
   | { readonly _tag: 'Parsed'; readonly template: Template }
-  | ({ readonly _tag: 'Unparseable'; readonly message: string } & Place);
+  | ({ readonly _tag: 'Unparseable' } & TemplateFailure);
 
-/** What becomes of a template and its data. `message` is Go's, with name, line and column in it. */
+/** What becomes of a template and its data. */
 export type RenderAnswer =
   | { readonly _tag: 'Rendered'; readonly text: string }
-  | ({ readonly _tag: 'RenderFailed'; readonly message: string } & Place);
+  | ({ readonly _tag: 'RenderFailed' } & TemplateFailure);
 
 /** The error message when the runtime's own stack ends before our limits apply. */
 const STACK_EXHAUSTED = 'exceeded maximum template depth (stack exhausted)';
@@ -66,11 +75,18 @@ export const parseTemplate = (name: string, text: string): ParseAnswer => {
         line: 1,
         column: 1,
         message: `template: ${name}:1: ${STACK_EXHAUSTED}`,
+        reason: STACK_EXHAUSTED,
       };
     }
     if (!(problem instanceof ParseFailure)) throw problem;
     const { column } = placeOf(bytes, problem.position);
-    return { _tag: 'Unparseable', line: problem.line, column, message: fromBytes(problem.message) };
+    return {
+      _tag: 'Unparseable',
+      line: problem.line,
+      column,
+      message: fromBytes(problem.message),
+      reason: reasonOf(problem.detail),
+    };
   }
 };
 
@@ -90,6 +106,7 @@ export const renderValue = (template: Template, value: Value): RenderAnswer => {
         line: 1,
         column: 1,
         message: `template: ${name}: ${STACK_EXHAUSTED}`,
+        reason: STACK_EXHAUSTED,
       };
     }
     if (!(problem instanceof RenderFailure)) throw problem;
@@ -97,6 +114,7 @@ export const renderValue = (template: Template, value: Value): RenderAnswer => {
       _tag: 'RenderFailed',
       ...placeOf(text, problem.position),
       message: fromBytes(problem.message),
+      reason: reasonOf(problem.detail),
     };
   }
 };

@@ -11,16 +11,25 @@ import { NESTING_DEPTH_MAX } from './work-meter.ts';
 /** A text that is no template. */
 export class ParseFailure extends Error {
   override readonly name = 'ParseFailure';
+  /** The message without the place. */
+  readonly detail: ByteString;
   /** The line that Go names, from 1. */
   readonly line: number;
   /** The byte where reading stopped. */
   readonly position: number;
 
-  constructor(message: ByteString, line: number, position: number) {
-    super(message);
+  constructor(detail: ByteString, { name, line, position }: FailurePlace) {
+    super(`template: ${name}:${line}: ${detail}`);
+    this.detail = detail;
     this.line = line;
     this.position = position;
   }
+}
+
+/** Where a text is no template. */
+interface FailurePlace extends Pick<ParseFailure, 'line' | 'position'> {
+  /** The name of the text. */
+  readonly name: ByteString;
 }
 
 /** The tokens of one text, shared by the readers of all templates defined in it. */
@@ -109,11 +118,8 @@ export class TokenReader {
 
   fail(message: ByteString, at: Token | undefined = this.#latest): never {
     const line = this.#latest?.line ?? 0;
-    throw new ParseFailure(
-      `template: ${this.#source.name}:${line}: ${message}`,
-      line,
-      at?.position ?? 0,
-    );
+    const { name } = this.#source;
+    throw new ParseFailure(message, { name, line, position: at?.position ?? 0 });
   }
 
   unexpected(token: Token, context: string): never {

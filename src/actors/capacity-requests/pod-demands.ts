@@ -206,7 +206,8 @@ class PodDemands implements PodDemandRegistry {
     if (fact._tag === 'Absent') return this.#onRequestGone(fact);
     for (const observed of presentIn(fact)) {
       for (const pod of this.#index.putRequest(observed)) this.#consider(pod);
-      if (observed.pod !== '') this.#missing.settle(uid(observed.pod));
+      const owner = uid(observed.pod);
+      if (this.#index.hasRequest(owner)) this.#missing.settle(owner);
     }
     if (fact._tag === 'Listed') this.#learn('requests');
   };

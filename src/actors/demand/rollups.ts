@@ -52,7 +52,9 @@ const eventAbout = ({ key, uid, reading }: CapacityRequestProjection): EventNote
       name: key.slice(slash + 1),
       uid,
     },
-    reason: 'InvalidCapacityRequest',
+    reason: reading._tag === 'Unreadable' && reading.tooLarge
+      ? 'CapacityRequestTooLarge'
+      : 'InvalidCapacityRequest',
     note: reading._tag === 'Unreadable' ? problemsText(reading.problems) : '',
   };
 };

@@ -66,9 +66,9 @@ export const fleetSessionRole = (
 
 const parseTemplate = (text: string): Parsed<RenderBootstrap> => {
   const template = bootstrapRenderer(text);
-  if (template._tag === 'Ready') return { _tag: 'Good', value: template.render };
-  const { line, column, message } = template;
-  return { _tag: 'Bad', problem: `line ${line}, column ${column}: ${message}` };
+  return template._tag === 'Ready'
+    ? { _tag: 'Good', value: template.render }
+    : { _tag: 'Bad', problem: template.problem };
 };
 
 /** No pull can be answered before the file was read. */

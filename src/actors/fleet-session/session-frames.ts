@@ -43,8 +43,11 @@ const answerTo = (
   }
   try {
     return render(pull);
-  } catch (problem) {
-    return failed(`Cannot render: ${problem instanceof Error ? problem.message : String(problem)}`);
+  } catch (defect) {
+    // The message of a defect may quote the template.
+    return failed(
+      `Cannot render the template: ${defect instanceof Error ? defect.name : 'defect'}`,
+    );
   }
 };
 

@@ -154,6 +154,8 @@ export interface DrainBeginning {
   readonly ids: readonly string[];
   readonly deadline: DrainDeadline;
   readonly sinceMs: number;
+  /** When another process began it, on the wall clock; null for a new drain. */
+  readonly resumedSinceMs: number | null;
   readonly machineId: string;
   readonly isReleased: boolean;
   readonly isWithdrawn: boolean;
@@ -162,7 +164,7 @@ export interface DrainBeginning {
 /** A new drain. */
 export const drainEntry = (
   node: DrainedNode,
-  { ids, orders, ...beginning }: DrainBeginning,
+  { ids, orders, resumedSinceMs: _, ...beginning }: DrainBeginning,
   pods: DrainPods,
 ): DrainEntry => ({
   ...beginning,
@@ -192,6 +194,7 @@ export const resumedDrain = (
   ids: annotation.ids,
   deadline: deadlineOfAnnotation(time, owner, annotation),
   sinceMs: time.monotonic() - Math.max(0, time.now() - annotation.sinceMs),
+  resumedSinceMs: annotation.sinceMs,
   machineId: '',
   isReleased: true,
   isWithdrawn,
@@ -204,6 +207,7 @@ export const orderedDrain = (time: Time, order: DrainOrder): DrainBeginning => (
   ids: [order.id],
   deadline: deadlineOf(time, order),
   sinceMs: time.monotonic(),
+  resumedSinceMs: null,
   machineId: order.machineId,
   isReleased: false,
   isWithdrawn: false,

@@ -144,7 +144,6 @@ export const nodeDrainsRole = (
     upcomingNodes,
     machineOf,
     drains,
-    record,
     events,
   });
   const onLeadershipLost = (): void => {

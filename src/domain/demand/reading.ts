@@ -2,7 +2,8 @@
  * Reads the demand of a CapacityRequest, or reports its problems.
  *
  * Promises: total. Any JSON gives a reading and nothing throws, because one malformed request would
- * make the shard reject the whole roll-up (WIRE-02). Trusts no schema: a cluster may have an older
+ * make the shard reject the whole roll-up (WIRE-02), and a request that is too large is not read at
+ * all, because it would stall the process. Trusts no schema: a cluster may have an older
  * CRD, and a pattern accepts texts that are no quantities (`1e1.5`). Every problem names its field
  * and a remedy.
  */
@@ -27,34 +28,39 @@ import {
   requiredText,
 } from './field.ts';
 import { type CoLocation, groupIdentity } from './group.ts';
+import { sizeProblems } from './request-limits.ts';
 import { type Amounts, amountsOf, type Terms, termsOf } from './terms.ts';
 
 /** The demand of a CapacityRequest, or its problems. */
 export type Reading =
   | { readonly _tag: 'Readable'; readonly terms: Terms; readonly amounts: Amounts }
-  | { readonly _tag: 'Unreadable'; readonly problems: readonly Problem[] };
+  | {
+    readonly _tag: 'Unreadable';
+    readonly problems: readonly Problem[];
+    /** It exceeds a bound, so nothing else of it was read. */
+    readonly tooLarge: boolean;
+  };
 
 const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 const INT32_MIN = -(2 ** 31);
 
-const requirementIn = (field: Field): Requirement => {
-  const key = requiredText(child(field, 'key'));
-  const operatorField = child(field, 'operator');
-  const operator = oneOf(operatorField, OPERATORS);
-  const list = child(field, 'values');
-  const values = items(list).map(anyText);
-  if (operatorField.value !== operator) return { key, operator, values };
-  const wantsValues = operator === 'In' || operator === 'NotIn';
-  if (wantsValues && values.length === 0) find(list, 'is empty', `${operator} needs a value`);
-  if (!wantsValues && values.length > 0) find(list, 'is not empty', `${operator} takes no values`);
-  return { key, operator, values };
-};
-
-const spreadIn = (field: Field): TopologySpread => ({
-  topologyKey: requiredText(child(field, 'topologyKey')),
-  maxSkew: int32(child(field, 'maxSkew'), 1),
-  whenUnsatisfiable: oneOf(child(field, 'whenUnsatisfiable'), ['DoNotSchedule', 'ScheduleAnyway']),
+/** The shard takes any number of values with any operator. */
+const requirementIn = (field: Field): Requirement => ({
+  key: requiredText(child(field, 'key')),
+  operator: oneOf(child(field, 'operator'), OPERATORS),
+  values: items(child(field, 'values')).map(anyText),
 });
+
+/** No machines satisfy a binding skew below 1; that of a preference is not sent. */
+const spreadIn = (field: Field): TopologySpread => {
+  const topologyKey = requiredText(child(field, 'topologyKey'));
+  const whenUnsatisfiable = oneOf(child(field, 'whenUnsatisfiable'), [
+    'DoNotSchedule',
+    'ScheduleAnyway',
+  ]);
+  const least = whenUnsatisfiable === 'DoNotSchedule' ? 1 : INT32_MIN;
+  return { topologyKey, maxSkew: int32(child(field, 'maxSkew'), least), whenUnsatisfiable };
+};
 
 const coLocationIn = (field: Field): CoLocation => {
   const selector = child(field, 'labelSelector');
@@ -107,11 +113,13 @@ const termsIn = (spec: Field, namespace: string): Terms => {
 export const readCapacityRequest = (raw: unknown): Reading => {
   const findings: Problem[] = [];
   const spec: Field = { path: 'spec', value: valueAt(raw, 'spec'), findings };
+  const tooLarge = sizeProblems(spec.value);
+  if (tooLarge.length > 0) return { _tag: 'Unreadable', problems: tooLarge, tooLarge: true };
   const terms = termsIn(spec, textAt(raw, 'metadata', 'namespace') ?? '');
   const amounts = amountsIn(child(spec, 'resources'));
   return findings.length === 0
     ? { _tag: 'Readable', terms, amounts }
-    : { _tag: 'Unreadable', problems: findings };
+    : { _tag: 'Unreadable', problems: findings, tooLarge: false };
 };
 
 /** The maximum length of a problem summary: the note of an Event takes 1 KiB. */

@@ -3,7 +3,7 @@
  *
  * Promises: sums and maxima are independent of insertion order. Adding and removing touch only the
  * amounts of that request; a removed maximum is searched again on demand, among the distinct
- * amounts and not among the requests.
+ * amounts and not among the requests. The work grows linearly with the number of resources.
  *
  * A sum has the format of its first non-zero operand, so an order is needed: binary operands first,
  * then decimal ones, then those with an exponent.
@@ -70,8 +70,9 @@ const shift = (column: Column, { quantity }: Amount, by: 1 | -1): void => {
 
 class ExactTotals implements ResourceTotals {
   readonly #kinds = new Map<string, Kind>();
-  /** By resource name; a list, because it is small and faster than a map. */
-  #columns: readonly Column[] = [];
+  readonly #columns = new Map<string, Column>();
+  /** By resource name; `undefined` after a column came or went. */
+  #sorted: readonly Column[] | undefined = [];
   #size = 0;
 
   get size(): number {
@@ -105,26 +106,27 @@ class ExactTotals implements ResourceTotals {
       shift(column, amount, -1);
       const isLast = kind.count === 0;
       if (isLast && column.largest?.nanos === amount.quantity.nanos) column.largest = undefined;
+      if (column.named === 0) this.#drop(amount.resource);
     }
-    this.#columns = this.#columns.filter((column) => column.named > 0);
   };
 
   readonly sums = (): ResourceMap =>
     Object.fromEntries(
-      this.#columns.map((column) => [column.resource, canonicalQuantity(sumOf(column))]),
+      this.#inOrder().map((column) => [column.resource, canonicalQuantity(sumOf(column))]),
     );
 
   readonly maxima = (): ResourceMap => {
-    if (this.#columns.some((column) => column.largest === undefined)) this.#findLargest();
+    const columns = this.#inOrder();
+    if (columns.some((column) => column.largest === undefined)) this.#findLargest(columns);
     return Object.fromEntries(
-      this.#columns.flatMap(({ resource, largest }) =>
+      columns.flatMap(({ resource, largest }) =>
         largest === undefined ? [] : [[resource, canonicalQuantity(largest)]]
       ),
     );
   };
 
   #columnOf(resource: string): Column {
-    const known = this.#columns.find((column) => column.resource === resource);
+    const known = this.#columns.get(resource);
     if (known !== undefined) return known;
     const made: Column = {
       resource,
@@ -133,14 +135,25 @@ class ExactTotals implements ResourceTotals {
       formats: [0, 0, 0],
       largest: undefined,
     };
-    this.#columns = [...this.#columns, made]
-      .sort((left, right) => compareText(left.resource, right.resource));
+    this.#columns.set(resource, made);
+    this.#sorted = undefined;
     return made;
   }
 
-  #findLargest(): void {
+  #drop(resource: string): void {
+    this.#columns.delete(resource);
+    this.#sorted = undefined;
+  }
+
+  #inOrder(): readonly Column[] {
+    this.#sorted ??= [...this.#columns.values()]
+      .sort((left, right) => compareText(left.resource, right.resource));
+    return this.#sorted;
+  }
+
+  #findLargest(columns: readonly Column[]): void {
     const missing = new Map(
-      this.#columns.filter(({ largest }) => largest === undefined)
+      columns.filter(({ largest }) => largest === undefined)
         .map((column) => [column.resource, column]),
     );
     for (const { amounts } of this.#kinds.values()) {

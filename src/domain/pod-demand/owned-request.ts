@@ -1,9 +1,10 @@
 /**
  * A CapacityRequest viewed as the request of a pod: its owner, its ownership marks, and its spec.
  *
- * Promises: total; small, because there is one for every pod; ownership follows from the label,
- * regardless of the name, so that requests of another controller are adopted, or from our owner
- * reference; a request with neither belongs to no pod, whatever its name.
+ * Promises: total; small, because there is one for every pod; ownership follows from the label and
+ * an owner reference with the UID, regardless of the name, so that requests of another controller
+ * are adopted. One that lost either of them is still ours by our own name for it; a request with
+ * neither belongs to no pod.
  */
 import { GROUP_VERSION } from '../api-group.ts';
 import type { Identity } from '../facts.ts';
@@ -63,10 +64,12 @@ export const projectOwnedRequest = (
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
   const label = textAt(raw, 'metadata', 'labels', OWNED_BY_POD) ?? '';
+  const marked = label !== '' && isOwnedBy(raw, label);
+  const isNamedSo = podInName(textAt(raw, 'metadata', 'name') ?? '') === label;
   return {
     ...identity,
-    pod: label === '' ? podInReference(raw) : label,
-    marked: label !== '' && isOwnedBy(raw, label),
+    pod: label === '' ? podInReference(raw) : marked || isNamedSo ? label : '',
+    marked,
     deleting: isDeleting(raw),
     phase: intern(textAt(raw, 'status', 'phase') ?? ''),
     text: intern(requestText(valueAt(raw, 'spec'))),
@@ -95,10 +98,13 @@ export const newPodRequest = (pod: RequestedPod, name: string, text: RequestText
   spec: parseJson(text),
 });
 
-/** The merge patch to `text` with ownership marks; `undefined` when the request has both. */
+/**
+ * The merge patch to `text` with ownership marks; `undefined` when the request has both. The UID is
+ * a precondition: another object of that name is not changed.
+ */
 export const podRequestPatch = (
   pod: RequestedPod,
-  current: Pick<OwnedRequest, 'text' | 'marked' | 'pod'>,
+  current: Pick<OwnedRequest, 'text' | 'marked' | 'pod' | 'uid'>,
   text: RequestText,
 ): object | undefined => {
   const isMarked = current.marked && current.pod === pod.uid;
@@ -107,15 +113,15 @@ export const podRequestPatch = (
     : mergePatchOf(parseJson(current.text), parseJson(text));
   if (spec === undefined && isMarked) return undefined;
   return {
-    ...(isMarked ? {} : { metadata: labelsOf(pod) }),
+    metadata: { uid: current.uid, ...(isMarked ? {} : labelsOf(pod)) },
     ...(spec === undefined ? {} : { spec }),
   };
 };
 
 /** Sets Pending, with a precondition against a concurrent acknowledgement. */
 export const pendingPatch = (
-  { resourceVersion }: Pick<OwnedRequest, 'resourceVersion'>,
+  { uid, resourceVersion }: Pick<OwnedRequest, 'uid' | 'resourceVersion'>,
 ): object => ({
-  metadata: { resourceVersion },
+  metadata: { uid, resourceVersion },
   status: { phase: 'Pending' },
 });

@@ -10,7 +10,6 @@ import { API_GROUP } from '../api-group.ts';
 import { type Field, find } from '../demand/field.ts';
 import { asRecord, type JsonRecord, textAt } from '../json.ts';
 import { canonicalQuantity, parseQuantity } from '../quantity.ts';
-import type { Parsed } from '../text-file.ts';
 import { quoted } from '../text.ts';
 
 /** The two penalties; an absent one differs from $0. */
@@ -70,21 +69,32 @@ export const resolvedPenalties = (
   defaults: PenaltyDefaults,
 ): Penalties => ({ ...defaults.get(priorityClass), ...annotated });
 
-const classIn = (name: string, raw: JsonRecord): Parsed<Penalties> => {
+/**
+ * The result of reading a defaults file. A problem has the path of its entry, and no content: the
+ * file may be the wrong one, and secret.
+ */
+export type DefaultsReading<Value = PenaltyDefaults> =
+  | { readonly _tag: 'Good'; readonly value: Value }
+  | { readonly _tag: 'Bad'; readonly path: readonly string[]; readonly problem: string };
+
+const bad = (path: readonly string[], problem: string): DefaultsReading<never> => ({
+  _tag: 'Bad',
+  path,
+  problem,
+});
+
+const classIn = (name: string, raw: JsonRecord): DefaultsReading<Penalties> => {
   const given: [string, string][] = [];
   for (const [field, value] of Object.entries(raw)) {
     if (NAMES.every((known) => known !== field)) {
-      return {
-        _tag: 'Bad',
-        problem: `${name}.${field} is unknown: use ${NAMES.join(' or ')}`,
-      };
+      return bad([name, field], `this penalty is unknown: use ${NAMES.join(' or ')}`);
     }
     if (value === null) continue;
     const dollars = dollarsOf(
       typeof value === 'string' || typeof value === 'number' ? String(value) : '',
     );
     if ('problem' in dollars) {
-      return { _tag: 'Bad', problem: `${name}.${field} ${dollars.problem}. ${REMEDY}` };
+      return bad([name, field], `this is not an amount of zero or more. ${REMEDY}`);
     }
     given.push([field, dollars.amount]);
   }
@@ -95,17 +105,17 @@ const classIn = (name: string, raw: JsonRecord): Parsed<Penalties> => {
  * Reads a parsed defaults file: PriorityClass → penalties (POD-05). All or nothing: half a file
  * would price half of the pods.
  */
-export const parsePenaltyDefaults = (content: unknown): Parsed<PenaltyDefaults> => {
+export const parsePenaltyDefaults = (content: unknown): DefaultsReading => {
   const empty = content === null || content === undefined;
   const classes = empty ? {} : asRecord(content);
   if (classes === undefined) {
-    return { _tag: 'Bad', problem: 'is not a map of PriorityClasses to penalties' };
+    return bad([], 'this is not a map of PriorityClasses to penalties');
   }
   const defaults = new Map<string, Penalties>();
   for (const [name, raw] of Object.entries(classes)) {
     const penalties = asRecord(raw ?? {});
     if (penalties === undefined) {
-      return { _tag: 'Bad', problem: `${name} is not a map of penalties` };
+      return bad([name], 'this is not a map of penalties');
     }
     const parsed = classIn(name, penalties);
     if (parsed._tag === 'Bad') return parsed;

@@ -2,7 +2,8 @@
  * Index of every pod that counts as demand or has a request.
  *
  * Promises: ownership follows from the request alone, so that pods and requests may be observed in
- * any order; little is kept beyond the caches; nothing here waits, writes, or scans for one fact.
+ * any order; a request of another namespace never belongs to an observed pod; little is kept beyond
+ * the caches; nothing here waits, writes, or scans for one fact.
  */
 import type { ObjectKey, Uid } from '../ids.ts';
 import { uid } from '../ids.ts';
@@ -114,6 +115,11 @@ export class PodIndex {
     name: pod === undefined ? '' : podName(pod),
   });
 
+  readonly hasRequest = (id: Uid): boolean => {
+    const entry = this.#entries.get(id);
+    return entry !== undefined && this.#requestsOf(entry).length > 0;
+  };
+
   /** Removes a pod without demand and requests; false when more is known of it. */
   readonly forget = (entry: PodEntry): boolean => {
     if (this.#requestsOf(entry).length > 0 || this.#statusOf(entry) === 'Wanted') return false;
@@ -134,10 +140,12 @@ export class PodIndex {
     return entry;
   }
 
-  #requestsOf(entry: PodEntry): readonly OwnedRequest[] {
-    return entry.keys.flatMap((key) => {
+  /** Any tenant may write the UID of a pod into a request of their own namespace. */
+  #requestsOf({ uid: id, pod, keys }: PodEntry): readonly OwnedRequest[] {
+    return keys.flatMap((key) => {
+      if (pod !== undefined && namespaceIn(key) !== pod.namespace) return [];
       const current = this.#options.request(key);
-      return current?.pod === entry.uid ? [current] : [];
+      return current?.pod === id ? [current] : [];
     });
   }
 

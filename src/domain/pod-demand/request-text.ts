@@ -3,10 +3,11 @@
  * keep, share and compare.
  *
  * Promises: total; the same text for every notation of the same spec (order of requirements,
- * resources and values, `1000m` for `1`, an empty list for none). An invalid spec keeps its own
- * JSON, which equals no canonical text.
+ * resources and values, `1000m` for `1`, an empty list for none). An invalid spec, and one that is
+ * too large, keeps its own JSON, which equals no canonical text.
  */
 import { asList, asRecord, asText, listOrEmptyAt, recordAt, textAt, valueAt } from '../json.ts';
+import { sizeProblems } from '../demand/request-limits.ts';
 import { canonicalQuantity, parseQuantity } from '../quantity.ts';
 import { canonicalRequirements, compareText } from '../requirements.ts';
 import type { StandardOperator } from '../resources.ts';
@@ -85,6 +86,7 @@ const spreadOf = (raw: readonly unknown[]): readonly unknown[] =>
 
 /** The canonical text of a spec, ours or a stored one. */
 export const requestText = (spec: unknown): RequestText => {
+  if (sizeProblems(spec).length > 0) return JSON.stringify(spec) ?? '';
   const resources = Object.entries(recordAt(spec, 'resources') ?? {})
     .map(([name, value]): [string, unknown] => [name, quantityOf(value)]);
   return JSON.stringify({

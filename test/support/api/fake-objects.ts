@@ -107,6 +107,10 @@ export const fakeObjects = <T extends Identity>(
     if (wanted !== undefined && wanted !== textAt(known, 'metadata', 'resourceVersion')) {
       return status(409, 'the object has been modified');
     }
+    const uid = textAt(body, 'metadata', 'uid');
+    if (uid !== undefined && uid !== textAt(known, 'metadata', 'uid')) {
+      return status(422, 'metadata.uid: field is immutable');
+    }
     const patched = asRecord(mergePatched(known, body)) ?? {};
     const next = part === 'status'
       ? { ...known, status: patched['status'] }

@@ -136,6 +136,7 @@ export const podRig = ({ synced = true, leading = true, selectsNamespace }: PodR
           namespace: 'default',
           uid: `other-${name}`,
           labels: { [OWNED_BY_POD]: podUid(pod) },
+          ownerReferences: [{ kind: 'Pod', name: pod, uid: podUid(pod) }],
         },
         spec: { resources: { cpu: '7' }, priority: 0 },
         status: { phase: 'Acknowledged' },

@@ -70,7 +70,7 @@ describe('penalty defaults', () => {
     const { started } = await start(path);
     expect(started).toMatchObject({
       _tag: 'Refused',
-      problem: expect.stringContaining('penalties.yaml": high.interruptionPenalty is "a lot"'),
+      problem: expect.stringContaining('penalties.yaml": line 1, column 29: this is not'),
     });
   });
 
@@ -93,7 +93,7 @@ describe('penalty defaults', () => {
     await until(time, () => refused.length === 1);
     await time.advance(60_000);
     expect(refused).toEqual([
-      `Cannot use the penalty defaults "${path}": high is not a map of penalties`,
+      `Cannot use the penalty defaults "${path}": line 1, column 7: this is not a map of penalties`,
     ]);
     expect(counted).toEqual(['tidegate_penalty_defaults_refused_total']);
     expect(published).toHaveLength(1);

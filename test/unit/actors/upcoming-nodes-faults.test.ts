@@ -135,6 +135,32 @@ describe('writes that fail', () => {
     expect(notes[0]?.note).toContain('dropped the change');
   });
 
+  test('upcomingNodes: a change that another client reverts at once is not repeated in a loop', async () => {
+    const { frame, frames, cluster, time, notes } = machineRig();
+    await frames('m1', 'Configuring');
+    let touches = 0;
+    cluster.intercept(({ method }) =>
+      Effect.gen(function* () {
+        if (method !== 'PATCH') return undefined;
+        // Long enough for another frame with the same report to arrive.
+        yield* Effect.sleep(150);
+        touches += 1;
+        cluster.put('un-m1', { status: { phase: `Other${touches}` } });
+        return { status: 200, body: cluster.get('un-m1') };
+      })
+    );
+    await frames('m1', 'Configured');
+    for (let tenth = 0; tenth < 600; tenth += 1) {
+      frame('m1', 'Configured');
+      await time.advance(100);
+    }
+    cluster.intercept(() => Effect.succeed(undefined));
+    await time.advance(1000);
+    expect(touches).toBeGreaterThan(1);
+    expect(touches).toBeLessThan(30);
+    expect(notes[0]).toMatchObject({ reason: 'WriteFailing' });
+  });
+
   test('upcomingNodes: an object that keeps failing does not starve others', async () => {
     const { frame, cluster, phase, time } = machineRig();
     cluster.intercept(({ path, body }) =>
@@ -273,6 +299,18 @@ describe('the registry', () => {
     shardEvents.next({ _tag: 'Resynced', stream: 2 });
     await settle();
     expect(cluster.names()).toEqual(['un-m2']);
+  });
+
+  test('DR-40: what a drain reported in an earlier term does not hold the phase in the next', async () => {
+    const { frames, phase, settle, registry, shardEvents } = machineRig();
+    await frames('m1', 'Configured');
+    void registry().drain('m1', { _tag: 'Draining' });
+    await settle();
+    expect(phase('m1')).toBe('Draining');
+    registry().onLeadershipLost();
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
+    await frames('m1', 'Configured');
+    expect(phase('m1')).toBe('Ready');
   });
 
   test('upcomingNodes: the end of a term of leadership activates no actor for a slot', async () => {

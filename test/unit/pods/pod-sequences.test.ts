@@ -97,6 +97,7 @@ const makeHarness = () => {
           namespace: 'default',
           uid: uidOfOther(target),
           labels,
+          ownerReferences: [{ kind: 'Pod', name, uid: podUid(name, lifeOf(name)) }],
         },
       });
     } else requests.put(target, { spec: { resources: { cpu: '64' }, priority: 9 } });

@@ -170,6 +170,22 @@ describe('roll-ups', () => {
     }]);
   });
 
+  test('wire 2: a request that is too large is excluded and has its own Event', async () => {
+    const { time, cluster, offered, openStream, events } = start();
+    const names = Array.from({ length: 40_000 }, (_, index) => [`example.com/r${index}`, '1']);
+    const large = request('large', { spec: { resources: Object.fromEntries(names) } });
+    cluster.list(request('a'), large);
+    openStream();
+    await time.advance(INTERVAL_MS);
+    expect(cpus(offered)).toEqual(['1', '1']);
+    expect(events).toEqual([
+      expect.objectContaining({
+        reason: 'CapacityRequestTooLarge',
+        note: expect.stringContaining('spec.resources has 40000 entries, more than 64'),
+      }),
+    ]);
+  });
+
   test('wire 5: a request that becomes invalid keeps its last valid reading until it is deleted', async () => {
     const { time, cluster, offered, openStream, events } = start();
     cluster.list(request('a', { spec: { resources: { cpu: '3' } } }));
@@ -193,6 +209,15 @@ describe('roll-ups', () => {
     expect(events).toEqual([]);
     leading.next(true);
     expect(events.map(({ regarding }) => regarding.name)).toEqual(['bad']);
+  });
+
+  test('a standby forgets the Event of a request that a new list shows valid', () => {
+    const { cluster, leading, events } = start();
+    leading.next(false);
+    cluster.list(request('mended', { spec: { priority: 'x' } }));
+    cluster.list(request('mended', { version: '2' }));
+    leading.next(true);
+    expect(events).toEqual([]);
   });
 });
 
@@ -369,5 +394,25 @@ describe('acknowledgements', () => {
     ack();
     await time.advance(INTERVAL_MS);
     expect(patches).toHaveLength(2);
+  });
+
+  test('requests that waited when leadership was lost are acknowledged in the next term', async () => {
+    const { time, cluster, leading, openStream, patches, answer, ack } = start({
+      ackConcurrency: 1,
+    });
+    answer(() => 'NotSent');
+    cluster.list(request('a'), request('b'), request('c'));
+    openStream();
+    ack();
+    await time.settle();
+    leading.next(false);
+    await time.advance(INTERVAL_MS);
+    leading.next(true);
+    answer(() => ({ status: 200, body: {} }));
+    await time.advance(INTERVAL_MS);
+    patches.length = 0;
+    ack();
+    await time.settle();
+    expect(patches.map(({ path }) => path.split('/').at(-2))).toEqual(['a', 'b', 'c']);
   });
 });

@@ -23,14 +23,15 @@ test.each(['', '# nothing yet\n', '{}'])('penalty defaults may be empty: %j', (t
 });
 
 test.each([
-  ['[]', 'is not a map of PriorityClasses'],
-  ['high: 16', 'high is not a map of penalties'],
-  ['high: {interruptionpenalty: 16}', 'high.interruptionpenalty is unknown: use interruption'],
-  ['high: {interruptionPenalty: a lot}', 'high.interruptionPenalty is "a lot", which'],
-  ['high: {reclamationPenalty: -1}', 'high.reclamationPenalty is "-1", which is negative'],
-  ['high: {reclamationPenalty: [1]}', 'high.reclamationPenalty is "", which is empty'],
-  ['high: {', 'is not valid YAML: '],
-  ['a: 1\na: 2', 'is not valid YAML: '],
+  ['[]', 'line 1, column 1: this is not a map of PriorityClasses'],
+  ['high: 16', 'line 1, column 7: this is not a map of penalties'],
+  ['high: {interruptionpenalty: 16}', 'line 1, column 29: this penalty is unknown: use interr'],
+  ['high: {interruptionPenalty: a lot}', 'line 1, column 29: this is not an amount'],
+  ['high: {reclamationPenalty: -1}', 'line 1, column 28: this is not an amount'],
+  ['high: {reclamationPenalty: [1]}', 'line 1, column 28: this is not an amount'],
+  ['high: {', 'is not valid YAML: line 1, column 8: '],
+  ['a: 1\na: 2', 'is not valid YAML: line 2, column 1: DUPLICATE_KEY'],
+  ['a: *secret', 'is not valid YAML: '],
 ])('penalty defaults are all refused for one invalid entry: %s', (text, problem) => {
   expect(readPenaltyDefaults(text)).toMatchObject({
     _tag: 'Bad',
