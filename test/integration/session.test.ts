@@ -17,8 +17,8 @@ import type { ShardEvent } from '../../src/domain/frames.ts';
 import { clusterId, instructionId } from '../../src/domain/ids.ts';
 import {
   type CredentialFiles,
-  Credentials,
   credentialReader,
+  Credentials,
 } from '../../src/effects/credentials.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { shardCallsLayer } from '../../src/effects/shard-call.ts';
