@@ -126,6 +126,11 @@ export const METRICS = catalogue({
     help: 'Frames received from the shard by kind.',
     labels: ['frame'],
   },
+  tidegate_shard_limits_reached_total: {
+    type: 'counter',
+    help: 'Parts of messages of the shard that exceeded a limit and were left out, by limit.',
+    labels: ['limit'],
+  },
   tidegate_bootstrap_pulls_total: {
     type: 'counter',
     help: 'Bootstrap pulls by outcome.',
@@ -225,6 +230,16 @@ export const METRICS = catalogue({
     type: 'gauge',
     help: 'Active reclaim instructions, by state.',
     labels: ['state'],
+  },
+  tidegate_reclaims_refused_total: {
+    type: 'counter',
+    help: 'Nodes that reclaim instructions named and that were not drained, by reason.',
+    labels: ['reason'],
+  },
+  tidegate_reclaims_queued: {
+    type: 'gauge',
+    help: 'Machines of reclaim instructions whose drains wait for --max-draining.',
+    labels: [],
   },
   tidegate_machines_without_node_total: {
     type: 'counter',

@@ -95,6 +95,26 @@ const instructions: RuleChapter = {
       'A live deadline runs on monotonic time, in timers of at most a day. A grace that is absent ' +
         'or not positive is 30 s; one above seven days is capped, with a Warning.',
     ),
+    rule(
+      'DR-17',
+      'A Node is reclaimed only for a machine that the shard showed CONFIGURED and that has not ' +
+        'left since, or that has an UpcomingNode. Any other Node that an instruction or a replay ' +
+        'names is refused with a Warning and not counted; it is cordoned if its machine is shown ' +
+        'CONFIGURED before the deadline.',
+    ),
+    rule(
+      'DR-18',
+      'A Node that `--reclaimable-node-selector` does not select (by default one of the control ' +
+        'plane) is never drained for the shard: the reclaim is refused with a Warning and not ' +
+        'counted.',
+    ),
+    rule(
+      'DR-19',
+      'No drain begins for the shard while as many Nodes drain as `--max-draining` allows. ' +
+        'Further machines wait in the order of their deadlines, with one Event for each ' +
+        'instruction; they are not counted, and Failed when the deadline passes. A Node that ' +
+        'drains already needs no room.',
+    ),
   ],
 };
 

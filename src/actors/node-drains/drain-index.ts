@@ -7,6 +7,7 @@ import type { CordonAnnotation, DrainOwner } from '../../domain/drain/cordon.ts'
 import { graceOf, lastQuarterMs, tierWaitMs } from '../../domain/drain/deadline.ts';
 import type { DrainTime } from '../../domain/drain/drain-state.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
 import type { Time } from '../../domain/time.ts';
 import type { NodeDrainContext, PodsObserved } from '../../machines/node-drain-context.ts';
 import type { DrainPods } from './drain-pods.ts';
@@ -212,6 +213,11 @@ export const orderedDrain = (time: Time, order: DrainOrder): DrainBeginning => (
   isReleased: false,
   isWithdrawn: false,
 });
+
+/** True when the instruction is one of the drain, or one more may join. */
+export const takesInstruction = (entry: DrainEntry | undefined, id: string): boolean =>
+  entry === undefined || entry.ids.has(id) ||
+  entry.ids.size + entry.queued.length < SHARD_LIMITS.node_instructions.max;
 
 /** Drains by node. */
 export class DrainsByNode {

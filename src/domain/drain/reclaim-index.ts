@@ -4,7 +4,8 @@
 import type { NodeProjection } from '../cluster-node.ts';
 import { annotationOf, type CordonAnnotation } from './cordon.ts';
 import { graceOf } from './deadline.ts';
-import { type ReclaimEntry, unseen, withEntry } from './reclaim-entry.ts';
+import { type ReclaimEntry, waitingEntries, withEntry } from './reclaim-entry.ts';
+import { SHARD_LIMITS } from '../shard-limits.ts';
 import type { Time } from '../time.ts';
 
 /** The id under which lost reclaims are recovered (DR-14). */
@@ -113,11 +114,44 @@ export const machinesNow = (
       : known;
   }, machines);
 
-/** The entries whose Nodes these instructions wait for. */
-export const awaitedEntries = (instructions: Iterable<InstructionEntry>): readonly {
+/** An entry whose drain has not begun. */
+export interface AwaitedEntry {
   readonly instruction: InstructionEntry;
   readonly entry: ReclaimEntry;
-}[] =>
-  [...instructions].flatMap((instruction) =>
-    unseen(instruction.machines).map((entry) => ({ instruction, entry }))
-  );
+}
+
+/** The entries whose drains have not begun, by deadline. */
+export const awaitedEntries = (
+  instructions: Iterable<InstructionEntry>,
+): readonly AwaitedEntry[] =>
+  [...instructions]
+    .toSorted((left, right) => left.terms.deadlineMs - right.terms.deadlineMs)
+    .flatMap((instruction) =>
+      waitingEntries(instruction.machines).map((entry) => ({ instruction, entry }))
+    );
+
+/** True when all active instructions together may name these machines as well. */
+export const hasRoomFor = (
+  machines: readonly string[],
+  instructions: Iterable<InstructionEntry>,
+): boolean => {
+  let named = machines.length;
+  for (const instruction of instructions) named += Math.max(1, instruction.machines.length);
+  return named <= SHARD_LIMITS.reclaim_machines.max;
+};
+
+/** The number of remembered acks of earlier terms; the oldest is evicted. */
+const ACKED_MAX = 1000;
+
+/** Instructions that this process has acked, as far as remembered. */
+export class AckedInstructions {
+  readonly #ids = new Set<string>();
+
+  readonly has = (id: string): boolean => this.#ids.has(id);
+
+  readonly add = (id: string): void => {
+    this.#ids.add(id);
+    const [oldest] = this.#ids;
+    if (this.#ids.size > ACKED_MAX && oldest !== undefined) this.#ids.delete(oldest);
+  };
+}

@@ -15,9 +15,11 @@ import type {
 } from '../../../src/actors/pod-evictions/pod-evictions.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import type { ReasonName } from '../../../src/api/reasons.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { annotationOf } from '../../../src/domain/drain/cordon.ts';
+import type { DrainingLimit } from '../../../src/domain/drain/draining-limit.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
 import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
@@ -42,6 +44,12 @@ export interface DrainRigOptions {
   readonly volumes?: readonly string[];
   /** False when the operator does not lead at first. */
   readonly leads?: boolean;
+  /** Machines that the shard never showed CONFIGURED; all others it did. */
+  readonly strangers?: readonly string[];
+  /** Nodes that `--reclaimable-node-selector` excludes. */
+  readonly excluded?: readonly string[];
+  /** `--max-draining`; without it, 100%. */
+  readonly maxDraining?: DrainingLimit;
 }
 
 type Intercept = (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent>;
@@ -159,6 +167,20 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const shardEvents = new Subject<ShardEvent>();
   const notes: EventNote[] = [];
   const replies: { readonly id: string; readonly nodesStarted: number }[] = [];
+  const leaseNotes: { readonly reason: ReasonName; readonly note: string }[] = [];
+  const gauges = new Map<string, number>();
+  const counts = new Map<string, number>();
+  const logged: { readonly message: string; readonly fields: object }[] = [];
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    log: (_level, message, fields) => void logged.push({ message, fields: fields ?? {} }),
+    gauge: (name, value, ..._labels) => void gauges.set(name, value),
+    count: (name, by, ...[labels]) => {
+      const key = [name, ...Object.values(labels ?? {})].join(' ');
+      counts.set(key, (counts.get(key) ?? 0) + by);
+    },
+  };
+  const strangers = new Set(options.strangers);
   const reported: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] =
     [];
   const machineObjects = new Map<string, Partial<UpcomingNodeProjection>>();
@@ -189,6 +211,9 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const reflector = {
     ...nodes.reflector,
     values: () => nodes.names().flatMap((name) => nodes.known(name) ?? []),
+    get size() {
+      return nodes.names().length;
+    },
   };
   nodes.list();
   const runtime = ManagedRuntime.make(
@@ -202,6 +227,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       const node = nodes.known(machine);
       return node === undefined ? undefined : { node, rule: 'NodeName' as const };
     },
+    wasConfigured: (machine: string) => !strangers.has(machine),
     drain: (machine: string, fact: DrainFact) => {
       reported.push({ machine, fact, atMs: time.monotonic() });
       log.push(`show ${machine} ${fact._tag}`);
@@ -212,7 +238,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     const environment = makeActorEnvironment({
       time,
       runtime,
-      telemetry: silentTelemetry,
+      telemetry,
       firstSeed: 1,
     });
     const record = (note: EventNote): void => {
@@ -222,7 +248,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       }
       notes.push(note);
     };
-    const events = drainEvents(silentTelemetry, record);
+    const events = drainEvents(telemetry, record);
     const objects = () =>
       [...machineObjects.values()].map((known) => ({ ...EMPTY_OBJECT, ...known }));
     const machineOf = ({ name }: { readonly name: string }) =>
@@ -258,7 +284,11 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       },
       machineOf,
       drains,
+      record,
+      recordOnLease: (reason, note) => void leaseNotes.push({ reason, note }),
       events,
+      isReclaimable: (name) => options.excluded?.includes(name) !== true,
+      maxDraining: options.maxDraining ?? { _tag: 'Percent', percent: 100 },
     });
     const setLeading = (isLeading: boolean): void => {
       for (const part of [reclaims, drains]) {
@@ -282,6 +312,12 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     pods,
     shardEvents,
     notes,
+    /** Events on the operator's Lease. */
+    leaseNotes,
+    gauges,
+    counts,
+    logged,
+    strangers,
     /** The actor that records this reason next crashes once. */
     crashOn: (reason: EventNote['reason']) => {
       crash.onReason = reason;

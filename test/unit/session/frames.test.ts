@@ -3,7 +3,7 @@ import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OBSERVATION_BYTES_MAX, readShardFrame } from '../../../src/effects/frames.ts';
+import { readShardFrame } from '../../../src/effects/frames.ts';
 import { ShardMessageSchema } from '../../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 
 type Payload = NonNullable<MessageInitShape<typeof ShardMessageSchema>['payload']>;
@@ -110,7 +110,7 @@ describe('readShardFrame', () => {
     const large = read({ case: 'nodeStateUpdate', value: { machineId: 'm-2', state: 5, labels } });
     expect(large).toMatchObject({ _tag: 'Unreadable', machineId: 'm-2' });
     expect(large._tag === 'Unreadable' && large.problem).toContain(
-      `bytes, limit ${OBSERVATION_BYTES_MAX}`,
+      `bytes, limit ${1024 * 1024} (frame_bytes)`,
     );
   });
 
