@@ -99,7 +99,7 @@ const transitions = follows([
   {
     on: 'after rollupAckDeadline',
     to: 'overdue',
-    does: [ENDED, ENDED, 'recordRollupOverdue', 'recordEnding'],
+    does: [ENDED, 'recordRollupOverdue', 'recordEnding'],
   },
   { on: 'after stopGrace', to: 'stopped', does: [ENDED] },
   {

@@ -180,7 +180,7 @@ describeModel('listWatch', {
       must(now.problem !== '', 'a failure has a cause');
     }
     if (before.matches('listing') && tagOf(step) === 'Expired') {
-      must(!now.paged, 'pages that outlived their token are not tried again');
+      must(now.paged !== before.context.paged, 'after a 410, pages and whole lists take turns');
     }
     if (event.type === 'watch.progressed') must(!now.expired, 'progress follows no 410');
     if (before.matches('watching') && tagOf(step) === 'Expired' && after.matches('listing')) {

@@ -39,16 +39,17 @@ const NO_KEYS: World = {};
 const seen = (world: World, { machine, phase }: ReclaimEntry): World => {
   const known = world[machine];
   if (known === undefined || known === 'Ended') return world;
-  const order: readonly EntryPhase[] = ['Unseen', 'Cordoning', 'Cordoned', 'Ended'];
-  return order.indexOf(phase) < order.indexOf(known) ? world : { ...world, [machine]: phase };
+  return ENTRY_PHASES.indexOf(phase) < ENTRY_PHASES.indexOf(known)
+    ? world
+    : { ...world, [machine]: phase };
 };
 
-/** Whoever has no Node at the deadline is over: an Event says so. */
-const withoutUnseen = (world: World): World =>
+const waits = (phase: EntryPhase): boolean => phase === 'Unseen' || phase === 'Queued';
+
+/** Whoever still waits at the deadline is over: an Event says so. */
+const withoutWaiting = (world: World): World =>
   Object.fromEntries(
-    Object.entries(world).map((
-      [machine, phase],
-    ) => [machine, phase === 'Unseen' ? 'Ended' : phase]),
+    Object.entries(world).map(([machine, phase]) => [machine, waits(phase) ? 'Ended' : phase]),
   );
 
 const cordonedIn = (entries: readonly ReclaimEntry[]): readonly string[] =>
@@ -66,20 +67,20 @@ const asEntry = (value: unknown): ReclaimEntry | undefined => {
 const answers = (step: Step): void => {
   const { event, before, after } = step;
   const { ackPending, entries, started }: ReclaimInstructionContext = after.context;
-  const waits = after.matches('underway.answer.cordoning');
+  const cordons = after.matches('underway.answer.cordoning');
   const isDone = after.matches('settled');
-  if (waits) must(anyAt(entries, 'Cordoning'), 'no cordon is awaited any more');
-  if (isTimer(step, 'barrier')) must(!waits, 'the barrier lasts two seconds');
-  if (event.type === 'xstate.init') must(waits === anyAt(entries, 'Cordoning'), 'cordons first');
-  const opens = !waits && (event.type === 'xstate.init' ||
+  if (cordons) must(anyAt(entries, 'Cordoning'), 'no cordon is awaited any more');
+  if (isTimer(step, 'barrier')) must(!cordons, 'the barrier lasts two seconds');
+  if (event.type === 'xstate.init') must(cordons === anyAt(entries, 'Cordoning'), 'cordons first');
+  const opens = !cordons && (event.type === 'xstate.init' ||
     before.matches('underway.answer.cordoning'));
   const again = before.matches('underway.answer.acked') && ackPending;
   exactly(step, 'releaseEvictions', opens || again);
   if (opens || again) must(started === nodesStarted(entries), 'the ack names what is cordoned');
-  if (waits) must(started === null, 'nothing is counted before the barrier');
+  if (cordons) must(started === null, 'nothing is counted before the barrier');
   const offers = after.matches('underway.answer.acking');
   const holds = after.matches('underway.answer.ackHeld');
-  if (!waits) must((offers || holds) === ackPending, 'an ack is offered until it is taken');
+  if (!cordons) must((offers || holds) === ackPending, 'an ack is offered until it is taken');
   if (event.type === 'xstate.done.actor.queueAck') {
     must(ackPending === (event['output'] !== true), 'an ack that the outbox took is not pending');
     must(holds === ackPending, 'an ack that was not taken waits');
@@ -95,25 +96,29 @@ const answers = (step: Step): void => {
   must(isDone === isOver, 'it is over exactly when the ack was taken and all drains ended');
 };
 
-/** How machines without a Node are awaited (DR-10). */
+/** How machines without a Node, and those above the limit, are awaited (DR-10, DR-19). */
 const awaitsNodes = (step: Step): void => {
   const { before, after } = step;
   const { entries, leftMs }: ReclaimInstructionContext = after.context;
   const searches = isTimer(step, 'searchStep');
   const isBeginning = step.event.type === 'xstate.init';
   const anyUnseen = anyAt(entries, 'Unseen');
+  const anyWaits = entries.some(({ phase }) => waits(phase));
   if (after.matches('underway')) {
-    must(after.matches('underway.nodes.awaitingNodes') === anyUnseen, 'who has no Node is awaited');
+    must(after.matches('underway.nodes.waiting') === anyWaits, 'who cannot start is awaited');
+    must(
+      after.matches('underway.nodes.waiting.queued') === (anyWaits && !anyUnseen),
+      'only those above the limit are queued',
+    );
   }
   if (searches) must(leftMs < before.context.leftMs, 'time passes');
-  if (leftMs <= 0) must(!anyUnseen, 'nobody is awaited after the deadline');
+  if (leftMs <= 0) must(!anyWaits, 'nobody is awaited after the deadline');
   exactly(
     step,
     'recordUnseen',
-    isBeginning && entriesIn(step.event['input'])
-      .some(({ phase }) => phase === 'Unseen'),
+    isBeginning && entriesIn(step.event['input']).some(({ phase }) => waits(phase)),
   );
-  exactly(step, 'recordNeverSeen', searches && leftMs <= 0);
+  exactly(step, 'recordNeverStarted', searches && leftMs <= 0);
 };
 
 /** The statechart with its real effects, down to the outbox. */
@@ -183,7 +188,7 @@ describeModel('reclaimInstruction', {
           entriesIn(event['input']).map(({ machine, phase }) => [machine, phase]),
         );
       }
-      if (actions.includes('recordNeverSeen')) return withoutUnseen(world);
+      if (actions.includes('recordNeverStarted')) return withoutWaiting(world);
       const received = asEntry(event['entry']);
       return received === undefined ? world : seen(world, received);
     },
