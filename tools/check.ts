@@ -18,6 +18,7 @@ const GENERATORS = [
   'tools/crd.ts',
   'tools/cli-docs.ts',
   'tools/metrics-docs.ts',
+  'tools/limits-docs.ts',
   'tools/fleet-docs.ts',
   'tools/cluster-docs.ts',
   'tools/reasons-docs.ts',

@@ -226,6 +226,13 @@ export const METRICS = catalogue({
     help: 'Active reclaim instructions, by state.',
     labels: ['state'],
   },
+  tidegate_cordons_refused_total: {
+    type: 'counter',
+    help: 'Cordon annotations and instructions of Nodes that are refused: the annotation is ' +
+      'malformed, too large or of another version; ids: the Node has too many instructions; ' +
+      'resumedInstructions: all Nodes together have too many.',
+    labels: ['bound'],
+  },
   tidegate_machines_without_node_total: {
     type: 'counter',
     help: 'Machines of reclaim instructions whose Node was never observed.',

@@ -249,7 +249,8 @@ export const REASONS = registry({
   CordonLeftAlone: {
     type: 'Warning',
     action: 'CordonNode',
-    sentence: 'A cordon annotation on the Node is not readable by this version and is not changed',
+    sentence:
+      'A cordon annotation is malformed, too large or of another version, and is left alone',
     canAct: 'platform',
     runbook: 'cordon-left-alone',
   },

@@ -13,6 +13,7 @@ import {
   type MachineObservation,
   type ShardFrame,
 } from '../domain/frames.ts';
+import { CORDON_LIMITS } from '../domain/drain/cordon-limits.ts';
 import { instructionId, machineId } from '../domain/ids.ts';
 import type { Requirement, RequirementOperator, ResourceMap, Taint } from '../domain/resources.ts';
 import { cutText, quoted } from '../domain/text.ts';
@@ -122,7 +123,13 @@ const bootstrapFrame = (request: BootstrapRequest): ShardFrame => {
 };
 
 const reclaimFrame = (instruction: ReclaimInstruction): ShardFrame => {
-  if (instruction.instructionId === '') throw new MalformedFrame('the instruction id is empty');
+  const { length } = instruction.instructionId;
+  if (length === 0) throw new MalformedFrame('the instruction id is empty');
+  if (length > CORDON_LIMITS.idCharacters) {
+    throw new MalformedFrame(
+      `the instruction id has ${length} characters, more than ${CORDON_LIMITS.idCharacters}`,
+    );
+  }
   const seconds = Number(instruction.gracePeriodSeconds);
   return {
     _tag: 'ReclaimOrdered',

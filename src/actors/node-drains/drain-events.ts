@@ -8,6 +8,7 @@ import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
+import { CORDON_LIMITS } from '../../domain/drain/cordon-limits.ts';
 import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { sameJson } from '../../domain/json-equality.ts';
@@ -50,6 +51,10 @@ export interface DrainEvents {
   readonly cordonFailing: (subject: DrainSubject, problem: string) => void;
   /** A cordon annotation that this version must not change (DR-01). */
   readonly leftAlone: (subject: DrainSubject, owner: string, why: string) => void;
+  /** Nodes with instructions beyond the bound; none is not recorded (DR-07). */
+  readonly notResumed: (subjects: readonly DrainSubject[]) => void;
+  /** A drain of the Node has as many instructions as it may have (DR-07); recorded once. */
+  readonly full: (subject: DrainSubject, owner: string) => void;
   /** The requested grace exceeds the maximum (DR-16). */
   readonly clamped: (subject: DrainSubject, askedSeconds: number, seconds: number) => void;
 }
@@ -89,6 +94,7 @@ const endNote = ({ end, seconds, lastError, volumes }: EndedDrain): string => {
 export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEvents => {
   const recordAbout = (subject: DrainSubject, reason: ReasonName, note: string): void =>
     record({ regarding: nodeOf(subject), reason, note });
+  const recordedFull = new WeakSet<DrainSubject>();
   return {
     started: (subject, { ids, pods, deadlineMs }) => {
       telemetry.log('info', 'Drain started', { node: subject.name, instruction: ids.join(',') });
@@ -112,6 +118,7 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
       recordAbout(subject, 'CordonFailing', `Cannot cordon: ${problem}`);
     },
     leftAlone: (subject, owner, why) => {
+      telemetry.count('tidegate_cordons_refused_total', 1, { bound: 'annotation' });
       telemetry.log('warn', 'Unrecognized cordon annotation left unchanged', {
         node: subject.name,
         owner,
@@ -121,6 +128,34 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
         subject,
         'CordonLeftAlone',
         `Unrecognized annotation "${CORDON_PREFIX}${owner}": ${why}`,
+      );
+    },
+    notResumed: (subjects) => {
+      const [first] = subjects;
+      if (first === undefined) return;
+      const nodes = subjects.length;
+      telemetry.count('tidegate_cordons_refused_total', nodes, { bound: 'resumedInstructions' });
+      telemetry.log('warn', 'Instructions on Nodes not resumed', { nodes, node: first.name });
+      recordAbout(
+        first,
+        'CordonLeftAlone',
+        `Drains go on without acknowledgement: "${CORDON_PREFIX}reclaim" of ${nodes} Nodes names ` +
+          `instructions beyond ${CORDON_LIMITS.resumedInstructions}; remove those that no shard gave`,
+      );
+    },
+    full: (subject, owner) => {
+      telemetry.count('tidegate_cordons_refused_total', 1, { bound: 'ids' });
+      if (recordedFull.has(subject)) return;
+      recordedFull.add(subject);
+      telemetry.log('warn', 'Instructions refused: node has too many', {
+        node: subject.name,
+        owner,
+      });
+      recordAbout(
+        subject,
+        'CordonLeftAlone',
+        `Further instructions refused: "${CORDON_PREFIX}${owner}" names ${CORDON_LIMITS.ids} ` +
+          'already; remove the annotation if no shard gave them',
       );
     },
     clamped: (subject, askedSeconds, seconds) =>

@@ -4,7 +4,7 @@
  *
  * Promises: an instruction never starts twice, and is acked again when it is repeated (DR-03);
  * instructions found on Nodes resume before anything new, and are acked once more by each process
- * (DR-12, DR-13); a machine without a Node is recorded and not counted, and is awaited only while
+ * (DR-12, DR-13), up to a bound (DR-07); a machine without a Node is recorded and not counted, and is awaited only while
  * it is bound to this cluster; an entry that names a Node is shown on the machine of that Node
  * (DR-10).
  */
@@ -35,8 +35,10 @@ import { type ActorRegistry, actorRegistry, innermostState } from '../actor-regi
 import type { Informer } from '../informers/informer.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import type { DrainEvents } from './drain-events.ts';
-import type { DrainEvent, DrainRegistry } from './drains.ts';
+import type { DrainEvent } from './drain-index.ts';
+import type { DrainRegistry } from './drains.ts';
 import {
+  AckedInstructions,
   awaitedEntries,
   type InstructionEntry,
   instructionsOnNodes,
@@ -47,9 +49,6 @@ import {
 } from '../../domain/drain/reclaim-index.ts';
 import { ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
-
-/** The number of remembered acks of earlier terms; the oldest is evicted. */
-const ACKED_MAX = 1000;
 
 export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
 
@@ -65,7 +64,7 @@ export interface ReclaimsOptions {
   readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
   readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has'>;
   readonly record: RecordEvent;
-  readonly events: Pick<DrainEvents, 'clamped'>;
+  readonly events: Pick<DrainEvents, 'clamped' | 'notResumed'>;
 }
 
 /** All active instructions; none, and not leading, at first. */
@@ -76,8 +75,7 @@ export class ReclaimRegistry {
   readonly #recovery: ReclaimRecovery;
   readonly #lives = new MachineLives();
   readonly #targets: ReclaimTargets;
-  /** Instructions that this process has acked. */
-  readonly #acked = new Set<string>();
+  readonly #acked = new AckedInstructions();
   readonly #subscription = new Subscription();
   readonly #awaited = () => awaitedEntries(this.#registry.entries());
   #isLeading = false;
@@ -110,12 +108,12 @@ export class ReclaimRegistry {
   readonly onLeading = (): void => {
     if (this.#isLeading) return;
     this.#isLeading = true;
-    const { nodes, machineOf } = this.#options;
-    for (const instruction of instructionsOnNodes(nodes.values(), machineOf)) {
-      const { id } = instruction;
-      const ackPending = !id.startsWith(RECOVERED_PREFIX) && !this.#acked.has(id);
-      this.#registry.consider({ ...instruction, ackPending });
+    const { nodes, machineOf, events } = this.#options;
+    const { instructions, leftOut } = instructionsOnNodes(nodes.values(), machineOf);
+    for (const instruction of instructions) {
+      this.#registry.consider({ ...instruction, ackPending: this.#acked.resume(instruction.id) });
     }
+    events.notResumed(leftOut);
   };
 
   readonly onLeadershipLost = (): void => {
@@ -142,11 +140,8 @@ export class ReclaimRegistry {
       instructionId: instructionId(id),
       nodesStarted,
     });
-    if (!isTaken) return false;
-    this.#acked.add(id);
-    const [oldest] = this.#acked;
-    if (this.#acked.size > ACKED_MAX && oldest !== undefined) this.#acked.delete(oldest);
-    return true;
+    if (isTaken) this.#acked.add(id);
+    return isTaken;
   }
 
   #releaseEvictions({ id, entries }: ReclaimInstructionContext): void {

@@ -15,7 +15,7 @@ import type {
 } from '../../../src/actors/pod-evictions/pod-evictions.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { annotationOf } from '../../../src/domain/drain/cordon.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
@@ -42,6 +42,7 @@ export interface DrainRigOptions {
   readonly volumes?: readonly string[];
   /** False when the operator does not lead at first. */
   readonly leads?: boolean;
+  readonly telemetry?: Telemetry;
 }
 
 type Intercept = (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent>;
@@ -151,6 +152,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
 
 /** A cluster, a session and a process, all on one simulated time. */
 export const drainRig = (options: DrainRigOptions = {}) => {
+  const { telemetry = silentTelemetry } = options;
   const time = simulatedTime();
   const log: string[] = [];
   const nodes = fakeObjects(NODES, projectNode);
@@ -211,7 +213,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     const environment = makeActorEnvironment({
       time,
       runtime,
-      telemetry: silentTelemetry,
+      telemetry,
       firstSeed: 1,
     });
     const record = (note: EventNote): void => {
@@ -221,7 +223,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       }
       notes.push(note);
     };
-    const events = drainEvents(silentTelemetry, record);
+    const events = drainEvents(telemetry, record);
     const objects = () =>
       [...machineObjects.values()].map((known) => ({ ...EMPTY_OBJECT, ...known }));
     const machineOf = ({ name }: { readonly name: string }) =>

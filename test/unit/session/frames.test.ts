@@ -158,6 +158,17 @@ describe('readShardFrame', () => {
     expect(grace(2n ** 62n)).toBe(Number.MAX_SAFE_INTEGER);
   });
 
+  test('DR-07: takes an instruction id of 320 characters, and refuses a longer one', () => {
+    const instruction = (length: number) =>
+      read({ case: 'reclaimInstruction', value: { instructionId: 'i'.repeat(length) } });
+    expect(instruction(320)._tag).toBe('ReclaimOrdered');
+    expect(instruction(321)).toMatchObject({
+      _tag: 'Unreadable',
+      problem:
+        'Cannot use a ReclaimInstruction: the instruction id has 321 characters, more than 320',
+    });
+  });
+
   test('reports malformed messages and unknown payloads', () => {
     expect(readShardFrame(new Uint8Array())).toMatchObject({
       problem: 'Cannot use a frame: its payload is unknown to this version',
