@@ -4,6 +4,7 @@
  * Each rule is tried twice: on the project, and on a planted file that breaks it. A message names
  * the file, the line, and the remedy.
  */
+import { basename } from 'node:path';
 import { type AnyStateMachine, createMachine } from 'xstate';
 import { describe, expect, test } from 'vitest';
 import { fleetMachine } from '../packages/stand-in-fleet/src/machine.ts';
@@ -11,6 +12,7 @@ import { MACHINES } from '../src/machines/index.ts';
 import { chartOf } from '../src/view/chart/chart.ts';
 import { machineJson } from '../src/view/chart/chart-config.ts';
 import { chartDrift } from '../tools/chart-drift.ts';
+import { patched, plantedBugs, simulatedPatches } from './mutants/planted-bugs.ts';
 import { blanked } from './tidy/blanking.ts';
 import { CITATION_RULES } from './tidy/citations.ts';
 import { brokenLinks, pages } from './tidy/links.ts';
@@ -194,6 +196,21 @@ describe('tidy documentation', () => {
       'A link leads nowhere: "README.md" has no heading "nowhere"',
     ]);
   });
+});
+
+describe('tidy planted bugs', () => {
+  const bugs = plantedBugs().map((bug) => [bug.name, bug] as const);
+
+  test.each(bugs)('%s names a test that exists', (_, { testFile, testTitle }) => {
+    expect(files.find(({ path }) => path === testFile)?.text).toContain(testTitle);
+  });
+
+  test.each(simulatedPatches().map((patch) => [basename(patch), patch]))(
+    '%s can be planted in a simulation',
+    (_, patch) => {
+      expect(patched(patch).size).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe('tidy packages', () => {

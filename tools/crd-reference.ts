@@ -22,18 +22,12 @@ const enumText = (schema: JsonRecord): string => {
   return words.length === 0 ? '' : ` One of ${words.map((word) => code(String(word))).join(', ')}.`;
 };
 
-/** The validation rules of a field, and of the items of a list, which have no row of their own. */
-const rulesText = (schema: JsonRecord): string =>
-  [schema, asRecord(schema['items']) ?? {}]
-    .flatMap((one) => asList(one['x-kubernetes-validations']) ?? [])
-    .map((rule) => ` ${asText(asRecord(rule)?.['message']) ?? ''}.`).join('');
-
 const fieldRow = (path: string, schema: JsonRecord, isRequired: boolean): string =>
   row([
     code(path),
     typeName(schema),
     isRequired ? 'yes' : '',
-    `${asText(schema['description']) ?? ''}${enumText(schema)}${rulesText(schema)}`,
+    `${asText(schema['description']) ?? ''}${enumText(schema)}`,
   ]);
 
 const fieldRows = (path: string, schema: JsonRecord): readonly string[] => {

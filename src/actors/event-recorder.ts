@@ -2,7 +2,7 @@
  * Records notes as Kubernetes Events, asynchronously.
  *
  * Promises: `record` never blocks and never throws; equal notes form one Event with a series; the
- * queue is bounded, and overflow is dropped and counted.
+ * queue is bounded, and overflow is dropped and counted, except for unlimited notes.
  */
 import { defer, Subject } from 'rxjs';
 import type { EventNote, RecordEvent } from '../api/event-note.ts';
@@ -74,13 +74,12 @@ export const startEventRecorder = (
 
   const record: RecordEvent = (note) => {
     if (stopped) return;
-    const verdict = seriesIndex.note(
-      `${objectOf(note)} ${note.reason} ${note.note}`,
-      objectOf(note),
-      time.now(),
-    );
+    const object = objectOf(note);
+    const isUnlimited = note.isUnlimited === true;
+    const key = `${object} ${note.reason} ${note.note}`;
+    const verdict = seriesIndex.note(key, isUnlimited ? null : object, time.now());
     if (verdict._tag === 'Counted') return count('counted');
-    const room = waiting.size < WAITING_EVENTS_MAX;
+    const room = isUnlimited || waiting.size < WAITING_EVENTS_MAX;
     if (verdict._tag === 'TooMany' || !room) return count('dropped');
     const { number, count: times, firstMs, lastMs } = verdict.series;
     waiting.set(number, times);

@@ -3,6 +3,7 @@ import { Schema } from 'effect';
 import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
 import { ageColumn, type CustomResource } from './crd.ts';
 import {
+  atomic,
   int32Field,
   LabelKeyField,
   LabelSelectorField,
@@ -13,8 +14,9 @@ import {
 } from './fields.ts';
 
 const TopologySpreadField = Schema.Struct({
-  maxSkew: int32Field(1).annotate({
-    description: 'Maximum difference in machines between two values of the topology key.',
+  maxSkew: int32Field().annotate({
+    description: 'Maximum difference in machines between two values of the topology key; at ' +
+      'least 1 with `DoNotSchedule`.',
   }),
   topologyKey: LabelKeyField.annotate({
     description: 'Machine label over whose values to spread.',
@@ -59,8 +61,7 @@ export const CapacityRequestSpec = Schema.Struct({
   }),
   topologySpread: Schema.optionalKey(
     Schema.Array(TopologySpreadField).check(Schema.isMaxLength(REQUEST_LIMITS.spreads)).annotate({
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['topologyKey', 'whenUnsatisfiable'],
+      ...atomic,
       description: 'How evenly to spread the machines of equal requests.',
     }),
   ),

@@ -18,6 +18,8 @@ export interface EventNote {
   readonly regarding: Regarding;
   readonly reason: ReasonName;
   readonly note: string;
+  /** No limit drops it: the start or the end of a drain, one of each (DR-42). */
+  readonly isUnlimited?: true;
 }
 
 /** Accepts a note without blocking; delivery is best effort. */

@@ -37,7 +37,7 @@ export const int32Field = (minimum: number = INT32.minimum) =>
     .annotate({ format: 'int32' });
 
 /** A non-empty text. */
-export const NonEmptyText = Schema.String.check(Schema.isMinLength(1));
+const NonEmptyText = Schema.String.check(Schema.isMinLength(1));
 
 const ShortText = Schema.String.check(Schema.isMaxLength(REQUEST_LIMITS.textCharacters));
 
@@ -50,28 +50,16 @@ export const LabelKeyField = Schema.String.check(
 /** RFC 3339. */
 export const TimestampField = Schema.String.annotate({ format: 'date-time' });
 
-const atomic = { 'x-kubernetes-list-type': 'atomic' } as const;
+/** A list that is replaced as a whole; its items may repeat. */
+export const atomic = { 'x-kubernetes-list-type': 'atomic' } as const;
 
 const LABEL_OPERATORS = '`In`, `NotIn`, `Exists` or `DoesNotExist`';
 
 /**
- * The two rules that field schemas cannot express. `operator` is no enum, as in the Kubernetes
- * types: an Event reports an unknown operator with a remedy, together with the request's other
- * problems.
+ * A condition on the labels of a machine. `operator` is no enum, as in the Kubernetes types: an
+ * Event reports an unknown operator with a remedy, together with the request's other problems. No
+ * rule relates operator and values: the shard takes every combination.
  */
-const operatorRules = [
-  {
-    rule: "!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)",
-    message: 'In and NotIn need at least one value',
-  },
-  {
-    rule: "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || " +
-      'size(self.values) == 0',
-    message: 'Exists and DoesNotExist take no values',
-  },
-] as const;
-
-/** A condition on the labels of a machine. */
 const RequirementField = Schema.Struct({
   key: LabelKeyField.annotate({ description: 'Label that the condition is on.' }),
   operator: ShortText.annotate({
@@ -80,10 +68,10 @@ const RequirementField = Schema.Struct({
   values: Schema.optionalKey(
     Schema.Array(ShortText).check(Schema.isMaxLength(REQUEST_LIMITS.values)).annotate({
       ...atomic,
-      description: 'One of these (`In`) or none of these (`NotIn`). Empty for the others.',
+      description: 'One of these (`In`) or none of these (`NotIn`). No meaning for the others.',
     }),
   ),
-}).annotate({ 'x-kubernetes-validations': operatorRules });
+});
 
 /** Conditions that all hold; at most `max`. */
 export const requirementsField = (max: number) =>

@@ -238,6 +238,11 @@ export const METRICS = catalogue({
     help: 'Machines of reclaim instructions whose Node was never observed.',
     labels: [],
   },
+  tidegate_reclaim_instructions_changed_total: {
+    type: 'counter',
+    help: 'Machines that a repeated instruction id named for the first time; not reclaimed.',
+    labels: [],
+  },
   tidegate_evictions_total: {
     type: 'counter',
     help: 'Eviction calls by outcome.',

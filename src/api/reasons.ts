@@ -82,8 +82,7 @@ export const REASONS = registry({
   FieldsLeftOut: {
     type: 'Warning',
     action: 'ReadMachine',
-    sentence:
-      'The fleet reports malformed fields of the machine; its object is written without them',
+    sentence: 'Malformed fields of the machine are left out of its object',
     canAct: 'provider',
     runbook: 'fields-left-out',
   },
@@ -233,6 +232,13 @@ export const REASONS = registry({
     canAct: 'provider',
     runbook: 'machine-without-node',
   },
+  InstructionChanged: {
+    type: 'Warning',
+    action: 'DrainNode',
+    sentence: 'The shard repeated an instruction id with another machine, which is not reclaimed',
+    canAct: 'provider',
+    runbook: 'instruction-changed',
+  },
   CordonFailing: {
     type: 'Warning',
     action: 'CordonNode',
@@ -277,8 +283,7 @@ export const REASONS = registry({
   BudgetNeverAllows: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence:
-      'The budget counts controllers and its pods have none, so it never allows an eviction',
+    sentence: 'The budget counts controllers and its pods have none: it allows no eviction',
     canAct: 'application',
     runbook: 'budget-never-allows',
   },

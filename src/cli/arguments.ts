@@ -1,8 +1,10 @@
 /**
- * Rewrites arguments of the Go operator, so that an image swap needs no manifest change (CLU-05).
+ * Rewrites arguments of the Go operator and of the Go pod controller, so that an image swap needs
+ * no other flags (CLU-05).
  *
- * Promises: `-cluster-id x`, `-cluster-id=x` and their forms with two dashes are equivalent; flags
- * without a command mean `operator`; arguments in our form are unchanged.
+ * Promises: `-cluster-id x`, `-cluster-id=x` and their forms with two dashes are equivalent; a flag
+ * under its Go name is ours; flags without a command mean `operator`; arguments in our form are
+ * unchanged.
  */
 
 /** Flags that need no command. */
@@ -10,6 +12,18 @@ const ABOUT_OURSELVES = new Set(['--help', '-h', '--version', '-v', '--completio
 
 /** One dash and a name of two or more letters, as Go's flag package writes it. */
 const GO_FLAG = /^-[A-Za-z][-A-Za-z0-9]+(=.*)?$/s;
+
+/** Names of flags that differ, in Go and here. */
+const GO_NAMES = [['--priority-class-defaults', '--priority-class-defaults-file']] as const;
+
+const underOurName = (argument: string): string => {
+  for (const [theirs, ours] of GO_NAMES) {
+    if (argument === theirs || argument.startsWith(`${theirs}=`)) {
+      return ours + argument.slice(theirs.length);
+    }
+  }
+  return argument;
+};
 
 const withTwoDashes = (argument: string): string =>
   GO_FLAG.test(argument) ? `-${argument}` : argument;
@@ -19,7 +33,7 @@ export const normalizedArguments = (given: readonly string[]): readonly string[]
   const end = given.indexOf('--');
   const ours = end === -1 ? given : given.slice(0, end);
   const rest = end === -1 ? [] : given.slice(end);
-  const flags = ours.map(withTwoDashes);
+  const flags = ours.map((argument) => underOurName(withTwoDashes(argument)));
   const first = flags[0];
   const name = first?.split('=', 1)[0] ?? '';
   const verbless = first?.startsWith('-') === true && !ABOUT_OURSELVES.has(name);

@@ -21,6 +21,16 @@ export const backoffMs = (limits: BackoffLimits, attempt: number, seed: Seed): n
   return Math.round(floorMs + (stepMs - floorMs) * unitInterval(seed));
 };
 
+/** A pod that needs no slot by the cache, and whose budget refuses: the cache is behind. */
+const RECHECK = { firstMs: 1000, lastMs: 10_000 };
+const RECHECK_DOUBLINGS_MAX = 4;
+
+/** The delay before the eviction of this number, when the pod does not change before. */
+export const recheckMs = (attempt: number): number => {
+  const doublings = Math.min(Math.max(attempt, 1) - 1, RECHECK_DOUBLINGS_MAX);
+  return Math.min(RECHECK.lastMs, RECHECK.firstMs * 2 ** doublings);
+};
+
 /** A refusal repeats until a person changes something. */
 const REFUSAL = { firstMs: 10_000, lastMs: 300_000 };
 const REFUSAL_DOUBLINGS_MAX = 10;

@@ -2,7 +2,8 @@
  * Decides which notes become new Events, which are only counted, and which exceed the limit.
  *
  * Promises: equal notes about one object form a series with a count, written at most once a minute;
- * one object cannot flood the cluster with different notes; memory is bounded.
+ * one object cannot flood the cluster with different notes, and notes that must arrive are exempt;
+ * memory is bounded.
  */
 
 /** Repeats within this time of a write are counted but not written. */
@@ -37,8 +38,11 @@ export type SeriesVerdict =
 
 /** Series that are remembered. */
 export interface EventSeriesIndex {
-  /** `key` identifies the note, `object` its object; `nowMs` is the wall clock. */
-  readonly note: (key: string, object: string, nowMs: number) => SeriesVerdict;
+  /**
+   * `key` identifies the note, `object` its object; null exempts it from the limit of its object.
+   * `nowMs` is the wall clock.
+   */
+  readonly note: (key: string, object: string | null, nowMs: number) => SeriesVerdict;
   readonly size: () => number;
 }
 
@@ -62,7 +66,8 @@ export const eventSeriesIndex = (): EventSeriesIndex => {
   const windows = new Map<string, Window>();
   let begun = 0;
 
-  const mayBegin = (object: string, nowMs: number): boolean => {
+  const mayBegin = (object: string | null, nowMs: number): boolean => {
+    if (object === null) return true;
     const last = windows.get(object);
     const current = last !== undefined && nowMs - last.sinceMs < OBJECT_WINDOW_MS
       ? last

@@ -88,4 +88,5 @@ export type ShardEvent =
   | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
   /** The stream's first `rollup` ack: machines not replayed by now are not bound. */
   | { readonly _tag: 'Resynced'; readonly stream: number }
+  /** The end of a connected stream, opened or not: frames may precede the ack of its `hello`. */
   | { readonly _tag: 'StreamEnded'; readonly stream: number };

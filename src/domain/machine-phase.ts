@@ -2,8 +2,8 @@
  * From the shard's frames to the phase of an UpcomingNode: facts in, verdict out.
  *
  * Promises: every sequence of states ends where UPN-01 says, also when frames were superseded by
- * newer ones; what a verdict needs to know of the past is the machine's last phase, and a phase
- * that was written can be read back from the object's phase.
+ * newer ones; what a verdict needs to know of the past is the machine's last phase, which can be
+ * read back from its object, and whether it was being created.
  */
 import type { MachineState } from './frames.ts';
 
@@ -39,10 +39,14 @@ const PHASE_OF = {
   Failed: 'Failed',
 } as const satisfies Record<Exclude<MachineState, 'Idle' | 'Deleting'>, Phase>;
 
-/** The effect of IDLE: launched while it was being created, else no longer bound. */
-const afterIdle = (phase: MachinePhase): MachinePhase => {
+/**
+ * The effect of IDLE: launched while it was being created, else no longer bound. Without a frame
+ * that says otherwise, an object in Provisioning was being created.
+ */
+const afterIdle = (phase: MachinePhase, last: MachineState = 'Creating'): MachinePhase => {
   switch (phase) {
     case 'Provisioning':
+      return last === 'Creating' ? 'Launched' : 'Gone';
     case 'Launched':
       return 'Launched';
     case 'Draining':
@@ -59,13 +63,15 @@ const afterIdle = (phase: MachinePhase): MachinePhase => {
 /**
  * The phase after one more frame. `phase` is what the machine's last frame led to or, when
  * this process has seen none, the phase that its object shows; `undefined` for a machine of which
- * nothing is known, and IDLE or DELETING of such a machine leave it unknown.
+ * nothing is known, and IDLE or DELETING of such a machine leave it unknown. `last` is the state of
+ * its last frame, when this process has seen one.
  */
 export const follow = (
   phase: MachinePhase | undefined,
   state: MachineState,
+  last?: MachineState,
 ): MachinePhase | undefined => {
-  if (state === 'Idle') return phase === undefined ? undefined : afterIdle(phase);
+  if (state === 'Idle') return phase === undefined ? undefined : afterIdle(phase, last);
   if (state === 'Deleting') return phase === undefined ? undefined : 'Gone';
   return PHASE_OF[state];
 };

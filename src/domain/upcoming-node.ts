@@ -102,7 +102,7 @@ export const reportOf = (
   const before = previous?.phase ?? undefined;
   const isNew = previous === undefined || (before !== undefined && endsObject(before));
   return {
-    phase: follow(before, frame.state) ?? null,
+    phase: follow(before, frame.state, previous?.state) ?? null,
     state: frame.state,
     spec: specText(frame),
     providerId: frame.providerId === '' ? previous?.providerId ?? '' : frame.providerId,

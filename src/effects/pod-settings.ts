@@ -5,7 +5,7 @@
  * different processes may lead pods and sessions.
  */
 import { OPERATOR_OPTIONS } from './operator-options.ts';
-import { defaulted, text } from './option-kinds.ts';
+import { defaulted, listen, text } from './option-kinds.ts';
 import { decodeOptions, type Given, type Settled } from './options.ts';
 import { POD_DEMAND_OPTIONS, podPolicyOf, type PodSettings } from './pod-demand-options.ts';
 import { type OperatorSettings, type ProcessEnvironment, processSettings } from './settings.ts';
@@ -17,7 +17,12 @@ export const POD_VARIABLES = 'TIDEGATE_PODS';
 export const POD_OPTIONS = {
   kubeconfig: OPERATOR_OPTIONS.kubeconfig,
   ...POD_DEMAND_OPTIONS,
-  metricsAddress: OPERATOR_OPTIONS.metricsAddress,
+  metricsAddress: defaulted(listen, {
+    name: 'metrics-addr',
+    help: OPERATOR_OPTIONS.metricsAddress.help,
+    // That of the Go pod controller (CLU-05).
+    default: ':8080',
+  }),
   healthAddress: OPERATOR_OPTIONS.healthAddress,
   inspectAddress: OPERATOR_OPTIONS.inspectAddress,
   recordFile: OPERATOR_OPTIONS.recordFile,

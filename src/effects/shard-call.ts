@@ -48,7 +48,7 @@ const SESSION_PATH = `/${Shard.typeName}/${Shard.method.session.name}`;
 const FLOW_CONTROL_BYTES = 8 * 1024 * 1024;
 
 /** Go's servers close connections that ping more often than every 5 minutes (WIRE-06). */
-export const KEEPALIVE_MS = 6 * 60 * 1000;
+const KEEPALIVE_MS = 6 * 60 * 1000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 
 const OPTIONS = {

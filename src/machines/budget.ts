@@ -16,7 +16,9 @@ import {
   freeSlots,
   nextReservationEndMs,
   openReservations,
+  releaseReservation,
   type Reservation,
+  retainReservation,
 } from '../domain/drain/slots.ts';
 import type { ResourceVersion, Uid } from '../domain/ids.ts';
 import { isOlder } from '../domain/resource-versions.ts';
@@ -91,6 +93,9 @@ export type BudgetEvent =
     readonly resourceVersion: ResourceVersion;
     readonly nowMs: number;
   }
+  | { readonly type: 'pod.released'; readonly pod: Uid; readonly nowMs: number }
+  /** A released pod must leave after all. */
+  | { readonly type: 'pod.wanted'; readonly pod: Uid }
   | {
     readonly type: 'watch.progressed';
     readonly resourceVersion: ResourceVersion;
@@ -248,6 +253,20 @@ export const budget = setup({
         const next = { ...context, nowMs, reservations };
         return { nowMs, ...settled(next) };
       }),
+    },
+    'pod.released': {
+      target: '.counting',
+      actions: assign(({ context, event: { pod, nowMs } }) => {
+        const reservations = releaseReservation(context.reservations, pod, nowMs);
+        const next = { ...context, nowMs, reservations };
+        return { nowMs, ...settled(next) };
+      }),
+    },
+    'pod.wanted': {
+      target: '.counting',
+      actions: assign(({ context, event: { pod } }) => ({
+        reservations: retainReservation(context.reservations, pod),
+      })),
     },
     'watch.progressed': {
       target: '.counting',

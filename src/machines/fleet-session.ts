@@ -85,6 +85,8 @@ export const fleetSession = setup({
   actions: {
     requestRollup: () => {},
     closeSending: () => {},
+    /** Frames may arrive from now on. */
+    setConnected: () => {},
     publishOpened: () => {},
     publishResynced: () => {},
     logUnprovenResync: () => {},
@@ -172,6 +174,7 @@ export const fleetSession = setup({
     connected: {
       description: 'A stream is being opened, used or closed; exiting this state cancels it.',
       entry: assign({ stream: ({ context }) => context.stream + 1 }),
+      exit: 'publishStreamEnded',
       invoke: {
         id: 'holdStream',
         src: 'holdStream',
@@ -217,6 +220,7 @@ export const fleetSession = setup({
         },
         greeting: {
           description: 'Waiting for the ack of the Hello; frames may already arrive.',
+          entry: 'setConnected',
           initial: 'intact',
           states: {
             intact: {

@@ -3,9 +3,10 @@
  *
  * Promises: a watch starts only from a resourceVersion of a complete list or a watch; a closed
  * watch resumes without a list; only an expired resourceVersion or a request of a reader leads to a
- * list; silence longer than the idle deadline is a fault; every retry has backoff with full jitter,
- * cut short when the API server answers another collection, and only a watch that delivered
- * something resets the backoff. Objects bypass the statechart.
+ * list, at once unless the one before led nowhere; silence longer than the idle deadline is a
+ * fault; every retry has backoff with full jitter, cut short when the API server answers another
+ * collection, and only a watch that delivered something resets the backoff. Objects bypass the
+ * statechart.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -35,6 +36,8 @@ export interface ListWatchContext extends ListWatchInput {
   readonly resourceVersion: string | null;
   /** True when the current watch has received something. */
   readonly received: boolean;
+  /** The last watch ended with a 410, and none has received anything since. */
+  readonly expired: boolean;
   /** False after pages that took longer than the continue token lives. */
   readonly paged: boolean;
   /** The delay that the server requested. */
@@ -105,6 +108,7 @@ export const listWatch = setup({
       retryAfterMs: failure._tag === 'Fault' ? failure.retryAfterMs : 0,
     })),
     clearResourceVersion: assign({ resourceVersion: null }),
+    setExpired: assign({ expired: true }),
     /** Do not page again after the continue token expired. */
     askForWhole: assign({ paged: false }),
     setResourceVersion: assign((_, outcome: ListOutcome) =>
@@ -116,14 +120,16 @@ export const listWatch = setup({
       resourceVersion,
       attempt: 0,
       received: true,
+      expired: false,
       problem: '',
     })),
   },
   guards: {
     listed: (_, outcome: ListOutcome) => outcome._tag === 'Listed',
     expired: (_, outcome: ListOutcome | WatchEnding) => outcome._tag === 'Expired',
-    expiredAfterProgress: ({ context }, ending: WatchEnding) =>
-      ending._tag === 'Expired' && context.attempt === 0,
+    /** The new list is not followed by a 410 again, so it needs no backoff. */
+    expiredFirst: ({ context }, ending: WatchEnding) =>
+      ending._tag === 'Expired' && !context.expired,
     refused: (_, outcome: ListOutcome | WatchEnding) => outcome._tag === 'Refused',
     endedAfterProgress: ({ context }, ending: WatchEnding) =>
       ending._tag === 'Ended' && context.received,
@@ -142,6 +148,7 @@ export const listWatch = setup({
     attempt: 0,
     resourceVersion: null,
     received: false,
+    expired: false,
     paged: true,
     retryAfterMs: 0,
     problem: '',
@@ -197,9 +204,13 @@ export const listWatch = setup({
             reenter: true,
           },
           {
-            guard: { type: 'expiredAfterProgress', params: ({ event }) => event.output },
+            guard: { type: 'expiredFirst', params: ({ event }) => event.output },
             target: 'listing',
-            actions: [{ type: 'setFailure', params: failing }, 'clearResourceVersion'],
+            actions: [
+              { type: 'setFailure', params: failing },
+              'clearResourceVersion',
+              'setExpired',
+            ],
           },
           {
             guard: { type: 'expired', params: ({ event }) => event.output },

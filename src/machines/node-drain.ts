@@ -245,14 +245,13 @@ export const nodeDrain = setup({
               description: 'Cordoned; waiting until the instruction releases evictions.',
               meta: { reason: 'WaitingForBarrier' },
               tags: 'waiting',
-              entry: 'recordStarted',
+              entry: ['recordStarted', 'showDraining'],
               always: [ended, { guard: 'released', target: 'draining' }],
               on: { 'order.joined': { target: 'planning', actions: joined } },
             },
             draining: {
               description: 'Pods are evicted, tier by tier.',
               initial: 'choosing',
-              entry: 'showDraining',
               on: { 'order.joined': { target: 'planning', actions: joined } },
               states: {
                 choosing: {

@@ -8,7 +8,7 @@
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
-import { backoffMs, refusalBackoffMs } from '../domain/backoff.ts';
+import { backoffMs, recheckMs, refusalBackoffMs } from '../domain/backoff.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import { type PodFacts, sameNeed } from '../domain/drain/pod-facts.ts';
 import type { SlotBlocker } from '../domain/drain/slots.ts';
@@ -17,7 +17,6 @@ import { required } from './required.ts';
 
 /** API server faults and conflicts. */
 const RETRY = { firstMs: 500, lastMs: 30_000 };
-const RECHECK_MS = 1000;
 /** How long the cache has to show the effect of a call with a lost answer. */
 const CACHE_LOOK_MS = 2000;
 
@@ -174,7 +173,7 @@ export const podEviction = setup({
     retryBackoff: ({ context }) => backoffMs(RETRY, context.attempt, context.seed),
     /** `src/actors/pod-evictions` cuts it short for the last tries before the deadline. */
     refusalBackoff: ({ context }) => refusalBackoffMs(context.attempt),
-    recheckDelay: RECHECK_MS,
+    recheckDelay: ({ context }) => recheckMs(context.attempt),
     cacheLook: CACHE_LOOK_MS,
   },
 }).createMachine({
@@ -279,7 +278,8 @@ export const podEviction = setup({
       states: {
         unsettled: {
           description:
-            'The pod or its budget changed during the request; it is checked again shortly.',
+            'The pod or its budget changed during the request; retried when the pod changes, or ' +
+            'with backoff.',
           meta: { reason: 'BudgetUnsettled' },
           on: {
             'pod.observed': {

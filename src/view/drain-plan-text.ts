@@ -1,4 +1,5 @@
 /** The plan of a drain as text: a table of the tiers, then warnings and unknowns. */
+import { TOLERATES_TEXT } from '../domain/drain/plan.ts';
 import { duration } from './duration.ts';
 import type {
   DrainPlanView,
@@ -76,7 +77,7 @@ const STAYS: Readonly<Record<PlannedStay['role'], string>> = {
   DaemonSet: 'is managed by a DaemonSet',
   Mirror: 'is a mirror pod of the kubelet',
   Finished: 'has finished',
-  ToleratesCordon: 'tolerates the cordon and would be rescheduled here',
+  ToleratesCordon: TOLERATES_TEXT,
 };
 
 /** The plan as text that ends in a line break. */

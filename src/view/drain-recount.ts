@@ -17,11 +17,11 @@ import {
   type DrainProgress,
   drainProgress,
   planOf,
+  returnedOwners,
   type TierKey,
 } from '../domain/drain/plan.ts';
 import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
-import type { Uid } from '../domain/ids.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { type BlockerReason, reportedBlocker } from './reported-blockers.ts';
 
@@ -78,21 +78,14 @@ const startedTiers = (
 const coveringBudgets = (pod: DrainPod, budgets: readonly Budget[]): readonly Budget[] =>
   budgets.filter((budget) => budgetCovers(budget, pod));
 
-/** Controllers whose pods are terminating: a pod that they recreate past the cordon stays. */
-const evictedOwners = (pods: readonly DrainPod[]): ReadonlySet<Uid> =>
-  new Set(
-    pods.flatMap(({ terminating, controller }) =>
-      terminating && controller !== null ? [controller.uid] : []
-    ),
-  );
-
 /** The drain of a node, counted anew from its facts; `annotation` has its begin and deadline. */
 export const recountDrain = (
   facts: NodeFacts,
   annotation: CordonAnnotation | undefined,
 ): Recount => {
   const { node, budgets, nowMs, own } = facts;
-  const plan = planOf(facts.pods, { own, evictedOwners: evictedOwners(facts.pods) });
+  const sinceMs = annotation?.sinceMs ?? Number.POSITIVE_INFINITY;
+  const plan = planOf(facts.pods, { own, evictedOwners: returnedOwners(facts.pods, sinceMs) });
   const startedTo = startedTiers(plan, annotation, nowMs);
   const blockerNow = (pod: DrainPod, tier: TierKey): Blocker => {
     const covering = coveringBudgets(pod, budgets);

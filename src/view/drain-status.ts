@@ -6,7 +6,7 @@
 import { type CanAct, REASONS } from '../api/reasons.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
 import type { CordonAnnotation } from '../domain/drain/cordon.ts';
-import { OWN_TIER, type TierKey } from '../domain/drain/plan.ts';
+import { OWN_TIER, type TierKey, TOLERATES_TEXT, toleratingPods } from '../domain/drain/plan.ts';
 import { hasStarted } from '../domain/drain/tiers.ts';
 import { compareText } from '../domain/requirements.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
@@ -122,6 +122,14 @@ const groupBlockers = (pending: readonly PendingPod[]): readonly DrainBlocker[] 
   return [...groups.values()];
 };
 
+/** Pods that stay, because they would come back past the cordon; they block nothing. */
+const stayingPods = ({ plan }: Recount): readonly DrainBlocker[] => {
+  const pods = toleratingPods(plan).map(({ key }) => key);
+  const { canAct, runbook } = REASONS.ToleratesCordon;
+  if (pods.length === 0) return [];
+  return [{ reason: 'ToleratesCordon', text: TOLERATES_TEXT, canAct, runbook, pods }];
+};
+
 /** The tier number shown to users. */
 export const tierPriority = (key: TierKey): number | null => key === OWN_TIER ? null : key;
 
@@ -163,7 +171,7 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
     pods: { left, leaving, blocked: isDrain ? blocked : 0 },
     tiers: isDrain ? tiersOf(recount) : [],
     budgets: isDrain ? budgetsOf(facts, recount) : [],
-    blockers: isDrain ? groupBlockers(recount.pending) : [],
+    blockers: isDrain ? [...groupBlockers(recount.pending), ...stayingPods(recount)] : [],
     lastError: machine === undefined || machine.lastError === '' ? null : machine.lastError,
     kubeletSilent: node.kubeletSilent,
   };

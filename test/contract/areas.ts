@@ -9,6 +9,7 @@ import { fields } from './cases/fields.ts';
 import { owners } from './cases/owners.ts';
 import { pages } from './cases/pages.ts';
 import { patches } from './cases/patches.ts';
+import { protobuf } from './cases/protobuf.ts';
 import { refusals } from './cases/refusals.ts';
 import { selectors } from './cases/selectors.ts';
 import { shapes } from './cases/shapes.ts';
@@ -25,6 +26,7 @@ import type { Area } from './suite.ts';
 /** Guarantees of the API server alone, and of a garbage collector with it. */
 export const SERVER_AREAS: readonly Area[] = [
   refusals,
+  protobuf,
   shapes,
   defaults,
   fields,

@@ -8,7 +8,7 @@ import type { JsonRecord } from '../../src/domain/json.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One request. `path` has its query; `body` is sent as it is when it is text. */
+/** One request. `path` has its query; `body` is sent as it is when it is text or bytes. */
 export interface Question {
   readonly method: Method;
   readonly path: string;

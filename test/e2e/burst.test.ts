@@ -19,7 +19,7 @@ import { startFleet } from '../support/processes/fleet-process.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
 import { atScale } from '../support/scale.ts';
 
-const MACHINES = atScale({ commit: 1000, release: 5000 });
+const MACHINES = atScale({ commit: 400, release: 5000 });
 const WRITES_PER_MACHINE_MAX = 2.5;
 const PATIENCE_MS = 240_000;
 
@@ -41,7 +41,7 @@ const CASES = [
 for (const { order, states, phase, title } of CASES) {
   describeWithTestbed(`operator in a burst (${title})`, { print: () => {} }, (bed) => {
     it(
-      'wire 4: thousands of machines that take 3 steps at once end in the last one, with one write in \
+      'wire 4: machines in a crowd that take 3 steps at once end in the last one, with one write in \
 flight each and at most 2.5 writes a machine',
       async () => {
         await bed().installCrds();

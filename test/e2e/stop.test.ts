@@ -15,9 +15,10 @@ import { eventually } from '../support/eventually.ts';
 import { sessionLog, untilSession } from '../support/fleet/fleet-sessions.ts';
 import { startFleet } from '../support/processes/fleet-process.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
+import { atScale } from '../support/scale.ts';
 import { startTidegate, type TidegateProcess } from '../support/processes/tidegate-process.ts';
 
-const MACHINES = 2000;
+const MACHINES = atScale({ commit: 800, release: 2000 });
 const UNDER_WAY = 200;
 /** The later of two equal flags counts. */
 const ADDRESSES = ['--metrics-addr=0', '--health-addr=0'];

@@ -23,9 +23,6 @@ const requestWith = (spec: JsonRecord): JsonRecord => ({
   spec: { ...SPEC, ...spec },
 });
 
-const withRequirement = (requirement: JsonRecord): JsonRecord =>
-  requestWith({ requirements: [requirement] });
-
 /** The API server's validation errors for an object; empty when it is valid. */
 const refusal = async (bed: Testbed, object: JsonRecord): Promise<string> => {
   try {
@@ -122,24 +119,19 @@ describeWithTestbed('custom resources on a real API server', {}, (bed) => {
     }
   });
 
-  it('rule: In and NotIn need at least one value', async () => {
-    for (const operator of ['In', 'NotIn']) {
-      const key = 'example.com/a';
-      expect(await refusal(bed(), withRequirement({ key, operator, values: ['x'] }))).toBe('');
-      for (const bare of [{ key, operator }, { key, operator, values: [] }]) {
-        expect(await refusal(bed(), withRequirement(bare)))
-          .toContain('In and NotIn need at least one value');
-      }
-    }
-  });
-
-  it('rule: Exists and DoesNotExist take no values', async () => {
-    for (const operator of ['Exists', 'DoesNotExist']) {
-      const key = 'example.com/a';
-      expect(await refusal(bed(), withRequirement({ key, operator }))).toBe('');
-      expect(await refusal(bed(), withRequirement({ key, operator, values: [] }))).toBe('');
-      expect(await refusal(bed(), withRequirement({ key, operator, values: ['x'] })))
-        .toContain('Exists and DoesNotExist take no values');
+  it('crd: accept what the shard takes, and so does the operator', async () => {
+    const key = 'example.com/a';
+    const spread = { topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' };
+    const specs: readonly JsonRecord[] = [
+      { requirements: [{ key, operator: 'In' }, { key, operator: 'NotIn', values: [] }] },
+      { requirements: [{ key, operator: 'Exists', values: ['x'] }] },
+      { topologySpread: [{ ...spread, maxSkew: 0 }, { ...spread, maxSkew: 0 }] },
+    ];
+    for (const spec of specs) {
+      const object = requestWith(spec);
+      expect(await refusal(bed(), object)).toBe('');
+      const stored = await read(bed(), 'get', 'cr', textAt(object, 'metadata', 'name') ?? '');
+      expect(readCapacityRequest(stored)._tag).toBe('Readable');
     }
   });
 

@@ -1,6 +1,6 @@
 /** Machines, free capacity and Events on a real API server, with a scripted session. */
 import { Layer, ManagedRuntime } from 'effect';
-import { Subject } from 'rxjs';
+import { NEVER, Subject } from 'rxjs';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { startInformer } from '../../src/actors/informers/informer.ts';
 import { startEventRecorder } from '../../src/actors/event-recorder.ts';
@@ -91,6 +91,7 @@ const start = async (bed: Testbed) => {
   });
   const free = startAvailableCapacities(environment, {
     shardEvents,
+    acknowledged: NEVER,
     record,
     availableCapacities: capacities,
   });

@@ -68,6 +68,8 @@ describeModel('budget', {
     ],
     'call.answered': ANSWERS.map((answer) => ({ pod: P1, answer, nowMs: 0 })),
     'pod.departed': [{ pod: P1, resourceVersion: resourceVersion('25'), nowMs: 0 }],
+    'pod.released': [{ pod: P1, nowMs: 0 }],
+    'pod.wanted': [{ pod: P1 }],
     'watch.progressed': [{ resourceVersion: resourceVersion('40'), nowMs: 0 }],
     'watch.silenced': [{ nowMs: 0 }],
   },

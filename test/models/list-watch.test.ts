@@ -91,6 +91,7 @@ describeModel('listWatch', {
     failing: context.attempt > 0,
     resourceVersionKnown: context.resourceVersion !== null,
     paged: context.paged,
+    expired: context.expired,
   }),
   invariant: (snapshot, actions) => {
     const { resourceVersion, attempt } = snapshot.context;

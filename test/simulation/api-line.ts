@@ -40,6 +40,8 @@ export interface Weather {
   /** The duration of lists of this collection; '' for none. */
   slowList: string;
   slowListMs: number;
+  /** The time that each frame of the shard takes on its link, in milliseconds. */
+  frameMs: number;
 }
 
 /** Observes the traffic. */

@@ -26,7 +26,7 @@ const RESOURCE = 'poddisruptionbudgets.policy';
 const FRESH_MS = 500;
 /** A pod whose readiness has just changed may or may not need a slot. */
 const UNSETTLED_MS = 3000;
-/** After this time without watch events a probe is allowed (DR-35). */
+/** After this time without a list or watch event a probe is allowed (DR-35). */
 const SILENCE_MS = 100_000;
 /** A slot is held at most this long after the answer and the departure of its pod (DR-32). */
 const OVERTIME_MS = 2000;
@@ -147,7 +147,8 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
   return {
     arrives: (process, path, lines) => {
       if (path === PODS) observe(process);
-      if (path === BUDGETS) receivedMs.set(process, time.monotonic());
+      const isAlive = lines.some(({ type }) => type !== 'ERROR');
+      if (path === BUDGETS && isAlive) receivedMs.set(process, time.monotonic());
       views.invariant.arrives?.(process, path, lines);
     },
     leaves: ({ process, call }) => {
@@ -176,6 +177,9 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
     answered: (sent, answer) => {
       views.invariant.answered?.(sent, answer);
       if (sent.call.path === PODS) observe(sent.process);
+      if (sent.call.path === BUDGETS && answer?.status === 200) {
+        receivedMs.set(sent.process, time.monotonic());
+      }
       if (!sent.call.path.endsWith('/eviction')) return;
       const uid = textAt(sent.call.body, 'deleteOptions', 'preconditions', 'uid') ?? '';
       const charge = charges.find(sent.process, uid);

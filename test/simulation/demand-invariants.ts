@@ -3,6 +3,8 @@
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
+import { machineId } from '../../src/domain/ids.ts';
+import { upcomingNodeName } from '../../src/domain/names.ts';
 import { podDemandProjector } from '../../src/domain/pod-demand/pod-demand.ts';
 import { OWNED_BY_POD } from '../../src/domain/pod-demand/pod-request.ts';
 import { thousandths } from '../../packages/embedded-kubernetes/src/controllers/amounts.ts';
@@ -156,6 +158,8 @@ export const demandEqualsRequests = ({ site, broken }: Bench): Invariant => ({
   },
 });
 
+const objectNameOf = (id: string): string => upcomingNodeName(machineId(id));
+
 const HELD = ['Draining', 'Drained', 'Failed'];
 
 /** Phases that the object of a machine may have (UPN-01, DR-40). */
@@ -196,17 +200,19 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
     return false;
   };
   const check = (machine: FleetMachine): void => {
-    const object = store.collection(UPCOMING).get({ namespace: '', name: `un-${machine.id}` });
+    const object = store.collection(UPCOMING).get({
+      namespace: '',
+      name: objectNameOf(machine.id),
+    });
     const phase = textAt(object, 'status', 'phase') ?? 'none';
     if (phasesOf(machine, nodeOf(machine)).includes(phase)) return;
     broken('UpcomingNodes equal the fleet', `${machine.id} is ${machine.state}, object: ${phase}`);
   };
   const strangers = (bound: ReadonlySet<string>): readonly string[] =>
-    [...store.collection(UPCOMING).objects()].map(nameOf)
-      .filter((name) => !bound.has(name.slice('un-'.length)));
+    [...store.collection(UPCOMING).objects()].map(nameOf).filter((name) => !bound.has(name));
   const look = (reflectedMs: number): void => {
     const machines = site.bound();
-    const bound = new Set(machines.map(({ id }) => id));
+    const bound = new Set(machines.map(({ id }) => objectNameOf(id)));
     for (const machine of machines) if (settled(machine, reflectedMs)) check(machine);
     const now = new Set(strangers(bound));
     for (const name of strangersSinceMs.keys()) if (!now.has(name)) strangersSinceMs.delete(name);

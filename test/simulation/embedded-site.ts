@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { JsonRecord } from '../../src/domain/json.ts';
+import { type JsonRecord, textAt } from '../../src/domain/json.ts';
 import type { Time } from '../../src/domain/time.ts';
 import type {
   ClusterRequest,
@@ -21,6 +21,7 @@ import type { ApiServer } from '../../packages/stand-in-fleet/src/api-server.ts'
 import type { FleetTiming } from '../../packages/stand-in-fleet/src/fleet-time.ts';
 import type { ShardOptions } from '../../packages/stand-in-fleet/src/shard.ts';
 import { chanceOf, derived } from './chance.ts';
+import { fleetStays } from './fleet-stays.ts';
 import { restartableFleet } from './restartable-fleet.ts';
 import { CLUSTER, NAMESPACE } from './simulated-process.ts';
 
@@ -71,11 +72,19 @@ const asker =
   };
 
 /** The fleet's own transport to the API server. */
-const fleetApi = (time: Time, ask: Ask, lagMs: () => number): ApiServer => ({
+const fleetApi = (
+  { time, ask, lagMs, joinLate }: {
+    readonly time: Time;
+    readonly ask: Ask;
+    readonly lagMs: () => number;
+    readonly joinLate: ReadonlySet<string>;
+  },
+): ApiServer => ({
   call: (method, path, body) =>
     new Promise((resolve) => {
       time.schedule(lagMs(), () => {
-        const answer = ask(method, path, body);
+        const isLate = method === 'POST' && joinLate.has(textAt(body, 'metadata', 'name') ?? '');
+        const answer = isLate ? { status: 503, body: undefined } : ask(method, path, body);
         time.schedule(lagMs(), () => resolve(answer));
       });
     }),
@@ -121,8 +130,10 @@ export const embeddedSite = (
   });
   const controllers = startControllers(harness);
   const lagMs = (): number => chance.int(1, 20);
+  const joinLate = new Set<string>();
+  const stays = fleetStays(time);
   const fleet = restartableFleet({
-    api: siteOptions.makesNodes === false ? undefined : fleetApi(time, ask, lagMs),
+    api: siteOptions.makesNodes === false ? undefined : fleetApi({ time, ask, lagMs, joinLate }),
     time,
     machines: siteOptions.machines ?? MACHINES,
     seed: (start) => derived(siteOptions.seed, 4 + 100 * start).toString(16).padStart(8, '0'),
@@ -132,7 +143,10 @@ export const embeddedSite = (
       drainingMs: siteOptions.providerDrainMs,
       ...siteOptions.fleetTiming,
     },
-    observe,
+    observe: (before, after) => {
+      stays.observe(before, after);
+      observe(before, after);
+    },
   });
   return {
     cluster,
@@ -145,6 +159,10 @@ export const embeddedSite = (
       return fleet.script();
     },
     chance,
+    /** Nodes that do not join for now, by name. */
+    joinLate,
+    /** When the machines came to the cluster. */
+    stays,
     /** Machines that are bound to this cluster, by id. */
     bound: () =>
       [...fleet.script().shard.inventory.boundTo(CLUSTER)].toSorted()

@@ -50,6 +50,8 @@ export interface Invariant {
   readonly arrives?: (process: string, path: string, lines: readonly WatchLine[]) => void;
   /** The fleet has received a frame. */
   readonly frame?: (process: string, frame: Uint8Array) => void;
+  /** The process has received a frame. */
+  readonly delivered?: (process: string, frame: Uint8Array) => void;
   readonly logged?: (process: string, entry: LogEntry) => void;
   /** Something happened to an actor of a process. */
   readonly inspection?: (process: string, event: InspectionEvent) => void;

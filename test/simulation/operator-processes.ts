@@ -56,6 +56,9 @@ export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDIN
         frame: (from, frame) => {
           for (const invariant of invariants) invariant.frame?.(from, frame);
         },
+        delivered: (to, frame) => {
+          for (const invariant of invariants) invariant.delivered?.(to, frame);
+        },
         logged: (from, entry) => {
           for (const invariant of invariants) invariant.logged?.(from, entry);
         },

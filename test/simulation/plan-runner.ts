@@ -8,6 +8,7 @@ import { nameOf } from './invariant.ts';
 import { isCordoned, isDraining, ownersOf } from './node-annotations.ts';
 import { TAKEOVER_MS } from './operator-processes.ts';
 import { CLUSTER } from './simulated-process.ts';
+import { playMachines } from './machine-scenes.ts';
 import type { Act, AppPlan, WorldPlan } from './world-plan.ts';
 
 /** The plan's controls over processes and their environment. */
@@ -28,6 +29,8 @@ export interface WorldControls {
 const chosen = <T>(list: readonly T[], pick: number): T | undefined => list[pick % list.length];
 
 const SETTLE_MS = 2000;
+/** How long the operator waits for a page of a list. */
+const LIST_TIMEOUT_MS = 60_000;
 const BURST = ['CREATING', 'CONFIGURING', 'CONFIGURED', 'FAILED', 'CONFIGURED'] as const;
 const BURST_MACHINES = 3;
 
@@ -197,6 +200,9 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
       hand.weather({ outage: true }, act.forMs);
       return true;
     case 'ApiErrors':
+      // A process that starts now repeats a list whose answer was lost only after its timeout, and
+      // may request the lease only then.
+      hand.trouble(act.forMs + LIST_TIMEOUT_MS + TAKEOVER_MS);
       hand.weather({ errorShare: act.share }, act.forMs);
       return true;
     case 'SlowApi':
@@ -206,6 +212,14 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
       // A process that lists at its end waits as long again, and may request the lease only then.
       hand.trouble(2 * act.forMs + TAKEOVER_MS);
       hand.weather({ slowList: act.collection, slowListMs: act.forMs / 2 }, act.forMs);
+      return true;
+    case 'SlowFrames':
+      // What has queued up arrives later; a new session gets a replay.
+      hand.trouble(2 * act.forMs);
+      hand.weather({ frameMs: act.frameMs }, act.forMs);
+      if (site.script.shard.clusters.get(CLUSTER)?.live !== undefined) {
+        site.script.end(CLUSTER, { status: undefined, message: '' });
+      }
       return true;
     case 'DropWatches':
       hand.trouble(SETTLE_MS);
@@ -232,7 +246,12 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
 
 /** Executes steps. */
 export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldControls) => {
-  const handlers = [playPerson(site, plan, hand), playFleet(site, hand), playFault(site, hand)];
+  const handlers = [
+    playPerson(site, plan, hand),
+    playFleet(site, hand),
+    playMachines(site, hand.schedule),
+    playFault(site, hand),
+  ];
   return (act: Act): void => {
     handlers.some((handle) => handle(act));
   };

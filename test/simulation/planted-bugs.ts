@@ -1,5 +1,5 @@
 /**
- * Eleven planted bugs, each a patch in `planted/`, and how soon worlds find them.
+ * Planted bugs, each a patch in `planted/`, and how soon worlds find them.
  *
  * Promises: a patch is applied to a copy of the tree, never to the tree; a bug counts as found when
  * a world of the patched copy breaks an invariant.

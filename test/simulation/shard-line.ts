@@ -21,6 +21,10 @@ export interface ShardLineOptions {
   /** The current fleet. */
   readonly script: () => Script;
   readonly chance: Chance;
+  /** The time that each frame to the process takes, in milliseconds. */
+  readonly frameMs: () => number;
+  /** The process has received a frame. */
+  readonly delivered: (frame: Uint8Array) => void;
   /** The fleet has received a frame of this process. */
   readonly received: (frame: Uint8Array) => void;
 }
@@ -34,11 +38,14 @@ export interface ShardLine {
 
 const LAG_MS_MAX = 20;
 
-/** Runs actions in sequence, each after a delay. */
-const inOrder = ({ world, chance }: ShardLineOptions) => {
+/** Runs actions in sequence, each after a delay, and `apartMs` after the one before. */
+const inOrder = (
+  { world, chance }: ShardLineOptions,
+  apartMs: () => number = () => 0,
+) => {
   let dueMs = 0;
   return (act: () => void): void => {
-    dueMs = Math.max(dueMs, world.monotonic() + chance.int(1, LAG_MS_MAX));
+    dueMs = Math.max(dueMs + apartMs(), world.monotonic() + chance.int(1, LAG_MS_MAX));
     world.schedule(dueMs - world.monotonic(), act);
   };
 };
@@ -50,15 +57,21 @@ interface Connection {
 }
 
 const connect = (parts: ShardLineOptions, receive: (frame: Uint8Array) => void): Connection => {
-  const { line, script, received } = parts;
+  const { line, script, delivered, received } = parts;
   const ended = Deferred.makeUnsafe<SessionEnding>();
   const toShard = inOrder(parts);
-  const toProcess = inOrder(parts);
+  const toProcess = inOrder(parts, parts.frameMs);
   const finish = (ending: SessionEnding): void =>
     toProcess(() => line.reach(() => Deferred.doneUnsafe(ended, Effect.succeed(ending))));
   let open = true;
   const inbound = script().shard.connect({
-    send: (frame) => toProcess(() => line.reach(() => receive(frame))),
+    send: (frame) =>
+      toProcess(() =>
+        line.reach(() => {
+          delivered(frame);
+          receive(frame);
+        })
+      ),
     end: (status, message) => {
       open = false;
       finish({ why: 'EndedByShard', detail: `${status}: ${message}` });

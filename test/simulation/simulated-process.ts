@@ -68,6 +68,8 @@ export interface ProcessWitness {
   readonly tap: (process: string) => ApiTap;
   /** The fleet has received a frame of this process. */
   readonly frame: (process: string, frame: Uint8Array) => void;
+  /** The process has received a frame of the fleet. */
+  readonly delivered: (process: string, frame: Uint8Array) => void;
   readonly logged: (process: string, entry: LogEntry) => void;
   /** An actor processed an event; undefined without an observer. */
   readonly inspection?: (process: string, event: InspectionEvent) => void;
@@ -171,6 +173,8 @@ export const startProcess = (
     world: time,
     script,
     chance,
+    frameMs: () => weather.frameMs,
+    delivered: (frame) => witness.delivered(identity, frame),
     received: (frame) => witness.frame(identity, frame),
   });
   const telemetry: Telemetry = {

@@ -64,7 +64,12 @@ export type Act =
   | { readonly _tag: 'Compact' }
   | { readonly _tag: 'FleetOutage'; readonly forMs: number }
   | { readonly _tag: 'CutSession' }
-  | { readonly _tag: 'RejectRollups'; readonly count: number };
+  | { readonly _tag: 'RejectRollups'; readonly count: number }
+  | { readonly _tag: 'SlowFrames'; readonly forMs: number; readonly frameMs: number }
+  | { readonly _tag: 'Return'; readonly pick: number }
+  | { readonly _tag: 'JoinLate'; readonly pick: number; readonly afterMs: number }
+  | { readonly _tag: 'ReclaimByNode'; readonly pick: number }
+  | { readonly _tag: 'Malformed'; readonly pick: number };
 
 /** The time of a step, in milliseconds after the world has come to rest. */
 export interface Scene {
@@ -84,6 +89,8 @@ export interface WorldPlan {
   readonly providerDrainMs: number;
   readonly apps: readonly AppPlan[];
   readonly scenes: readonly Scene[];
+  /** Objects of an earlier operator whose machines are gone. */
+  readonly leftObjects: readonly string[];
 }
 
 /** From the first step to the last. */
@@ -237,20 +244,61 @@ const unseenRollout = (chance: Chance, standby: boolean): readonly Scene[] => {
   ];
 };
 
+const FRAME_MS = [1200, 2000] as const;
+const SLOW_FRAMES_MS = 120_000;
+
+/** A drain whose deadline passes while no operator runs. */
+const resumedLate = (chance: Chance): readonly Scene[] => {
+  const atMs = chance.int(0, ACTIVE_MS);
+  const grace = { graceSeconds: 30, provider: false };
+  return [
+    { atMs, act: { _tag: 'ReclaimMany', count: chance.int(1, 3), ...grace } },
+    { atMs: atMs + chance.int(1000, 15_000), act: { _tag: 'Crash', forMs: 40_000 } },
+  ];
+};
+
+/** An instruction without a Node, lost with its process. */
+const lostWithoutNode = (chance: Chance): readonly Scene[] => {
+  const atMs = chance.int(0, ACTIVE_MS);
+  return [
+    { atMs, act: { _tag: 'JoinLate', pick: pick(chance), afterMs: chance.int(60_000, 90_000) } },
+    { atMs: atMs + chance.int(3000, 15_000), act: { _tag: 'Crash', forMs: 1000 } },
+  ];
+};
+
+/** Machines with unusual lives, and a link on which a replay takes minutes. */
+const unusualScenes = (chance: Chance): readonly Scene[] => {
+  const single: readonly Act[] = [
+    { _tag: 'Return', pick: pick(chance) },
+    { _tag: 'ReclaimByNode', pick: pick(chance) },
+    { _tag: 'Malformed', pick: pick(chance) },
+  ];
+  const slow: Act = { _tag: 'SlowFrames', forMs: SLOW_FRAMES_MS, frameMs: chance.int(...FRAME_MS) };
+  return [
+    ...single.map((act) => at(chance, act)),
+    ...(chance.happens(0.3) ? [at(chance, slow)] : []),
+    ...(chance.happens(0.5) ? resumedLate(chance) : lostWithoutNode(chance)),
+  ];
+};
+
+const ofAge = (left: Scene, right: Scene): number => left.atMs - right.atMs;
+
 /** The plan of a seed. */
 export const worldPlan = (seed: number): WorldPlan => {
   const chance = chanceOf(derived(seed, 1));
   const ofPods = chanceOf(derived(seed, 5));
+  const unusual = chanceOf(derived(seed, 6));
   const plan = {
     seed,
     nodes: chance.int(...NODES),
     standby: chance.happens(0.4),
     providerDrainMs: chance.pick([30_000, 120_000, 900_000, 900_000]),
     apps: apps(chance),
-    scenes: scenes(chance),
+    leftObjects: unusual.happens(0.3) ? ['gone-1', 'm-000002'] : [],
   };
+  const ordinary = scenes(chance);
   const withPods = ofPods.happens(0.5);
-  if (!withPods) return { ...plan, withPods };
-  const all = [...plan.scenes, ...unseenRollout(ofPods, plan.standby)];
-  return { ...plan, withPods, scenes: all.toSorted((left, right) => left.atMs - right.atMs) };
+  const unseen = withPods ? unseenRollout(ofPods, plan.standby) : [];
+  const all = [...ordinary, ...unseen, ...unusualScenes(unusual)];
+  return { ...plan, withPods, scenes: all.toSorted(ofAge) };
 };

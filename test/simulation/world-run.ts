@@ -18,6 +18,7 @@ import type { Bench, Invariant } from './invariant.ts';
 import { isDraining } from './node-annotations.ts';
 import { operatorProcesses } from './operator-processes.ts';
 import { ORDINARY_FLAGS } from './simulated-process.ts';
+import { leaveObjects } from './machine-scenes.ts';
 import { planRunner, runningMachines, sceneText, type WorldControls } from './plan-runner.ts';
 import type { WorldPlan } from './world-plan.ts';
 import {
@@ -164,6 +165,7 @@ export const runWorld = async (
   const state = worldState(plan);
   state.invariants.push(...more.map((make) => make(state)));
   const processes = operatorProcesses(state, { ...ORDINARY_FLAGS, withPods: plan.withPods });
+  leaveObjects(state.site, plan.leftObjects);
   processes.start();
   if (plan.standby) processes.start();
   const booted = await boot(state, plan);

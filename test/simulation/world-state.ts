@@ -21,6 +21,13 @@ import {
   evictionsFollowCordons,
 } from './drain-invariants.ts';
 import {
+  drainingMachinesAreDrained,
+  endsAreTrue,
+  onlyThisStayIsDrained,
+  phasesFollowDrains,
+  replaysAreAwaited,
+} from './machine-invariants.ts';
+import {
   evictionsNameUids,
   noDefects,
   oneWriterAMachine,
@@ -44,6 +51,11 @@ const INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
   demandEqualsRequests,
   upcomingNodesEqualFleet,
   requestsAreAcknowledged,
+  onlyThisStayIsDrained,
+  drainingMachinesAreDrained,
+  phasesFollowDrains,
+  replaysAreAwaited,
+  endsAreTrue,
 ];
 
 /** A violation of an invariant. */
@@ -60,6 +72,7 @@ export const FAIR: Weather = {
   latencyMs: 15,
   slowList: '',
   slowListMs: 0,
+  frameMs: 0,
 };
 
 /** Longer than any invariant waits in calm. */

@@ -11,7 +11,11 @@ const cluster: RuleChapter = {
         'Caches list in pages and publish complete lists only; they keep bookmarks, resume after ' +
         'the end of a stream without a list, list again after 410, detect idle watches and back ' +
         'off with jitter.',
-      testedBy: ['test/unit/actors/reflector.test.ts', 'test/integration/reflector.test.ts'],
+      testedBy: [
+        'test/unit/actors/reflector.test.ts',
+        'test/unit/effects/watches.test.ts',
+        'test/integration/reflector.test.ts',
+      ],
     },
     {
       id: 'CLU-02',
@@ -39,10 +43,11 @@ const cluster: RuleChapter = {
     {
       id: 'CLU-05',
       text:
-        'Flags are a superset of those of BigFleet’s operator; an invalid one exits with 2 and ' +
-        'one line; flags without a command mean `operator`.',
+        'Flags are a superset of those of BigFleet’s operator and pod controller; an invalid one ' +
+        'exits with 2 and one line; flags without a command mean `operator`.',
       testedBy: [
         'test/unit/settings/settings.test.ts',
+        'its metrics have the port of the Go pod controller',
         'flags without a command mean the operator, as an image swap requires',
         'exit code 2',
       ],

@@ -25,7 +25,8 @@ const cordons: RuleChapter = {
     rule(
       'DR-03',
       'A second instruction for a node joins the first, and the earlier deadline wins. A ' +
-        'repeated instruction is acknowledged again and has no other effect.',
+        'repeated instruction is acknowledged again and has no other effect; machines that it ' +
+        'names for the first time get a Warning.',
     ),
     rule(
       'DR-04',
@@ -73,7 +74,8 @@ const instructions: RuleChapter = {
       'DR-11',
       'At most 32 cordons are written concurrently. Evictions and the acknowledgement wait until ' +
         'all cordons are written or 2 s have passed; late cordons are retried until the deadline. ' +
-        'The acknowledgement counts each cordoned node once. Nothing is evicted from a node ' +
+        'The acknowledgement counts each cordoned node once; Draining is requested before it, and ' +
+        'its write is not awaited. Nothing is evicted from a node ' +
         'before its own cordon.',
     ),
     rule(
@@ -117,7 +119,7 @@ const pods: RuleChapter = {
       'DR-20',
       'DaemonSet and mirror pods stay, finished ones need no eviction, all others leave, also ' +
         'pods that arrive later. The operator’s own pod leaves last. A pod that was recreated ' +
-        'despite the cordon stays.',
+        'despite the cordon stays, also after a restart, and is shown with its reason.',
     ),
     rule(
       'DR-21',
@@ -172,12 +174,14 @@ const budgets: RuleChapter = {
     rule(
       'DR-35',
       'Evictions under an exhausted budget resume when its status changes; when its watch has ' +
-        'been silent for 120 s, one call probes.',
+        'been silent for 120 s, one call probes. An unready pod that needs no slot by the cache is ' +
+        'retried when it changes, else after 1 to 10 s.',
     ),
     rule('DR-36', 'All writes share one budget; cordons and phases go before evictions.'),
     rule(
       'DR-37',
-      'A watch that ends is resumed without a list. While connections fail, writes wait until a ' +
+      'A watch that ends is resumed without a list; after a 410 the collection is listed at once, ' +
+        'whatever backoff an outage had led to. While connections fail, writes wait until a ' +
         'watch is open again.',
     ),
   ],
@@ -199,8 +203,9 @@ const reporting: RuleChapter = {
     ),
     rule(
       'DR-42',
-      'One Event at the start and one at the end of a drain, and one for each budget or reason ' +
-        'that has blocked for 10 s; no Events per pod or retry.',
+      'One Event at the start and one at the end of a drain, which no limit drops, and one for ' +
+        'each reason that has blocked for 10 s; no Events per pod or retry. Budgets share one, ' +
+        'about those that have given no slot to any drain for 30 s.',
     ),
     rule('DR-43', '`drain status`, `drain plan` and `explain` read the cluster and nothing else.'),
     rule(

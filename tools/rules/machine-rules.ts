@@ -9,7 +9,7 @@ const machines: RuleChapter = {
       id: 'UPN-01',
       text:
         'Each state of a machine has its phase. Drained is shown before the object is deleted; ' +
-        'an IDLE machine no longer belongs to the cluster.',
+        'an IDLE machine no longer belongs to the cluster, unless it was being created.',
       testedBy: ['wire phases:'],
     },
     {
@@ -89,7 +89,8 @@ const machines: RuleChapter = {
     {
       id: 'AVC-01',
       text: '`AvailableCapacity` is named by the hash of its key, carries its cost, and is ' +
-        'deleted when nothing is left and the confidence is none.',
+        'deleted when nothing is left and the confidence is none, or when no acknowledged ' +
+        'roll-up has had its profile for an hour and the fleet did not report it either.',
       testedBy: ['availableCapacities:'],
     },
   ],
@@ -112,8 +113,9 @@ const resources: RuleChapter = {
     },
     {
       id: 'CRD-03',
-      text: 'Constraints that a schema cannot express are CEL rules with a message each.',
-      testedBy: ['rule:'],
+      text: 'The schemas are no stricter than the documented ones: the API server accepts what ' +
+        'the shard would take, and the operator reports the rest.',
+      testedBy: ['schema:', 'crd: accept what the shard takes'],
     },
   ],
 };

@@ -35,6 +35,15 @@ const CHECK: SuiteStep = {
   env: {},
 };
 
+/** Each planted bug must fail the test that it names. */
+const plantedBugs = (env: SuiteStep['env']): SuiteStep => ({
+  title: 'planted bugs',
+  runtime: 'node',
+  args: ['test/mutants/main.ts'],
+  reports: false,
+  env,
+});
+
 /** Without a process or a cluster beside it. */
 const PURE = ['tidy', 'packages', 'unit', 'models'];
 const PURE_AND_SIMULATED = [...PURE, 'simulation'];
@@ -100,6 +109,7 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
 const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
   vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
+  plantedBugs(env),
   vitest({
     title: 'on Deno',
     runtime: 'deno',

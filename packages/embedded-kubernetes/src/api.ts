@@ -13,7 +13,7 @@ export interface ClusterRequest {
   readonly path: string;
   /** Names in lower case. `content-type` selects the body decoder; default JSON. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Parsed JSON. */
+  /** Parsed JSON; the bytes of a protobuf body. */
   readonly body?: unknown;
 }
 

@@ -11,8 +11,8 @@ import { discover } from './http/discovery.ts';
 import { openApi } from './http/openapi.ts';
 import { formIn, represented } from './http/representations.ts';
 import { answerOf, answerRouted } from './http/requests.ts';
+import { withJsonBody } from './http/request-bodies.ts';
 import { routeOf } from './http/route.ts';
-import { wellFormed } from './http/well-formed.ts';
 import type { ClusterAnswer, ClusterRequest, ClusterResponse } from './api.ts';
 import type { ApiServerState, Kinds } from './api-server-state.ts';
 import { type Faults, makeFaults } from './faults.ts';
@@ -86,7 +86,7 @@ const makeAnswer =
         answerRouted({
           server,
           register,
-          request: { ...request, body: wellFormed(request.body) },
+          request: withJsonBody(request, route),
           route,
           query,
           warnings,

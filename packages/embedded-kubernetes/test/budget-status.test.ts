@@ -93,6 +93,13 @@ describe('budgetCounts', () => {
     expect(Object.keys(found?.disruptedPods ?? {})).toEqual(['p0']);
     expect(found).toMatchObject({ currentHealthy: 3, disruptionsAllowed: 1, againInMs: 119_000 });
   });
+  test('an evicted pod that terminates is not disrupted any more', () => {
+    const covered = [pod('p0', { terminating: true }), pod('p1'), pod('p2')];
+    const disruptedPods = { p0: new Date(NOW - 1000).toISOString() };
+    const found = counts({ maxUnavailable: 2 }, covered, { disruptedPods });
+    expect([found?.disruptedPods, found?.againInMs]).toEqual([{}, undefined]);
+    expect(found).toMatchObject({ currentHealthy: 2, disruptionsAllowed: 1 });
+  });
   test('a budget over pods with unknown controllers cannot be computed', () => {
     expect(counts({ maxUnavailable: 1 }, pods(2), { wanted: undefined })).toBeUndefined();
     expect(counts({ minAvailable: '50%' }, pods(2), { wanted: undefined })).toBeUndefined();

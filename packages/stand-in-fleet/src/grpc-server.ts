@@ -59,15 +59,18 @@ const subjectAltNames = (text: string): readonly string[] =>
     return `${kind}:${value.startsWith('"') ? JSON.parse(value) : value}`;
   });
 
+/** The `bigfleet://…` URIs of a certificate, whatever they name: the shard takes exactly one. */
+export const fleetIdentities = (subjectAltName: string): readonly string[] =>
+  subjectAltNames(subjectAltName)
+    .filter((name) => name.startsWith(FLEET_SAN))
+    .map((name) => name.slice('URI:'.length));
+
 const peerOf = ({ socket }: ServerHttp2Session): Peer => {
   const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
-  const names = certificate?.subjectAltName ?? '';
   return {
     address: `${socket.remoteAddress}:${socket.remotePort}`,
     certified: socket instanceof TLSSocket
-      ? subjectAltNames(names)
-        .filter((name) => name.startsWith(FLEET_SAN))
-        .map((name) => name.slice('URI:'.length))
+      ? fleetIdentities(certificate?.subjectAltName ?? '')
       : undefined,
   };
 };

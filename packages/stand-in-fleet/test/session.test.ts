@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from './simulated-time.ts';
 import { startFleet } from '../src/fleet.ts';
+import { fleetIdentities } from '../src/grpc-server.ts';
 import { cpus, FleetCluster } from './fleet-cluster.ts';
 
 const fleet = (seedMachines = 24) => {
@@ -59,6 +60,7 @@ describe('fleet session', () => {
   test.each([
     ['of another cluster', ['bigfleet://cluster/test'], 7],
     ['with two clusters', ['bigfleet://cluster/prod', 'bigfleet://cluster/test'], 7],
+    ['with another identity besides', ['bigfleet://cluster/prod', 'bigfleet://shard/a'], 7],
     ['with no cluster', [], 7],
     ['of this cluster', ['bigfleet://cluster/prod'], undefined],
   ])('of a client certificate %s ends with status %s', async (_, certified, status) => {
@@ -66,6 +68,16 @@ describe('fleet session', () => {
     const cluster = new FleetCluster(script, 'prod', certified).hello();
     await time.advance(0);
     expect(cluster.refused?.status).toBe(status);
+  });
+
+  test('counts every bigfleet URI of a client certificate, and nothing else', () => {
+    const names = 'DNS:a, URI:bigfleet://cluster/prod, URI:bigfleet://shard/a, ' +
+      'URI:spiffe://b/c, URI:"bigfleet://cluster/x,y"';
+    expect(fleetIdentities(names)).toEqual([
+      'bigfleet://cluster/prod',
+      'bigfleet://shard/a',
+      'bigfleet://cluster/x,y',
+    ]);
   });
 
   test('that comes second mutes the first without a frame', async () => {

@@ -86,12 +86,15 @@ const recordAcknowledged = ({ environment, state }: SessionDependencies): void =
   state.acknowledged.next(rollup);
 };
 
+/** The note is the same for every roll-up, so that repeats are one Event with a series. */
 const recordOverdue = ({ environment, options, state }: SessionDependencies): void => {
-  const number = state.outstanding?.rollup.number ?? 0;
-  environment.telemetry.count('tidegate_rollups_total', 1, { outcome: 'overdue' });
+  const { telemetry } = environment;
+  const rollup = state.outstanding?.rollup.number ?? 0;
+  telemetry.count('tidegate_rollups_total', 1, { outcome: 'overdue' });
+  telemetry.log('warn', 'Roll-up not acknowledged', { rollup });
   options.record(
     'RollupNotAcknowledged',
-    `Cannot report demand: no ack of roll-up ${number} from "${options.address}" for ` +
+    `Cannot report demand: no ack of a roll-up from "${options.address}" for ` +
       'three intervals; the session redials',
   );
 };
@@ -115,10 +118,12 @@ export const provideFleetSession = (
     actions: {
       requestRollup: () => state.requests.next(),
       closeSending: () => stream.closeSending(),
+      setConnected: ({ context }) => {
+        state.openStream = context.stream;
+      },
       publishOpened: ({ context }) => {
         // Outstanding roll-ups end with their stream: they are rebuilt, not acknowledged.
         state.outstanding = undefined;
-        state.openStream = context.stream;
         state.shardEvents.next({ _tag: 'StreamOpened', stream: context.stream });
       },
       publishResynced: ({ context }) => {

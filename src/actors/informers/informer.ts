@@ -28,8 +28,8 @@ export interface Informer<T extends Identity> extends Collection<T> {
   /** Hot; a subscriber after the first list gets a `Listed` at once. */
   readonly facts: Observable<Fact<T>>;
   /**
-   * Hot: the resourceVersion up to which everything was published, after each chunk of the watch,
-   * bookmarks included.
+   * Hot: the resourceVersion up to which everything was published, after each list and each chunk
+   * of the watch, bookmarks included.
    */
   readonly progress: Observable<ResourceVersion>;
   /** Resolves after the first complete list; never rejects. */
@@ -94,8 +94,9 @@ export const makeInformer = <T extends Identity>(
   let nextList = Promise.withResolvers<void>();
   const sink: ListWatchSink = {
     ...store,
-    adoptPages: () => {
+    adoptPages: (reached) => {
       store.adoptPages();
+      progress.next(resourceVersion(reached));
       firstList.resolve();
       nextList.resolve();
       nextList = Promise.withResolvers<void>();
@@ -325,7 +326,9 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
 }
 
 /** Receives the results of `listWatch`. */
-export interface ListWatchSink extends InformerSink {
+export interface ListWatchSink extends Omit<InformerSink, 'adoptPages'> {
+  /** Publishes the collected pages as the collection at a resourceVersion. */
+  readonly adoptPages: (resourceVersion: string) => void;
   readonly watchEnded: (ending: WatchEnding) => void;
 }
 
@@ -367,7 +370,10 @@ export const provideListWatch = (
         return runtime.runPromise(followed, { signal });
       }),
     },
-    actions: { adoptList: ({ context }) => targetOf(context.resource).sink.adoptPages() },
+    actions: {
+      adoptList: ({ context: { resource, resourceVersion: listed } }) =>
+        targetOf(resource).sink.adoptPages(listed ?? ''),
+    },
   });
 
 /** The API server has answered: collections in a backoff retry now. */

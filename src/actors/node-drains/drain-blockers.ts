@@ -3,25 +3,18 @@
  * lasts (DR-42).
  *
  * Promises: a drain is reviewed after a change, at most once a second, and when a termination
- * becomes overdue; without a change nothing is computed.
+ * becomes overdue or a budget has given no slot for long; without a change nothing is computed.
  */
 import { auditTime, Subject, type Subscription } from 'rxjs';
 import { drainBlocker } from '../../machines/drain-blocker.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
-import type { BlockedPods } from './drain-pods.ts';
+import type { BlockedPods, BlockerReview } from './drain-pods.ts';
 
 /** Between two reviews. */
 const REVIEW_MS = 1000;
-/** A termination is overdue after its last millisecond. */
-const OVERDUE_MS = 1;
-
-/** The current blockers of a drain. */
-export interface BlockerReview {
-  readonly blocked: readonly BlockedPods[];
-  /** Until the next termination becomes overdue; null when none will. */
-  readonly nextOverdueMs: number | null;
-}
+/** What changes with time has changed after the last millisecond. */
+const NEXT_MS = 1;
 
 /** How blockers are computed and recorded. */
 export interface DrainBlockersOptions {
@@ -36,10 +29,11 @@ interface BlockerEntry {
   readonly drain: string;
   readonly cause: string;
   readonly startsInMs: number | null;
-  blocked: BlockedPods | undefined;
 }
 
-const OVERDUE = 'overdue';
+const NEXT = 'next';
+
+const causeOf = ({ blocker: { reason, subject } }: BlockedPods): string => `${reason} ${subject}`;
 
 /** The blockers of all drains. */
 export class DrainBlockers {
@@ -98,14 +92,14 @@ export class DrainBlockers {
     if (review === undefined) return this.forget(drain);
     const causes = new Set<string>();
     for (const blocked of review.blocked) {
-      const cause = `${blocked.blocker.reason} ${blocked.blocker.subject}`;
+      const cause = causeOf(blocked);
       causes.add(cause);
-      this.#consider({ drain, cause, startsInMs: null, blocked });
+      this.#consider({ drain, cause, startsInMs: null });
     }
     this.#removeOthers(drain, causes);
-    if (review.nextOverdueMs === null) return;
-    const startsInMs = Math.max(0, review.nextOverdueMs) + OVERDUE_MS;
-    this.#consider({ drain, cause: OVERDUE, startsInMs, blocked: undefined });
+    if (review.nextMs === Number.POSITIVE_INFINITY) return;
+    const startsInMs = Math.max(0, review.nextMs) + NEXT_MS;
+    this.#consider({ drain, cause: NEXT, startsInMs });
   }
 
   #consider(entry: Omit<BlockerEntry, 'key'>): void {
@@ -126,8 +120,14 @@ export class DrainBlockers {
     }
   }
 
+  /** A cause that time has ended meanwhile, such as a budget that gave a slot, starts over. */
   #record(drain: string, cause: string): void {
-    const blocked = this.#registry.entry(`${drain} ${cause}`)?.blocked;
-    if (blocked !== undefined) this.#options.record(drain, blocked);
+    const review = this.#options.review(drain);
+    const blocked = review?.blocked.find((candidate) => causeOf(candidate) === cause);
+    if (blocked !== undefined) return this.#options.record(drain, blocked);
+    queueMicrotask(() => {
+      this.#registry.remove(`${drain} ${cause}`);
+      this.changed(drain);
+    });
   }
 }

@@ -1,17 +1,21 @@
 /**
  * Events on the Node and log lines of drains.
  *
- * Promises: one Event at the start of a drain and one at its end; one for each budget or reason
- * that has blocked a drain for ten seconds, and none for a pod or a retry (DR-42).
+ * Promises: one Event at the start of a drain and one at its end, which no limit drops; one for
+ * each reason that has blocked a drain for ten seconds (budgets: without a slot for thirty), and
+ * none for a pod or a retry (DR-42).
  */
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
 import { CORDON_LIMITS } from '../../domain/drain/cordon-limits.ts';
 import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import { machineId } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
+import { upcomingNodeName } from '../../domain/names.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import type { BlockedPods } from './drain-pods.ts';
 
@@ -21,6 +25,12 @@ const NAMED_MAX = 5;
 /** The node of an Event. */
 export interface DrainSubject {
   readonly name: string;
+  readonly uid: string;
+}
+
+/** The UpcomingNode of an Event; `uid` is empty when there is none. */
+export interface MachineSubject {
+  readonly machine: string;
   readonly uid: string;
 }
 
@@ -34,6 +44,8 @@ export interface EndedDrain {
   readonly forbidden: boolean;
   /** Volumes that are still attached (DR-24). */
   readonly volumes: readonly string[];
+  /** Pods that stay, because they tolerate the cordon and came back (DR-20). */
+  readonly tolerating: readonly string[];
 }
 
 /** Records the progress of drains. */
@@ -57,12 +69,23 @@ export interface DrainEvents {
   readonly full: (subject: DrainSubject, owner: string) => void;
   /** The requested grace exceeds the maximum (DR-16). */
   readonly clamped: (subject: DrainSubject, askedSeconds: number, seconds: number) => void;
+  /** An instruction names a machine without a known Node (DR-10). */
+  readonly withoutNode: (subject: MachineSubject, note: string) => void;
+  /** A repeated instruction names this machine for the first time (DR-03). */
+  readonly instructionChanged: (subject: MachineSubject, id: string) => void;
 }
 
 const nodeOf = ({ name, uid }: DrainSubject): Regarding => ({
   apiVersion: 'v1',
   kind: 'Node',
   name,
+  uid,
+});
+
+const upcomingNodeOf = ({ machine, uid }: MachineSubject): Regarding => ({
+  apiVersion: GROUP_VERSION,
+  kind: 'UpcomingNode',
+  name: upcomingNodeName(machineId(machine)),
   uid,
 });
 
@@ -77,14 +100,25 @@ const REASON_OF = {
   Cancelled: 'DrainCancelled',
 } as const satisfies Record<CordonEnd, ReasonName>;
 
-const endNote = ({ end, seconds, lastError, volumes }: EndedDrain): string => {
-  const time = `${Math.round(seconds)} s`;
+/** What remains on the node beside the pods that must leave. */
+const restOf = ({ volumes, tolerating }: EndedDrain): string => {
   const attached = volumes.length === 0 ? '' : `; still attached: ${listed(volumes)}`;
+  if (tolerating.length === 0) return attached;
+  const verb = tolerating.length === 1
+    ? 'stays, because it tolerates'
+    : 'stay, because they tolerate';
+  return `; ${verb} the cordon: ${listed(tolerating)}${attached}`;
+};
+
+const endNote = (drain: EndedDrain): string => {
+  const { end, seconds, lastError } = drain;
+  const time = `${Math.round(seconds)} s`;
+  const rest = restOf(drain);
   switch (end) {
     case 'Drained':
-      return `Drained in ${time}${attached}`;
+      return `Drained in ${time}${rest}`;
     case 'Failed':
-      return `Cannot drain the node within ${time}: ${lastError}${attached}`;
+      return `Cannot drain the node within ${time}: ${lastError}${rest}`;
     case 'Cancelled':
       return `Cancelled after ${time}: the node was uncordoned, or the annotation was removed`;
   }
@@ -95,12 +129,14 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
   const recordAbout = (subject: DrainSubject, reason: ReasonName, note: string): void =>
     record({ regarding: nodeOf(subject), reason, note });
   const recordedFull = new WeakSet<DrainSubject>();
+  const recordUnlimited = (subject: DrainSubject, reason: ReasonName, note: string): void =>
+    record({ regarding: nodeOf(subject), reason, note, isUnlimited: true });
   return {
     started: (subject, { ids, pods, deadlineMs }) => {
       telemetry.log('info', 'Drain started', { node: subject.name, instruction: ids.join(',') });
       const until = deadlineMs === null ? '' : ` by ${rfc3339Seconds(deadlineMs)}`;
       const note = `Cordoned for ${listed(ids)}: ${pods} pods to evict${until}`;
-      recordAbout(subject, 'DrainStarted', note);
+      recordUnlimited(subject, 'DrainStarted', note);
     },
     ended: (subject, drain) => {
       const { end, seconds, lastError } = drain;
@@ -109,7 +145,7 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
       telemetry.count('tidegate_drains_ended_total', 1, { outcome: end });
       telemetry.observe('tidegate_node_drain_duration_seconds', seconds, { outcome: end });
       const reason = end === 'Failed' && drain.forbidden ? 'EvictionForbidden' : REASON_OF[end];
-      recordAbout(subject, reason, fittingSentence(endNote(drain)));
+      recordUnlimited(subject, reason, fittingSentence(endNote(drain)));
     },
     blocked: (subject, { blocker: { reason, text }, pods }) =>
       recordAbout(subject, reason, blockedSentence(text, pods)),
@@ -160,6 +196,19 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
     },
     clamped: (subject, askedSeconds, seconds) =>
       recordAbout(subject, 'GraceClamped', `Requested ${askedSeconds} s, granted ${seconds} s`),
+    withoutNode: (subject, note) => {
+      telemetry.count('tidegate_machines_without_node_total', 1);
+      telemetry.log('warn', 'Machine has no Node', { machine: subject.machine, problem: note });
+      record({ regarding: upcomingNodeOf(subject), reason: 'MachineWithoutNode', note });
+    },
+    instructionChanged: (subject, instruction) => {
+      const { machine } = subject;
+      telemetry.count('tidegate_reclaim_instructions_changed_total', 1);
+      telemetry.log('warn', 'Repeated instruction names another machine', { instruction, machine });
+      const note =
+        `Not reclaimed: instruction "${instruction}" was already accepted without "${machine}"`;
+      record({ regarding: upcomingNodeOf(subject), reason: 'InstructionChanged', note });
+    },
   };
 };
 

@@ -172,6 +172,8 @@ export interface DrainBeginning {
   readonly ids: readonly string[];
   readonly deadline: DrainDeadline;
   readonly sinceMs: number;
+  /** When another process began it, on the wall clock; null for a new drain. */
+  readonly resumedSinceMs: number | null;
   readonly machineId: string;
   readonly isReleased: boolean;
   readonly isWithdrawn: boolean;
@@ -180,7 +182,7 @@ export interface DrainBeginning {
 /** A new drain. */
 export const drainEntry = (
   node: DrainedNode,
-  { ids, orders, ...beginning }: DrainBeginning,
+  { ids, orders, resumedSinceMs: _, ...beginning }: DrainBeginning,
   pods: DrainPods,
 ): DrainEntry => ({
   ...beginning,
@@ -210,6 +212,7 @@ export const resumedDrain = (
   ids: annotation.ids,
   deadline: deadlineOfAnnotation(time, owner, annotation),
   sinceMs: time.monotonic() - Math.max(0, time.now() - annotation.sinceMs),
+  resumedSinceMs: annotation.sinceMs,
   machineId: '',
   isReleased: true,
   isWithdrawn,
@@ -222,6 +225,7 @@ export const orderedDrain = (time: Time, order: DrainOrder): DrainBeginning => (
   ids: [order.id],
   deadline: deadlineOf(time, order),
   sinceMs: time.monotonic(),
+  resumedSinceMs: null,
   machineId: order.machineId,
   isReleased: false,
   isWithdrawn: false,

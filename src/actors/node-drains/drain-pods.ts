@@ -8,22 +8,31 @@
 import {
   type Blocker,
   blockerOf,
+  closedBudgets,
   isBlocking,
   remainingSentence,
 } from '../../domain/drain/blocker.ts';
 import type { PodCounts } from '../../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
-import { type DrainPlan, planOf, type PlanTerms, type TierKey } from '../../domain/drain/plan.ts';
+import {
+  type DrainPlan,
+  planOf,
+  type PlanTerms,
+  returnedOwners,
+  type TierKey,
+  toleratingPods,
+} from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Uid } from '../../domain/ids.ts';
 import type { PodsObserved } from '../../machines/node-drain-context.ts';
-import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
+import type { PodEvictions, PodEvictionStatus } from '../pod-evictions/pod-evictions.ts';
 
 /** The dependencies of a review. */
 export interface DrainPodsOptions {
   readonly on: () => Iterable<DrainPod>;
-  readonly statusOf: PodEvictions['statusOf'];
-  readonly progressOf: PodEvictions['progress'];
+  readonly evictions: Pick<PodEvictions, 'statusOf' | 'progress'>;
+  /** When another process began the drain, on the wall clock; null for a new drain. */
+  readonly resumedSinceMs: number | null;
   readonly own: PlanTerms['own'];
   readonly now: () => number;
 }
@@ -40,6 +49,24 @@ interface ObservedPod {
   readonly tier: TierKey;
   readonly leaving: boolean;
 }
+
+/** What blocks a drain now, and what may from a known time on. */
+export interface BlockerReview {
+  readonly blocked: readonly BlockedPods[];
+  /** Until time alone changes the review; `Infinity` when it does not. */
+  readonly nextMs: number;
+}
+
+/** A budget without a slot for this long blocks; its Event follows after ten seconds (DR-42). */
+const NO_SLOT_MS = 20_000;
+
+/** Budgets share one blocker; pods with any other have it in common. */
+const blockedPods = (
+  { blockers, pods }: { readonly blockers: readonly Blocker[]; readonly pods: readonly string[] },
+): BlockedPods => {
+  const [first = closedBudgets([])] = blockers;
+  return { blocker: first.reason === 'BlockedByBudget' ? closedBudgets(blockers) : first, pods };
+};
 
 const NOT_ASKED = 'not evicted before the deadline';
 
@@ -58,6 +85,7 @@ export class DrainPods {
   readonly #options: DrainPodsOptions;
   /** Controllers that bring an evicted pod back, past the cordon. */
   readonly #evictedOwners = new Set<Uid>();
+  #isResumed = false;
   readonly #asked = new Set<Uid>();
   #plan = NO_PLAN;
   #observed: ReadonlyMap<Uid, ObservedPod> = new Map();
@@ -70,6 +98,7 @@ export class DrainPods {
   readonly look = (startedTo: TierKey | null): PodsObserved => {
     const { on, own } = this.#options;
     const present = [...on()];
+    this.#resume(present);
     const uids = new Set(present.map(({ uid }) => uid));
     for (const { pod } of this.#observed.values()) if (!uids.has(pod.uid)) this.#setEvicted(pod);
     for (const pod of present) if (pod.terminating) this.#setEvicted(pod);
@@ -92,27 +121,35 @@ export class DrainPods {
   /** The number of pods that must still leave. */
   readonly left = (): number => podCountsOf(this.#plan).left;
 
-  /** The pods that something blocks, by reason and subject. */
-  readonly blocked = (node: DrainedNode): readonly BlockedPods[] => {
-    const groups = new Map<string, { blocker: Blocker; pods: string[] }>();
-    for (const pod of this.#leavingPods()) {
-      const blocker = this.#blockerOf(pod, node);
-      if (!isBlocking(blocker.reason)) continue;
-      const key = `${blocker.reason} ${blocker.subject}`;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, { blocker, pods: [pod.key] });
-      else group.pods.push(pod.key);
-    }
-    return [...groups.values()];
-  };
+  /** The names of the pods that stay, because they came back past the cordon. */
+  readonly tolerating = (): readonly string[] => toleratingPods(this.#plan).map(({ key }) => key);
 
-  /** Until the next termination becomes overdue; null when none will. */
-  readonly nextOverdueMs = (): number | null => {
+  /**
+   * The pods that something blocks, by reason and subject, and when time alone adds another.
+   * Budgets form one group, without those that gave a slot lately.
+   */
+  readonly review = (node: DrainedNode): BlockerReview => {
+    const groups = new Map<string, { blockers: Blocker[]; pods: string[] }>();
     const nowMs = this.#options.now();
-    const left = this.#leavingPods().flatMap(({ deletionMs }) =>
-      deletionMs === null || deletionMs < nowMs ? [] : [deletionMs - nowMs]
-    );
-    return left.length === 0 ? null : Math.min(...left);
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const pod of this.#leavingPods()) {
+      const { deletionMs } = pod;
+      if (deletionMs !== null && deletionMs >= nowMs) nextMs = Math.min(nextMs, deletionMs - nowMs);
+      const blocker = this.#blockerOf(pod, node);
+      const { reason, subject, noSlotMs = Number.POSITIVE_INFINITY } = blocker;
+      if (!isBlocking(reason)) continue;
+      const isBudget = reason === 'BlockedByBudget';
+      if (isBudget && noSlotMs < NO_SLOT_MS) {
+        nextMs = Math.min(nextMs, NO_SLOT_MS - noSlotMs);
+        continue;
+      }
+      const key = isBudget ? reason : `${reason} ${subject}`;
+      const group = groups.get(key) ?? { blockers: [], pods: [] };
+      group.blockers.push(blocker);
+      group.pods.push(pod.key);
+      groups.set(key, group);
+    }
+    return { blocked: [...groups.values()].map(blockedPods), nextMs };
   };
 
   /** The number of remaining pods, the first five by name, and why each (DR-41). */
@@ -126,6 +163,14 @@ export class DrainPods {
       }),
     );
 
+  /** What came back past the cordon for an earlier process would come back for this one, too. */
+  #resume(present: readonly DrainPod[]): void {
+    const { resumedSinceMs } = this.#options;
+    if (this.#isResumed || resumedSinceMs === null) return;
+    this.#isResumed = true;
+    for (const owner of returnedOwners(present, resumedSinceMs)) this.#evictedOwners.add(owner);
+  }
+
   #setEvicted({ toleratesCordon, controller, uid }: DrainPod): void {
     if (!toleratesCordon || controller === null || !this.#asked.has(uid)) return;
     this.#evictedOwners.add(controller.uid);
@@ -138,7 +183,9 @@ export class DrainPods {
     let refusal = '';
     for (const { key: tier, pods } of this.#plan.tiers) {
       for (const pod of pods) {
-        const progress = this.#asked.has(pod.uid) ? this.#options.progressOf(pod.uid) : undefined;
+        const progress = this.#asked.has(pod.uid)
+          ? this.#options.evictions.progress(pod.uid)
+          : undefined;
         const leaving = pod.terminating || progress?.accepted === true;
         next.set(pod.uid, { pod, tier, leaving });
         const wasLeaving = this.#observed.get(pod.uid)?.leaving;
@@ -153,9 +200,12 @@ export class DrainPods {
     return { moved, refusal };
   }
 
-  #blockerOf(pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker {
-    const { statusOf, now } = this.#options;
-    const status = paused && !pod.terminating ? undefined : statusOf(pod.uid);
+  #blockerOf(
+    pod: DrainPod,
+    { paused, kubeletSilent }: DrainedNode,
+  ): Blocker & Partial<Pick<PodEvictionStatus, 'noSlotMs'>> {
+    const { evictions, now } = this.#options;
+    const status = paused && !pod.terminating ? undefined : evictions.statusOf(pod.uid);
     return status ?? blockerOf({
       pod,
       budgets: [],

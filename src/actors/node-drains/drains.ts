@@ -278,8 +278,8 @@ export class DrainRegistry {
       beginning,
       new DrainPods({
         on: () => this.#pods.on(node.name),
-        statusOf: this.#options.evictions.statusOf,
-        progressOf: this.#options.evictions.progress,
+        evictions: this.#options.evictions,
+        resumedSinceMs: beginning.resumedSinceMs,
         own: this.#options.own,
         now: this.#environment.time.now,
       }),

@@ -27,7 +27,7 @@ import type { EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
-import type { BlockerReview } from './drain-blockers.ts';
+import type { BlockerReview } from './drain-pods.ts';
 import type { DrainEvents } from './drain-events.ts';
 import {
   cordonOrderOf,
@@ -124,10 +124,9 @@ export const blockersOf = (
   paused: boolean,
 ): BlockerReview => {
   if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
-    return { blocked: [], nextOverdueMs: null };
+    return { blocked: [], nextMs: Number.POSITIVE_INFINITY };
   }
-  const node = nodeNow(entry, snapshot.context, paused);
-  return { blocked: entry.pods.blocked(node), nextOverdueMs: entry.pods.nextOverdueMs() };
+  return entry.pods.review(nodeNow(entry, snapshot.context, paused));
 };
 
 /** The actions of all drains. */
@@ -157,8 +156,12 @@ class DrainActions implements NodeDrainActions {
       });
     });
 
+  /** A drain that resumes after its deadline shows only its end. */
   readonly showDraining = (context: NodeDrainContext): void =>
-    this.#about(context, (entry) => void this.#show(entry, { _tag: 'Draining' }));
+    this.#about(context, (entry) => {
+      const isOver = context.leftMs !== null && context.leftMs <= 0;
+      if (!isOver) void this.#show(entry, { _tag: 'Draining' });
+    });
 
   readonly recordCordonFailing = (context: NodeDrainContext): void =>
     this.#about(context, ({ node }) => this.#targets.events.cordonFailing(node, context.problem));
@@ -200,6 +203,7 @@ class DrainActions implements NodeDrainActions {
       lastError,
       forbidden: context !== undefined && context.refusal !== '',
       volumes: this.#targets.volumesOn?.(node) ?? [],
+      tolerating: entry.pods.tolerating(),
     });
     await this.#show(entry, end === 'Failed' ? { _tag: end, lastError } : { _tag: end });
   };

@@ -146,7 +146,6 @@ export const nodeDrainsRole = (
     upcomingNodes,
     machineOf,
     drains,
-    record,
     events,
   });
   const onLeadershipLost = (): void => {

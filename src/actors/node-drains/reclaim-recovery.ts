@@ -19,7 +19,8 @@ const EVENTS: Partial<Readonly<Record<ShardEvent['_tag'], ReclaimRecoveryEvent>>
 export class ReclaimRecovery {
   readonly #registry: ActorRegistry<typeof reclaimRecovery, 'recovery'>;
   #draining = new Set<string>();
-  #isReplaying = false;
+  /** From the end of a stream on, because frames of the next may precede the ack of its `hello`. */
+  #isReplaying = true;
 
   /** `recover` gets the machines that were DRAINING in the replay and still are. */
   constructor(
@@ -50,7 +51,7 @@ export class ReclaimRecovery {
       else if (this.#isReplaying) this.#draining.add(machineId);
       return;
     }
-    if (seen._tag === 'StreamOpened') {
+    if (seen._tag === 'StreamEnded') {
       this.#draining = new Set();
       this.#isReplaying = true;
     }

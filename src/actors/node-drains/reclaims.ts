@@ -2,20 +2,19 @@
  * Reclaim instructions: from the shard or from annotations on Nodes, until the ack was sent and
  * every drain has ended.
  *
- * Promises: an instruction never starts twice, and is acked again when it is repeated (DR-03);
- * instructions found on Nodes resume before anything new, and are acked once more by each process
- * (DR-12, DR-13), up to a bound (DR-07); a machine without a Node is recorded and not counted, and is awaited only while
- * it is bound to this cluster; an entry that names a Node is shown on the machine of that Node
- * (DR-10).
+ * Promises: an instruction never starts twice, and is acked again when it is repeated, with a
+ * Warning for machines that it did not name at first (DR-03); instructions found on Nodes resume
+ * before anything new, and are acked once more by each process, up to a bound (DR-07, DR-12,
+ * DR-13); a machine without a Node is recorded and not counted, and is awaited only while it is
+ * bound to this cluster; an entry that names a Node is shown on the machine of that Node (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
-import type { RecordEvent } from '../../api/event-note.ts';
-import { GROUP_VERSION } from '../../domain/api-group.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { MachineLives } from '../../domain/drain/machine-lives.ts';
 import {
   entriesOf,
+  othersThan,
   type ReclaimEntry,
   unseen,
   withEntry,
@@ -34,7 +33,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
-import type { DrainEvents } from './drain-events.ts';
+import type { DrainEvents, MachineSubject } from './drain-events.ts';
 import type { DrainEvent } from './drain-index.ts';
 import type { DrainRegistry } from './drains.ts';
 import {
@@ -63,8 +62,10 @@ export interface ReclaimsOptions {
   /** The machine of a Node, also of one that is gone. */
   readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
   readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has'>;
-  readonly record: RecordEvent;
-  readonly events: Pick<DrainEvents, 'clamped' | 'notResumed'>;
+  readonly events: Pick<
+    DrainEvents,
+    'clamped' | 'notResumed' | 'withoutNode' | 'instructionChanged'
+  >;
 }
 
 /** All active instructions; none, and not leading, at first. */
@@ -167,20 +168,12 @@ export class ReclaimRegistry {
     }
   }
 
+  #subjectOf(machine: string): MachineSubject {
+    return { machine, uid: this.#currentOf(machine)?.uid ?? '' };
+  }
+
   #recordWithoutNode(machine: string, note: string): void {
-    const { telemetry } = this.#environment;
-    telemetry.count('tidegate_machines_without_node_total', 1);
-    telemetry.log('warn', 'Machine has no Node', { machine, problem: note });
-    this.#options.record({
-      regarding: {
-        apiVersion: GROUP_VERSION,
-        kind: 'UpcomingNode',
-        name: upcomingNodeName(machineId(machine)),
-        uid: this.#currentOf(machine)?.uid ?? '',
-      },
-      reason: 'MachineWithoutNode',
-      note,
-    });
+    this.#options.events.withoutNode(this.#subjectOf(machine), note);
   }
 
   #currentOf(machine: string): UpcomingNodeProjection | undefined {
@@ -266,6 +259,9 @@ export class ReclaimRegistry {
     const { instructionId: id, machines, graceSeconds } = order;
     const known = this.#registry.entry(id);
     if (known === undefined) return this.#begin(id, machines, { graceSeconds, ackPending: true });
+    for (const machine of othersThan(known.machines, machines)) {
+      this.#options.events.instructionChanged(this.#subjectOf(machine), id);
+    }
     known.ackPending = true;
     this.#registry.get(id)?.send({ type: 'instruction.repeated' });
   }

@@ -183,6 +183,17 @@ export class Budgets {
     });
   };
 
+  /** The pod may stay: the slot of a lost answer is not held for a retry. */
+  readonly released = (pod: Uid): void => {
+    const key = this.#slotAt.get(pod) ?? NO_BUDGET;
+    this.#registry.get(key)?.send({ type: 'pod.released', pod, nowMs: this.#nowMs() });
+  };
+
+  /** A released pod must leave after all. */
+  readonly wanted = (pod: Uid): void => {
+    this.#registry.get(this.#slotAt.get(pod) ?? NO_BUDGET)?.send({ type: 'pod.wanted', pod });
+  };
+
   /** Nothing more happens to the pod. */
   readonly forget = (pod: Uid): void => {
     this.#slotAt.delete(pod);

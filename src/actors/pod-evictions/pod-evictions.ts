@@ -39,6 +39,8 @@ export interface PodEvictionStatus extends Blocker {
   readonly accepted: boolean;
   /** An eviction of it was sent, or is about to be, and has no answer yet. */
   readonly inFlight: boolean;
+  /** How long its budgets have given no slot to any drain, while it waits. */
+  readonly noSlotMs: number;
 }
 
 /** The status that a drain reads for each pod at every change, so it must be cheap. */
@@ -184,7 +186,9 @@ export class PodEvictionRegistry implements PodEvictions {
     }
     const wasReleased = known.requests.size === 0;
     this.#index.request(known, request);
-    if (wasReleased) this.#registry.get(pod.uid)?.send({ type: 'eviction.wanted' });
+    if (!wasReleased) return;
+    this.#budgets.wanted(pod.uid);
+    this.#registry.get(pod.uid)?.send({ type: 'eviction.wanted' });
   };
 
   readonly bringForward: PodEvictions['bringForward'] = (node, owner, deadlineMonotonicMs) => {
@@ -214,6 +218,7 @@ export class PodEvictionRegistry implements PodEvictions {
       state: entry.state,
       accepted: this.#isAccepted(entry),
       inFlight: entry.state === 'calling',
+      noSlotMs: this.#index.noSlotMs(entry),
     };
   };
 
@@ -245,8 +250,7 @@ export class PodEvictionRegistry implements PodEvictions {
   #released(entry: EvictionEntry): void {
     if (entry.state === 'gone') return;
     this.#registry.get(entry.uid)?.send({ type: 'eviction.released' });
-    // The reservation of a lost answer is not requested again.
-    this.#budgets.departed(entry.uid);
+    this.#budgets.released(entry.uid);
   }
 
   #isAccepted({ uid, pod }: EvictionEntry): boolean {
@@ -276,6 +280,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.#index.update(entry, pod);
     if (pod.terminating && !entry.departed) {
       entry.departed = true;
+      this.#index.setSlotGiven(entry);
       this.#budgets.departed(pod.uid, pod.resourceVersion);
     }
     // A finished pod runs nothing: there is nothing to evict (DR-20).
@@ -292,6 +297,7 @@ export class PodEvictionRegistry implements PodEvictions {
     // A list without the pod has no resourceVersion of the deletion.
     const isWatched = last.resourceVersion !== entry.pod.resourceVersion;
     if (!entry.departed) {
+      this.#index.setSlotGiven(entry);
       this.#budgets.departed(last.uid, isWatched ? last.resourceVersion : undefined);
     }
     entry.departed = true;

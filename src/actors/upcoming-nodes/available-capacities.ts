@@ -3,7 +3,8 @@
  *
  * Promises: frames act only when the list of objects is complete, and until then the last of each
  * profile is kept; of simultaneous frames the last of each profile counts; the number of profiles
- * is bounded, and further ones are ignored, counted and logged.
+ * is bounded, and further ones are ignored, counted and logged; an object whose profile is not in
+ * the demand ages out.
  */
 import { Effect } from 'effect';
 import { filter, map, type Observable, Subject, Subscription } from 'rxjs';
@@ -16,10 +17,13 @@ import {
   type CapacityReport,
   capacityReport,
 } from '../../domain/available-capacity.ts';
+import type { Need } from '../../domain/demand/need.ts';
 import type { Fact } from '../../domain/facts.ts';
 import type { CapacityObservation, ShardEvent } from '../../domain/frames.ts';
 import { type ObjectKey, objectKey } from '../../domain/ids.ts';
 import { availableCapacityName } from '../../domain/names.ts';
+import { UnaskedCapacities } from '../../domain/unasked-capacities.ts';
+import type { Rollup } from '../../domain/session.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
 import { AvailableCapacities } from '../../effects/available-capacities.ts';
 import {
@@ -51,7 +55,12 @@ interface ProfileEntry {
 /** The inputs of the profiles. */
 export interface AvailableCapacitiesOptions {
   readonly shardEvents: Observable<ShardEvent>;
-  readonly availableCapacities: Pick<Informer<AvailableCapacityProjection>, 'facts' | 'get'>;
+  /** Each roll-up that the shard acknowledged. */
+  readonly acknowledged: Observable<Pick<Rollup, 'needs'>>;
+  readonly availableCapacities: Pick<
+    Informer<AvailableCapacityProjection>,
+    'facts' | 'get' | 'values'
+  >;
   readonly record: RecordEvent;
 }
 
@@ -70,7 +79,8 @@ export interface AvailableCapacityRegistry {
 
 class Profiles implements AvailableCapacityRegistry {
   readonly #environment: ActorEnvironment<AvailableCapacities>;
-  readonly #object: AvailableCapacitiesOptions['availableCapacities']['get'];
+  readonly #objects: Pick<AvailableCapacitiesOptions['availableCapacities'], 'get' | 'values'>;
+  readonly #unasked = new UnaskedCapacities();
   readonly #profiles = new Map<ObjectKey, ProfileEntry>();
   readonly #registry: ActorRegistry<Machine, ProfileEntry>;
   readonly #slots: ConcurrencyLimit<ProfileEntry>;
@@ -80,10 +90,10 @@ class Profiles implements AvailableCapacityRegistry {
 
   constructor(
     environment: ActorEnvironment<AvailableCapacities>,
-    { shardEvents, availableCapacities, record }: AvailableCapacitiesOptions,
+    { shardEvents, acknowledged, availableCapacities, record }: AvailableCapacitiesOptions,
   ) {
     this.#environment = environment;
-    this.#object = availableCapacities.get;
+    this.#objects = availableCapacities;
     this.#registry = actorRegistry(environment, this.#kind(record));
     this.#slots = startConcurrencyLimit<ProfileEntry>({
       atOnce: PROFILES_AT_ONCE,
@@ -103,6 +113,7 @@ class Profiles implements AvailableCapacityRegistry {
       }),
     );
     this.#subscription.add(coalesced.subscribe(this.#onCapacity));
+    this.#subscription.add(acknowledged.subscribe(({ needs }) => this.#age(needs)));
   }
 
   readonly actors = () => this.#registry.actors();
@@ -118,6 +129,7 @@ class Profiles implements AvailableCapacityRegistry {
   readonly onLeadershipLost = (): void => {
     const all = [...this.#profiles.values()];
     this.#profiles.clear();
+    this.#unasked.clear();
     this.#registry.suspend(all);
   };
 
@@ -143,13 +155,13 @@ class Profiles implements AvailableCapacityRegistry {
       keyOf: ({ key }) => key,
       input: ({ key, reported }, seed) => ({
         name: key,
-        facts: { reported: reported, current: this.#object(key) ?? null },
+        facts: { reported: reported, current: this.#objects.get(key) ?? null },
         seed,
       }),
       observe: ({ reported }, actor) =>
         actor.send({ type: 'capacity.observed', reported: reported }),
       onSnapshot: ({ key }, snapshot) => {
-        if (snapshot.matches('gone') && this.#object(key) === undefined) this.#remove(key);
+        if (snapshot.matches('gone') && this.#objects.get(key) === undefined) this.#remove(key);
       },
       onCount: (state, count) => telemetry.gauge('tidegate_available_capacities', count, { state }),
     };
@@ -160,9 +172,25 @@ class Profiles implements AvailableCapacityRegistry {
     this.#registry.remove(key);
   }
 
+  /** Deletes the objects that nobody has requested for long. */
+  #age(needs: readonly Need[]): void {
+    const objects = [...this.#objects.values()].map(({ key }) => key);
+    for (const key of this.#unasked.expired(objects, needs, this.#environment.time.monotonic())) {
+      this.#environment.telemetry.log('info', 'Free capacity without demand removed', {
+        name: key,
+      });
+      const spec = this.#objects.get(key)?.spec ?? '';
+      this.#apply(key, { spec, exhausted: true });
+    }
+  }
+
   readonly #onCapacity = (capacity: CapacityObservation): void => {
     const key = objectKey(availableCapacityName(capacity.supersedesKey));
-    const reported = capacityReport(capacity);
+    this.#unasked.reported(key);
+    this.#apply(key, capacityReport(capacity));
+  };
+
+  #apply(key: ObjectKey, reported: CapacityReport): void {
     const known = this.#profiles.get(key);
     if (known === undefined && this.#profiles.size >= PROFILES_MAX) {
       const { telemetry } = this.#environment;
@@ -174,7 +202,7 @@ class Profiles implements AvailableCapacityRegistry {
     entry.reported = reported;
     this.#profiles.set(key, entry);
     if (this.#listed) this.#registry.consider(entry);
-  };
+  }
 
   readonly #onObject = (current: AvailableCapacityProjection): void =>
     this.#registry.get(current.key)?.send({ type: 'object.observed', current });

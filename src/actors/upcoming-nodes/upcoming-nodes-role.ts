@@ -31,7 +31,7 @@ export const upcomingNodeCollection = (
 
 /** The inputs of the role. */
 export interface UpcomingNodesRoleOptions {
-  readonly session: Pick<FleetSession, 'shardEvents'>;
+  readonly session: Pick<FleetSession, 'shardEvents' | 'acknowledged'>;
   readonly collection: InformerOptions<UpcomingNodeProjection>;
   /** Interns equal machine specs, in caches and answers alike. */
   readonly intern: Intern;
@@ -48,7 +48,7 @@ export const upcomingNodesRole = (
   { session, collection, intern }: UpcomingNodesRoleOptions,
   { informers, record }: RoleContext,
 ): UpcomingNodesRole => {
-  const { shardEvents } = session;
+  const { shardEvents, acknowledged } = session;
   const upcomingNodes = informers.collection(collection);
   const availableCapacities = informers.collection({
     id: 'availablecapacities',
@@ -65,6 +65,7 @@ export const upcomingNodesRole = (
   });
   const capacities = startAvailableCapacities(environment, {
     shardEvents,
+    acknowledged,
     availableCapacities,
     record,
   });

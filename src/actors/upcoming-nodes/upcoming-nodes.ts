@@ -70,10 +70,12 @@ export interface UpcomingNodeRegistry {
   readonly stop: () => Promise<void>;
 }
 
-/** The open stream, and the one with a complete replay. */
+/** The stream that was opened last, and the one with a complete replay. */
 interface Replay {
   stream: number;
   resynced: number | undefined;
+  /** Machines that a stream reported before it was opened; `undefined` while one is open. */
+  early: Set<string> | undefined;
 }
 
 /** Machines of one burst of frames; further ones are considered before the burst ends. */
@@ -90,7 +92,7 @@ class Machines implements UpcomingNodeRegistry {
   /** Ids of machines with new reports. */
   readonly #reports = new Subject<string>();
   readonly #flush = new Subject<void>();
-  readonly #replay: Replay = { stream: 0, resynced: undefined };
+  readonly #replay: Replay = { stream: 0, resynced: undefined, early: new Set() };
   /** The complete lists; nothing acts before both are. */
   readonly #listed = { nodes: false, objects: false, both: false };
   readonly drain: UpcomingNodeRegistry['drain'];
@@ -131,7 +133,11 @@ class Machines implements UpcomingNodeRegistry {
   readonly counts = () => this.#actors.counts();
   readonly nodeOf = (machineId: string, named?: string) => this.#index.nodeOf(machineId, named);
   readonly machineOf = (node: string) => this.#index.machineOf(node);
-  readonly onLeadershipLost = () => this.#actors.onLeadershipLost();
+
+  readonly onLeadershipLost = (): void => {
+    this.#replay.early = new Set();
+    this.#actors.onLeadershipLost();
+  };
 
   readonly idle = (): Promise<void> => {
     this.#flush.next();
@@ -166,7 +172,9 @@ class Machines implements UpcomingNodeRegistry {
   #onFrame(frame: MachineObservation): void {
     const { time } = this.#environment;
     const { machine, leftOut } = wellFormed(frame);
-    const entry = this.#index.putFrame(machine, this.#replay.stream, time.now());
+    const { stream, early } = this.#replay;
+    early?.add(machine.machineId);
+    const entry = this.#index.putFrame(machine, stream, time.now());
     this.#recordLeftOut(machine.machineId, leftOut);
     if (entry === undefined) return this.#countNoop();
     entry.pendingSinceMs ??= time.monotonic();
@@ -201,20 +209,29 @@ class Machines implements UpcomingNodeRegistry {
     this.#environment.telemetry.count('bigfleet_operator_upcoming_node_writes_total', 1, nothing);
   }
 
+  /** What the stream reported before counts for it: the replay need not repeat it. */
+  #onOpened(stream: number): void {
+    const { early = [] } = this.#replay;
+    this.#replay.stream = stream;
+    this.#replay.early = undefined;
+    for (const machine of early) this.#index.mention(machine, stream);
+  }
+
   readonly #onShardEvent = (event: ShardEvent): void => {
     switch (event._tag) {
       case 'MachineObserved':
         return this.#onFrame(event.machine);
       case 'MachineMalformed':
+        this.#replay.early?.add(event.machineId);
         return this.#index.mention(event.machineId, this.#replay.stream);
       case 'StreamOpened':
-        this.#replay.stream = event.stream;
-        return;
+        return this.#onOpened(event.stream);
       case 'Resynced':
         this.#replay.resynced = event.stream;
         return this.#unbindAbsent();
       case 'StreamEnded':
         this.#replay.resynced = undefined;
+        this.#replay.early = new Set();
         return;
       case 'CapacityObserved':
       case 'ReclaimOrdered':

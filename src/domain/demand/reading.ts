@@ -44,24 +44,23 @@ export type Reading =
 const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 const INT32_MIN = -(2 ** 31);
 
-const requirementIn = (field: Field): Requirement => {
-  const key = requiredText(child(field, 'key'));
-  const operatorField = child(field, 'operator');
-  const operator = oneOf(operatorField, OPERATORS);
-  const list = child(field, 'values');
-  const values = items(list).map(anyText);
-  if (operatorField.value !== operator) return { key, operator, values };
-  const wantsValues = operator === 'In' || operator === 'NotIn';
-  if (wantsValues && values.length === 0) find(list, 'is empty', `${operator} needs a value`);
-  if (!wantsValues && values.length > 0) find(list, 'is not empty', `${operator} takes no values`);
-  return { key, operator, values };
-};
-
-const spreadIn = (field: Field): TopologySpread => ({
-  topologyKey: requiredText(child(field, 'topologyKey')),
-  maxSkew: int32(child(field, 'maxSkew'), 1),
-  whenUnsatisfiable: oneOf(child(field, 'whenUnsatisfiable'), ['DoNotSchedule', 'ScheduleAnyway']),
+/** The shard takes any number of values with any operator. */
+const requirementIn = (field: Field): Requirement => ({
+  key: requiredText(child(field, 'key')),
+  operator: oneOf(child(field, 'operator'), OPERATORS),
+  values: items(child(field, 'values')).map(anyText),
 });
+
+/** No machines satisfy a binding skew below 1; that of a preference is not sent. */
+const spreadIn = (field: Field): TopologySpread => {
+  const topologyKey = requiredText(child(field, 'topologyKey'));
+  const whenUnsatisfiable = oneOf(child(field, 'whenUnsatisfiable'), [
+    'DoNotSchedule',
+    'ScheduleAnyway',
+  ]);
+  const least = whenUnsatisfiable === 'DoNotSchedule' ? 1 : INT32_MIN;
+  return { topologyKey, maxSkew: int32(child(field, 'maxSkew'), least), whenUnsatisfiable };
+};
 
 const coLocationIn = (field: Field): CoLocation => {
   const selector = child(field, 'labelSelector');

@@ -214,6 +214,19 @@ const NOTE_CHARS_MAX = 1000;
 /** Room for the number of unnamed pods. */
 const MORE_CHARS = 24;
 
+/** What blocks the pods of several budgets, in one blocker (DR-42). */
+export const closedBudgets = (blockers: readonly Blocker[]): Blocker => {
+  const [first] = blockers;
+  const names = [...new Set(blockers.map(({ subject }) => subject))];
+  if (first !== undefined && names.length === 1) return { ...first, subject: '' };
+  const more = names.length - NAMED_MAX;
+  const rest = more > 0 ? ` and ${more} more` : '';
+  const text = `${names.length} budgets allow 0 disruptions: ${
+    names.slice(0, NAMED_MAX).join(', ')
+  }${rest}`;
+  return blocker('BlockedByBudget', text);
+};
+
 /** The Event note about pods with one blocker: whole names, as many as fit. */
 export const blockedSentence = (text: string, pods: readonly string[]): string => {
   const before = `Pods cannot leave: ${inShort(text)} (`;

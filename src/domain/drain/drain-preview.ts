@@ -78,9 +78,13 @@ const afterLeaving = (pod: DrainPod, budgets: readonly Budget[]): readonly Budge
   });
 };
 
+/** The Job controller removes it as soon as the pod has finished. */
+const JOB_TRACKING = 'batch.kubernetes.io/job-tracking';
+
 const finalizerOf = (pod: DrainPod): Blocker | undefined => {
-  if (pod.finalizers.length === 0) return undefined;
-  const names = pod.finalizers.join(', ');
+  const holding = pod.finalizers.filter((finalizer) => finalizer !== JOB_TRACKING);
+  if (holding.length === 0) return undefined;
+  const names = holding.join(', ');
   return { reason: 'Finalizer', text: `finalizer ${names}`, subject: names };
 };
 

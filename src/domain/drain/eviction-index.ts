@@ -17,6 +17,8 @@ import { type ObjectKey, objectKey, type Uid } from '../ids.ts';
 export interface EvictionEntry {
   readonly uid: Uid;
   readonly node: string;
+  /** When it was first requested, monotonic. */
+  readonly wantedMs: number;
   pod: DrainPod;
   /** By owner; empty after all released it. */
   readonly requests: Map<string, EvictionRequest>;
@@ -48,6 +50,8 @@ export class EvictionIndex {
   readonly #entries = new Map<Uid, EvictionEntry>();
   readonly #byNode = new Map<string, Set<EvictionEntry>>();
   readonly #budgets = budgetIndex();
+  /** When a pod of a drain last left under each budget, monotonic. */
+  readonly #slotsGivenMs = new Map<string, number>();
   readonly #nodePriority: (node: string) => number;
 
   constructor(options: EvictionIndexOptions) {
@@ -72,6 +76,7 @@ export class EvictionIndex {
     const entry: EvictionEntry = {
       uid: pod.uid,
       node,
+      wantedMs: this.#options.monotonic(),
       pod,
       requests: new Map([[owner, request]]),
       terms: combinedTerms(request, []),
@@ -124,8 +129,23 @@ export class EvictionIndex {
     return this.#known(moved.length === 0 ? covered : new Set([...moved, ...covered]));
   };
 
-  readonly removeBudget = (key: ObjectKey): readonly EvictionEntry[] =>
-    this.#known(this.#budgets.removeBudget(key));
+  readonly removeBudget = (key: ObjectKey): readonly EvictionEntry[] => {
+    this.#slotsGivenMs.delete(key);
+    return this.#known(this.#budgets.removeBudget(key));
+  };
+
+  /** The pod leaves: its budgets gave a slot. */
+  readonly setSlotGiven = (entry: EvictionEntry): void => {
+    for (const { key } of this.budgetsOf(entry)) {
+      this.#slotsGivenMs.set(key, this.#options.monotonic());
+    }
+  };
+
+  /** How long its budgets have given no slot to any drain, while it waits. */
+  readonly noSlotMs = (entry: EvictionEntry): number => {
+    const given = this.budgetsOf(entry).map(({ key }) => this.#slotsGivenMs.get(key) ?? 0);
+    return this.#options.monotonic() - Math.max(entry.wantedMs, ...given);
+  };
 
   /** The current facts from the caches. */
   readonly factsOf = ({ pod, node }: Pick<EvictionEntry, 'pod' | 'node'>): PodFacts =>

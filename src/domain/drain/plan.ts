@@ -61,6 +61,29 @@ export const roleOf = (pod: DrainPod, { evictedOwners }: PlanTerms): PodRole => 
   return cameBack ? 'ToleratesCordon' : 'Leaves';
 };
 
+/**
+ * Controllers that have brought pods back past the cordon of `sinceMs`, as far as the pods show it:
+ * one is terminating, or tolerates the cordon and was created after it.
+ */
+export const returnedOwners = (
+  pods: Iterable<DrainPod>,
+  sinceMs: number,
+): ReadonlySet<Uid> => {
+  const owners = new Set<Uid>();
+  for (const { controller, terminating, toleratesCordon, createdMs } of pods) {
+    const isReturned = terminating || (createdMs !== null && createdMs > sinceMs);
+    if (controller !== null && toleratesCordon && isReturned) owners.add(controller.uid);
+  }
+  return owners;
+};
+
+/** A pod that stays for its toleration, as reports describe it. */
+export const TOLERATES_TEXT = 'tolerates the cordon and would be rescheduled here';
+
+/** The pods of the plan that stay, because they would come back past the cordon. */
+export const toleratingPods = ({ staying }: DrainPlan): readonly DrainPod[] =>
+  staying.flatMap(({ pod, role }) => (role === 'ToleratesCordon' ? [pod] : []));
+
 /** No controller recreates it. */
 export const comesBack = (pod: DrainPod): boolean => pod.controller !== null;
 

@@ -34,6 +34,8 @@ export interface DrainPod extends Identity {
   readonly phase: PodPhase;
   /** Its `Ready` condition is true. */
   readonly ready: boolean;
+  /** When it was created, as milliseconds of the wall clock. */
+  readonly createdMs: number | null;
   readonly terminating: boolean;
   /** When it must be gone at the latest, as milliseconds of the wall clock. */
   readonly deletionMs: number | null;
@@ -89,11 +91,10 @@ const finalizersOf = (raw: unknown): readonly string[] => {
   return texts.length === 0 ? NO_TEXTS : texts;
 };
 
-const deletionOf = (raw: unknown): Pick<DrainPod, 'deletionMs' | 'terminating'> => {
-  const text = textAt(raw, 'metadata', 'deletionTimestamp');
-  if (text === undefined) return { deletionMs: null, terminating: false };
-  const time = Date.parse(text);
-  return { deletionMs: Number.isNaN(time) ? null : time, terminating: true };
+/** A time in the metadata; null when absent or invalid. */
+const timeAt = (raw: unknown, field: string): number | null => {
+  const time = Date.parse(textAt(raw, 'metadata', field) ?? '');
+  return Number.isNaN(time) ? null : time;
 };
 
 /** Reads a pod as the API server returns it. Total; `undefined` without an identity. */
@@ -109,7 +110,9 @@ export const projectPod = (raw: unknown): DrainPod | undefined => {
     priority: numberAt(raw, 'spec', 'priority') ?? 0,
     phase,
     ready: isReady(raw),
-    ...deletionOf(raw),
+    createdMs: timeAt(raw, 'creationTimestamp'),
+    terminating: textAt(raw, 'metadata', 'deletionTimestamp') !== undefined,
+    deletionMs: timeAt(raw, 'deletionTimestamp'),
     deletionGraceSeconds: numberAt(raw, 'metadata', 'deletionGracePeriodSeconds') ?? null,
     controller: controllerOf(raw),
     mirror: Object.hasOwn(annotationsOf(raw), MIRROR_KEY),

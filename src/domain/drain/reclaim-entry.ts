@@ -23,6 +23,15 @@ export interface ReclaimEntry {
 export const entriesOf = (machines: readonly string[]): readonly ReclaimEntry[] =>
   [...new Set(machines)].map((machine) => ({ machine, node: '', phase: 'Unseen', counted: false }));
 
+/** The machines that these entries have neither as a machine nor as its Node. */
+export const othersThan = (
+  entries: readonly ReclaimEntry[],
+  machines: readonly string[],
+): readonly string[] =>
+  machines.filter((name) =>
+    !entries.some(({ machine, node }) => machine === name || node === name)
+  );
+
 const rank = ({ phase }: ReclaimEntry): number => ENTRY_PHASES.indexOf(phase);
 
 /** The entries with an update of one. */

@@ -64,9 +64,11 @@ export interface Reservation {
   /** Where and when the pod was first seen terminating or gone. */
   readonly departedAt: ResourceVersion | null;
   readonly departedMs: number | null;
+  /** When nobody wanted the pod to leave any more. */
+  readonly releasedMs: number | null;
 }
 
-/** How long a reservation outlives both the departure of its pod and its answer. */
+/** How long a reservation outlives both its answer and the departure of its pod. */
 const RESERVATION_OVERTIME_MS = 2000;
 /** Kubernetes releases a slot when the eviction did not happen within this time. */
 const UNCONFIRMED_MS = 120_000;
@@ -106,6 +108,7 @@ export const beginReservation = (
     answeredMs: null,
     departedAt: null,
     departedMs: null,
+    releasedMs: null,
   }];
 };
 
@@ -141,6 +144,21 @@ export const departReservation = (
         : known,
   );
 
+/** The pod may stay: no retry follows for a lost answer. */
+export const releaseReservation = (
+  reservations: readonly Reservation[],
+  pod: Uid,
+  nowMs: number,
+): readonly Reservation[] =>
+  replaced(reservations, pod, (known) => ({ ...known, releasedMs: nowMs }));
+
+/** A released pod must leave after all: its reservation is held for the retry. */
+export const retainReservation = (
+  reservations: readonly Reservation[],
+  pod: Uid,
+): readonly Reservation[] =>
+  replaced(reservations, pod, (known) => ({ ...known, releasedMs: null }));
+
 /** Ends the pod's reservation: the call was refused, or never sent. */
 export const endReservation = (
   reservations: readonly Reservation[],
@@ -159,10 +177,16 @@ export interface SlotView {
 }
 
 /** When a reservation expires regardless of the watches; `null` while unknown. */
-const overtimeEndMs = ({ answer, answeredMs, departedMs }: Reservation): number | null => {
+const overtimeEndMs = (
+  { answer, answeredMs, departedMs, releasedMs }: Reservation,
+): number | null => {
   if (answeredMs === null) return null;
   if (departedMs !== null) return Math.max(answeredMs, departedMs) + RESERVATION_OVERTIME_MS;
-  return answer === 'Unknown' ? answeredMs + UNCONFIRMED_MS : null;
+  // An accepted eviction shows the departure of its pod, also after its release.
+  if (answer !== 'Unknown') return null;
+  return releasedMs === null
+    ? answeredMs + UNCONFIRMED_MS
+    : Math.max(answeredMs, releasedMs) + RESERVATION_OVERTIME_MS;
 };
 
 const hasReached = (watched: ResourceVersion, resourceVersion: ResourceVersion): boolean =>

@@ -23,7 +23,12 @@ import {
   drainStopped,
 } from './drain-stopped.ts';
 import { drainTiers, drainTwentyNodes } from './drain-tiers.ts';
-import { drainTightBudget, drainTwoBudgets, drainUnreadyPods } from './drain-tight-budget.ts';
+import {
+  drainCompacted,
+  drainTightBudget,
+  drainTwoBudgets,
+  drainUnreadyPods,
+} from './drain-tight-budget.ts';
 import { fleetKilled, fleetKilledReplaced } from './fleet-killed.ts';
 import { machineBought, machinesCome } from './machines-come.ts';
 import {
@@ -38,6 +43,7 @@ import { stopInBurst, stopWhileAway } from './stop.ts';
 export const SCENARIOS: readonly Scenario[] = [
   drainFloor,
   drainTightBudget,
+  drainCompacted,
   drainUnreadyPods,
   drainTwoBudgets,
   drainTiers,

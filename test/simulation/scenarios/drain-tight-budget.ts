@@ -78,6 +78,51 @@ export const drainTightBudget: Scenario = {
   },
 };
 
+/** The watch of budgets delivers a bookmark. */
+const untilBookmark = async (harness: Harness): Promise<void> => {
+  let isSeen = false;
+  harness.state.invariants.push({
+    arrives: (_process, path, lines) => {
+      isSeen ||= path.endsWith('/poddisruptionbudgets') &&
+        lines.some(({ type }) => type === 'BOOKMARK');
+    },
+  });
+  await harness.until('a bookmark of the budgets', () => isSeen);
+};
+
+/** The next bookmark would come in a moment. */
+const MOST_OF_A_MINUTE_MS = 59_700;
+
+export const drainCompacted: Scenario = {
+  name: 'drain-compacted',
+  shows: 'DR-35: a list that replaces an expired watch leaves no budget to probe',
+  siteOptions: siteOptions(5),
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, {
+      machines: { count: 1, prefix: 'compacted-' },
+      objects: () => [
+        [DRAIN_COLLECTIONS.deployments, [deployment('db', WEB_PODS)]],
+        [DRAIN_COLLECTIONS.budgets, [budget('db', { maxUnavailable: 0 })]],
+      ],
+      pods: WEB_PODS,
+      spares: { count: 1 },
+    });
+    reclaimEach(harness, scene.machines, GRACE_SECONDS);
+    await untilBookmark(harness);
+    await harness.wait(MOST_OF_A_MINUTE_MS);
+    harness.note('the history is compacted');
+    harness.site.cluster.store.compact();
+    for (const { api } of harness.processes.all()) api.dropWatches('cut');
+    await harness.wait(2 * CALM_MS);
+    harness.is('no call at 0', evictionsOf(harness, scene).length, 0);
+
+    harness.note('the budget opens');
+    harness.patch(budgetPath('db'), { spec: { maxUnavailable: 1 } });
+    await untilEnded(harness, scene.machines);
+    harness.is('no call is refused', codesOf(evictionsOf(harness, scene)), { 201: WEB_PODS });
+  },
+};
+
 const failProbeOf = (harness: Harness, app: string): string => {
   const pod = podsOf(harness).find((one) => one.app === app);
   harness.note(`the probe of ${pod?.name ?? ''} fails`);

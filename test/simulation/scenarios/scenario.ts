@@ -6,8 +6,9 @@
  */
 import { createHash } from 'node:crypto';
 import { auditCounts, evictionsIn, total } from '../../support/drains/audited-drains.ts';
+import { chanceOf, derived } from '../chance.ts';
 import type { SiteOptions } from '../embedded-site.ts';
-import type { ProcessFlags } from '../simulated-process.ts';
+import { ORDINARY_FLAGS, type ProcessFlags } from '../simulated-process.ts';
 import { type Breach, FAIR } from '../world-state.ts';
 import { type Finding, type Harness, openHarness, ScenarioEnded } from './harness.ts';
 
@@ -22,6 +23,30 @@ export interface Scenario {
   readonly crowd?: true;
   readonly play: (harness: Harness) => Promise<void>;
 }
+
+/** Of one way, in milliseconds: in one zone, across zones, and a busy API server. */
+const LATENCIES_MS = [15, 15, 60, 250] as const;
+/** A longer lease lets its requests take longer, too. */
+const LEASES = [
+  ORDINARY_FLAGS.lease,
+  { leaseMs: 30_000, renewMs: 20_000, retryMs: 2000 },
+] as const;
+
+/** The scenario with another timing: every latency, and the lease unless the scenario sets it. */
+export const withTiming = (scenario: Scenario, seed: number): Scenario => {
+  const chance = chanceOf(derived(seed, 8));
+  const latencyMs = chance.pick(LATENCIES_MS);
+  return {
+    ...scenario,
+    siteOptions: { ...scenario.siteOptions, seed },
+    flags: { lease: chance.pick(LEASES), ...scenario.flags },
+    play: async (harness) => {
+      harness.note(`timing ${seed}: one way takes up to ${latencyMs} ms`);
+      harness.state.weather.latencyMs = latencyMs;
+      await scenario.play(harness);
+    },
+  };
+};
 
 /** The result. */
 export interface ScenarioReport {

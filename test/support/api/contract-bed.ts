@@ -22,7 +22,8 @@ const headersOf = (headers: Readonly<Record<string, string | string[] | undefine
 
 const bodyOf = (text: string): Answer['body'] => asRecord(parseJson(text)) ?? { text };
 
-const textOf = (body: unknown): string => typeof body === 'string' ? body : JSON.stringify(body);
+const payloadOf = (body: unknown): string | Uint8Array =>
+  typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
 
 const requestOver =
   ({ server, authorization, dispatcher }: Connection): ContractCluster['request'] =>
@@ -36,7 +37,7 @@ const requestOver =
         ...(body === undefined ? {} : { 'content-type': type }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: textOf(body) }),
+      ...(body === undefined ? {} : { body: payloadOf(body) }),
     });
     const text = await answer.body.text();
     return { status: answer.statusCode, headers: headersOf(answer.headers), body: bodyOf(text) };

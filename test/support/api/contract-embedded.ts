@@ -37,7 +37,11 @@ const chance = (start: number): () => number => {
 
 /** As a body comes off the wire: parsed where it can be. */
 const parsed = (body: unknown): unknown =>
-  typeof body === 'string' ? parseJson(body) ?? body : parseJson(JSON.stringify(body));
+  body instanceof Uint8Array
+    ? body
+    : typeof body === 'string'
+    ? parseJson(body) ?? body
+    : parseJson(JSON.stringify(body));
 
 const answerOf = (response: ClusterResponse): Answer => {
   if (response._tag === 'Watch') throw new Error('A watch was opened where an answer was wanted');

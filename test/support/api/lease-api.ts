@@ -22,7 +22,9 @@ export type Weather =
   /** Applies requests but loses the answers. */
   | 'answers lost'
   /** Requests hang until their time is over. */
-  | 'hanging';
+  | 'hanging'
+  /** The client itself is wrong: requests are defects. */
+  | 'broken';
 
 /** A candidate's way to the server. */
 export interface LeaseClient {
@@ -115,6 +117,7 @@ export const leaseApi = (): LeaseApi => {
       Effect.gen(function* () {
         requests.push(request.method);
         if (weather === 'unreachable') return yield* new NotSent({ why: 'unreachable' });
+        if (weather === 'broken') return yield* Effect.die(new Error('planted'));
         if (weather === 'hanging') {
           yield* Effect.sleep(request.timeoutMs ?? 30_000);
           return yield* new AnswerLost({ why: 'no answer in time' });

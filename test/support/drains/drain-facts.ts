@@ -20,6 +20,8 @@ export interface PodTraits {
   readonly tolerations?: readonly object[];
   readonly volumes?: readonly object[];
   /** RFC 3339. */
+  readonly created?: string;
+  /** RFC 3339. */
   readonly deletion?: string;
   readonly deletionGraceSeconds?: number;
 }
@@ -37,6 +39,7 @@ export const rawPod = (traits: PodTraits = {}): object => {
       labels: traits.labels ?? { app: 'web' },
       annotations: traits.annotations,
       finalizers: traits.finalizers,
+      creationTimestamp: traits.created,
       deletionTimestamp: traits.deletion,
       deletionGracePeriodSeconds: traits.deletionGraceSeconds,
       ownerReferences: controller === null ? undefined : [

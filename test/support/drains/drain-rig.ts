@@ -88,6 +88,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       state: 'calling',
       accepted: accepted.has(uid),
       inFlight: false,
+      noSlotMs: Number.POSITIVE_INFINITY,
       // The answer to an eviction is forgotten with its last request.
       ...(wanted.has(uid) ? blocked.get(pod.name) : undefined),
     };
@@ -259,7 +260,6 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       },
       machineOf,
       drains,
-      record,
       events,
     });
     const setLeading = (isLeading: boolean): void => {

@@ -38,6 +38,13 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
     silence: () => {
       deaf = true;
     },
+    /** A new list that lacks this object; no watch ever showed its deletion. */
+    relistWithout: (last: T | undefined) => {
+      if (last === undefined) return;
+      cached.delete(last.key);
+      changes.next({ _tag: 'Listed', objects: [...cached.values()] });
+      changes.next({ _tag: 'Absent', key: last.key, last });
+    },
     /** Holds events back until they are let through. */
     hold: () => {
       held ??= [];

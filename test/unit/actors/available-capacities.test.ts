@@ -8,6 +8,7 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectAvailableCapacity } from '../../../src/domain/available-capacity.ts';
+import type { Need } from '../../../src/domain/demand/need.ts';
 import type { CapacityObservation, ShardEvent } from '../../../src/domain/frames.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import {
@@ -32,6 +33,7 @@ const rig = ({ synced = true } = {}) => {
   const cluster = fakeObjects(AVAILABLE_CAPACITIES_PATH, projectAvailableCapacity);
   const notes: EventNote[] = [];
   const shardEvents = new Subject<ShardEvent>();
+  const acknowledged = new Subject<{ readonly needs: readonly Need[] }>();
   const telemetry = silentTelemetry;
   const runtime = ManagedRuntime.make(
     availableCapacitiesLayer({ telemetry }).pipe(
@@ -42,7 +44,15 @@ const rig = ({ synced = true } = {}) => {
   if (synced) cluster.list();
   const registry = startAvailableCapacities(
     makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 }),
-    { shardEvents, availableCapacities: cluster.reflector, record: (note) => notes.push(note) },
+    {
+      shardEvents,
+      acknowledged,
+      availableCapacities: {
+        ...cluster.reflector,
+        values: () => cluster.names().flatMap((name) => cluster.known(name) ?? []),
+      },
+      record: (note) => notes.push(note),
+    },
   );
   stops.push(async () => {
     await registry.stop();
@@ -65,7 +75,30 @@ const rig = ({ synced = true } = {}) => {
     });
     return time.settle();
   };
-  return { time, cluster, notes, registry, report };
+  /** Acknowledges roll-ups of these needs, one a minute. */
+  const rollups = async (needs: readonly Need[], minutes: number) => {
+    for (let minute = 0; minute < minutes; minute += 1) {
+      acknowledged.next({ needs });
+      await time.advance(60_000);
+    }
+  };
+  return { time, cluster, notes, registry, report, rollups };
+};
+
+/** A need of the profile of `KEY`. */
+const NEED: Need = {
+  key: 'k',
+  requirements: [
+    { key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['a3-highgpu-8g'] },
+  ],
+  aggregateResources: { cpu: '8' },
+  minUnit: { cpu: '8' },
+  priority: 1_000_000,
+  spread: [],
+  interruptionBucket: 0,
+  reclamationBucket: 0,
+  group: '',
+  requests: 1,
 };
 
 test('availableCapacities: an object is named by the hash of its key and has the exact cost', async () => {
@@ -193,4 +226,40 @@ test('availableCapacities: reports of an earlier term of leadership are not writ
   await time.advance(60_000);
   expect(cluster.names()).toEqual([]);
   expect([...registry.actors()]).toEqual([]);
+});
+
+test('availableCapacities: an object whose profile no roll-up has had for an hour is deleted', async () => {
+  const { cluster, report, rollups, time } = rig();
+  await report(3);
+  await rollups([NEED], 90);
+  await time.advance(7_200_000);
+  expect(cluster.names(), 'requested, or without a session').toEqual([NAME]);
+  await rollups([], 60);
+  expect(cluster.names()).toEqual([NAME]);
+  await rollups([], 2);
+  expect(cluster.names()).toEqual([]);
+  await report(5);
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 5 } });
+});
+
+test('availableCapacities: an object that an earlier process left ages as well', async () => {
+  const { cluster, rollups, report } = rig();
+  for (const name of [NAME, 'ac-of-a-person']) {
+    cluster.put(name, { metadata: { name, uid: name }, spec: { resources: {}, cost: 1 } });
+  }
+  await rollups([], 40);
+  await report(3);
+  await rollups([], 40);
+  expect(cluster.names(), 'a report begins its hour anew').toContain(NAME);
+  await rollups([], 30);
+  expect(cluster.names()).toEqual(['ac-of-a-person']);
+});
+
+test('availableCapacities: demand that returns within the hour keeps the object', async () => {
+  const { cluster, report, rollups } = rig();
+  await report(3);
+  await rollups([], 40);
+  await rollups([NEED], 2);
+  await rollups([], 40);
+  expect(cluster.names()).toEqual([NAME]);
 });

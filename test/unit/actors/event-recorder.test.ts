@@ -141,6 +141,25 @@ test('events: one object cannot flood the cluster with Events', async () => {
   expect(counted('dropped')).toBe(100 - NOTES_PER_OBJECT_MAX);
 });
 
+test('DR-42: no limit drops the start and the end of a drain', async () => {
+  const { recorder, calls, counted, answer, time } = rig();
+  const drainEnd = (text: string): EventNote => ({
+    ...note(text),
+    reason: 'DrainFinished',
+    isUnlimited: true,
+  });
+  for (let n = 0; n < 100; n += 1) recorder.record(note(`note ${n}`));
+  for (let n = 0; n < 30; n += 1) recorder.record(drainEnd(`Drained in ${n} s`));
+  await recorder.idle();
+  expect(calls.length).toBe(NOTES_PER_OBJECT_MAX + 30);
+  expect(counted('dropped')).toBe(100 - NOTES_PER_OBJECT_MAX);
+  answer(() => Effect.never);
+  for (let n = 0; n < WAITING_EVENTS_MAX; n += 1) recorder.record(note('x', { name: `un-${n}` }));
+  recorder.record(drainEnd('Drained in 99 s'));
+  await time.settle();
+  expect(counted('dropped')).toBe(100 - NOTES_PER_OBJECT_MAX);
+});
+
 test('events: recording never waits, and overflow is dropped and counted', async () => {
   const { recorder, calls, counted, time, answer } = rig();
   answer(() => Effect.never);

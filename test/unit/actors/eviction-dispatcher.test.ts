@@ -87,6 +87,12 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
       dispatcher.awaitSlot(uid(pod), waiterOf(pod, node, podsLeft));
       dispatcher.offer(DB);
     },
+    /** Another pod may take the slot that is offered already. */
+    offerToo: (pod: string, node: string, podsLeft: number): void => {
+      if (offer === undefined) return;
+      offer = { ...offer, pods: [...offer.pods, uid(pod)] };
+      dispatcher.awaitSlot(uid(pod), waiterOf(pod, node, podsLeft));
+    },
     /** Until all that ask at this moment have been looked at. */
     run: () => Promise.resolve(),
   };
@@ -132,6 +138,14 @@ describe('eviction dispatcher', () => {
     made.offer('c-p0', 'c', 5);
     await made.run();
     expect(made.sent).toEqual(['a-p0', 'slot of c-p0', 'c-p0', 'b-p0']);
+  });
+
+  test('DR-34: a slot goes to the pod that is first when it is taken', async () => {
+    const made = rig({}, 0);
+    made.offer('late-p0', 'late', 5);
+    made.offerToo('early-p0', 'early', 1);
+    await made.run();
+    expect(made.sent).toEqual(['slot of early-p0', 'early-p0']);
   });
 
   test('DR-34: a slot that no pod needs any more is declined, and the next pod is evicted', async () => {

@@ -224,6 +224,17 @@ describe('a leader', () => {
     expect(one.leadership.leads()).toBe(true);
   });
 
+  it('DR-15: keeps leading when one renewal gets no answer', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    one.client.meets('hanging', false);
+    await time.advance(3000);
+    one.client.meets('fair');
+    await time.advance(30_000);
+    expect(one.published).toEqual([false, true]);
+  });
+
   it('creates the lease again when it was deleted', async () => {
     const { time, api, candidate } = bed();
     const one = candidate();
@@ -256,6 +267,16 @@ describe('a candidacy that crashes', () => {
     await time.advance(5000);
     expect([one.leadership.leads(), one.gate.permit()._tag]).toEqual([true, 'Open']);
     expect(one.published).toEqual([false, true, false, true]);
+  });
+
+  it('DR-15: allows no write when it crashes while it leads', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    one.client.meets('broken', false);
+    await time.advance(2100);
+    expect(one.leadership.actor).toBeUndefined();
+    expect(one.gate.permit()._tag).toBe('Closed');
   });
 
   it('is restarted with growing backoff while it keeps crashing', async () => {

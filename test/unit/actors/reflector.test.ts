@@ -120,6 +120,21 @@ describe('a reflector', () => {
     expect(facts).toEqual(['listed a', 'present b none', 'present c none']);
   });
 
+  it('reports its progress after each list and each chunk of a watch', async () => {
+    const { time, api, start } = bed();
+    api.put('a');
+    const { reflector } = start();
+    const reached: string[] = [];
+    reflector.progress.subscribe((at) => reached.push(at));
+    await time.settle();
+    expect(reached).toEqual(['2']);
+    api.put('b');
+    await time.settle();
+    void reflector.relist();
+    await time.settle();
+    expect(reached).toEqual(['2', '3', '3']);
+  });
+
   it('takes the resourceVersion from bookmarks', async () => {
     const { time, api, start } = bed();
     start();
@@ -169,6 +184,36 @@ describe('a reflector', () => {
       'absent b none',
       'present b blue',
     ]);
+  });
+
+  it('DR-37: lists at once when a 410 follows an outage, whatever backoff had grown', async () => {
+    const { time, api, start } = bed();
+    api.put('a');
+    const { facts } = start();
+    await time.settle();
+    api.bookmark();
+    await time.settle();
+    api.refuseWatches(...Array.from({ length: 6 }, () => 'unreachable' as const));
+    api.endWatches('cut');
+    api.delete('a');
+    api.compact();
+    let passedMs = 0;
+    while (api.watches.length < 8 && passedMs < 600_000) {
+      await time.advance(100);
+      passedMs += 100;
+    }
+    await time.settle();
+    expect(facts.slice(1)).toEqual(['listed ', 'absent a none']);
+  });
+
+  it('DR-37: waits when a 410 also follows the new list', async () => {
+    const { time, api, start } = bed();
+    api.put('a');
+    api.refuseWatches(...Array.from({ length: 20 }, () => ({ status: 410 })));
+    start();
+    await time.advance(2000);
+    expect(lists(api)).toBeGreaterThan(1);
+    expect(lists(api)).toBeLessThan(8);
   });
 
   it('keeps its cache while a new list is incomplete', async () => {

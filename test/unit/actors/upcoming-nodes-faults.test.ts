@@ -301,6 +301,18 @@ describe('the registry', () => {
     expect(cluster.names()).toEqual(['un-m2']);
   });
 
+  test('DR-40: what a drain reported in an earlier term does not hold the phase in the next', async () => {
+    const { frames, phase, settle, registry, shardEvents } = machineRig();
+    await frames('m1', 'Configured');
+    void registry().drain('m1', { _tag: 'Draining' });
+    await settle();
+    expect(phase('m1')).toBe('Draining');
+    registry().onLeadershipLost();
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
+    await frames('m1', 'Configured');
+    expect(phase('m1')).toBe('Ready');
+  });
+
   test('upcomingNodes: the end of a term of leadership activates no actor for a slot', async () => {
     const { frame, cluster, settle, registry, time } = machineRig();
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));

@@ -129,6 +129,14 @@ describe('machines end', () => {
     expect(Object.values(registry().counts()).reduce((sum, n) => sum + n, 0)).toBe(0);
   });
 
+  test('wire phases: IDLE of a machine that was SPECULATIVE deletes its object', async () => {
+    const { frames, cluster, phase } = machineRig();
+    await frames('m1', 'Speculative');
+    expect(phase('m1')).toBe('Provisioning');
+    await frames('m1', 'Idle');
+    expect(cluster.names()).toEqual([]);
+  });
+
   test('wire phases: IDLE after a restart is judged by the phase of the object', async () => {
     const { frames, cluster, phase, restart } = machineRig();
     await frames('m1', 'Draining');
@@ -179,6 +187,29 @@ describe('a replay', () => {
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
+  test('wire resync: a machine that the stream reported before its hello ack is bound', async () => {
+    const { frames, cluster, shardEvents, settle } = machineRig();
+    open(shardEvents, 1);
+    await frames('m1', 'Configured');
+    await frames('m2', 'Configured');
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    await frames('m1', 'Configured');
+    open(shardEvents, 2);
+    resynced(shardEvents, 2);
+    await settle();
+    expect(cluster.names()).toEqual(['un-m1']);
+  });
+
+  test('wire resync: a frame of a stream that never opened proves nothing for the next', async () => {
+    const { frames, cluster, shardEvents, settle } = machineRig();
+    await frames('m1', 'Configured');
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    open(shardEvents, 2);
+    resynced(shardEvents, 2);
+    await settle();
+    expect(cluster.names()).toEqual([]);
+  });
+
   test('wire resync: objects of an earlier process are deleted when no replay includes them', async () => {
     const { frames, cluster, shardEvents, settle, restart } = machineRig();
     await frames('m1', 'Draining');
@@ -201,6 +232,27 @@ describe('a replay', () => {
       spec: { labels: { zone: 'a' }, resources: { cpu: '2' } },
       status: { phase: 'Ready' },
     });
+    await settle();
+    expect(cluster.names()).toEqual(['un-m1']);
+  });
+
+  test('wire resync: an object that the cache gets between two streams waits for the next replay', async () => {
+    const { frames, cluster, shardEvents, settle } = machineRig();
+    open(shardEvents, 1);
+    await frames('m1', 'Configured');
+    resynced(shardEvents, 1);
+    await settle();
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    cluster.put('un-m2', {
+      metadata: { name: 'un-m2', uid: 'm2', annotations: { [ID_KEY]: 'm2' } },
+      spec: { labels: { zone: 'a' }, resources: { cpu: '2' } },
+      status: { phase: 'Ready' },
+    });
+    await settle();
+    expect(cluster.names()).toEqual(['un-m1', 'un-m2']);
+    open(shardEvents, 2);
+    await frames('m1', 'Configured');
+    resynced(shardEvents, 2);
     await settle();
     expect(cluster.names()).toEqual(['un-m1']);
   });

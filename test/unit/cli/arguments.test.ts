@@ -1,4 +1,4 @@
-/** Arguments: every command line of the Go operator works. */
+/** Arguments: every command line of the Go operator, and of the Go pod controller, works. */
 import { expect, test } from 'vitest';
 import { normalizedArguments } from '../../../src/cli/arguments.ts';
 
@@ -16,6 +16,14 @@ test.each([
     '-o',
     'json',
   ]],
+  [['pods', '--priority-class-defaults=a.yaml'], ['pods', '--priority-class-defaults-file=a.yaml']],
+  [['pods', '-priority-class-defaults', 'a.yaml', '-metrics-addr=:1'], [
+    'pods',
+    '--priority-class-defaults-file',
+    'a.yaml',
+    '--metrics-addr=:1',
+  ]],
+  [['pods', '--priority-class-defaults-file=b'], ['pods', '--priority-class-defaults-file=b']],
   [['-help'], ['--help']],
   [['-h'], ['-h']],
   [['--version'], ['--version']],

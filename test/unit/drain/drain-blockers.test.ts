@@ -28,7 +28,7 @@ const rig = () => {
       const leftMs = overdueAtMs === null ? null : overdueAtMs - time.monotonic();
       return {
         blocked: blocked.map((blocker) => ({ blocker, pods: ['ns/a'] })),
-        nextOverdueMs: leftMs !== null && leftMs < 0 ? null : leftMs,
+        nextMs: leftMs === null || leftMs < 0 ? Number.POSITIVE_INFINITY : leftMs,
       };
     },
     record: (drain, { blocker: { reason } }) =>

@@ -70,6 +70,26 @@ describe('a drain', () => {
     expect(annotation('n1')?.ended).toBe('Drained');
   });
 
+  test('DR-20: a restart leaves a pod alone that came back before it, and the end names it', async () => {
+    const { order, node, pods, time, annotation, log, notes, restart } = rig();
+    const tolerations = [{ operator: 'Exists' }];
+    node('n1');
+    pods.add({ node: 'n1', name: 'a', tolerations });
+    pods.add({ node: 'n1', name: 'b', goesAfterMs: 20_000 });
+    order('i1', ['n1']);
+    await time.advance(5000);
+    const created = new Date(time.now()).toISOString();
+    pods.add({ node: 'n1', name: 'again', tolerations, created });
+    for (let times = 0; times < 2; times += 1) {
+      await time.advance(1000);
+      await restart();
+    }
+    await time.advance(30_000);
+    expect(log).not.toContain('evict again');
+    expect(annotation('n1')?.ended).toBe('Drained');
+    expect(notes.at(-1)?.note).toContain('stays, because it tolerates the cordon: ns/again');
+  });
+
   test('DR-20: the operator leaves last', async () => {
     const { order, node, pods, time, log } = rig({ own: { namespace: 'ns', name: 'us' } });
     node('n1');
@@ -199,6 +219,45 @@ describe('a drain', () => {
     expect(log.some((line) => line.startsWith('evict'))).toBe(false);
   });
 
+  test('DR-42: a budget that gives slots is no Event, and those that gave none for 30 s are one', async () => {
+    const { order, node, pods, time, notes } = rig();
+    node('n1');
+    const closed = { reason: 'BlockedByBudget', text: 'budget ns/x allows 0 disruptions' } as const;
+    const noted = () =>
+      notes.filter(({ reason }) => reason === 'BlockedByBudget').map(({ note }) => note);
+    for (let at = 0; at < 7; at += 1) {
+      pods.add({ node: 'n1', name: `p${at}` });
+      pods.block(`p${at}`, { ...closed, subject: `ns/b${at}`, noSlotMs: at === 6 ? 0 : 5000 });
+    }
+    order('i1', ['n1'], 600);
+    await time.advance(14_000);
+    expect(noted()).toEqual([]);
+    for (let at = 0; at < 6; at += 1) {
+      pods.block(`p${at}`, { ...closed, subject: `ns/b${at}`, noSlotMs: 25_000 });
+    }
+    pods.changed('n1');
+    await time.advance(9000);
+    expect(noted()).toEqual([]);
+    await time.advance(3000);
+    expect(noted()).toEqual([
+      'Pods cannot leave: 6 budgets allow 0 disruptions: ns/b0, ns/b1, ns/b2, ns/b3, ns/b4 and ' +
+      '1 more (ns/p0, ns/p1, ns/p2, ns/p3, ns/p4 and 1 more)',
+    ]);
+  });
+
+  test('DR-42: a budget that opens while its Event is due is no Event', async () => {
+    const { order, node, pods, time, notes } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a' });
+    const closed = { reason: 'BlockedByBudget', text: 'budget ns/x', subject: 'ns/x' } as const;
+    pods.block('a', { ...closed, noSlotMs: 25_000 });
+    order('i1', ['n1'], 600);
+    await time.advance(8000);
+    pods.block('a', { ...closed, noSlotMs: 0 });
+    await time.advance(12_000);
+    expect(notes.map(({ reason }) => reason)).toEqual(['DrainStarted']);
+  });
+
   test('DR-42: one Event at the start, one for each budget that blocks for 10 s, one at the end', async () => {
     const { order, node, pods, time, notes } = rig();
     node('n1');
@@ -216,6 +275,7 @@ describe('a drain', () => {
       'DeadlinePassed',
     ]);
     expect(notes.every(({ regarding }) => regarding.kind === 'Node')).toBe(true);
+    expect(notes.map(({ isUnlimited = false }) => isUnlimited)).toEqual([true, false, true]);
   });
 
   test('DR-45: a paused node sends no new eviction, reports it, and keeps its deadline', async () => {

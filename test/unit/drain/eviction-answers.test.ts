@@ -90,6 +90,22 @@ describe('answers', () => {
     expect(waits.slice(0, 7)).toEqual([10, 20, 40, 80, 160, 300, 300]);
   });
 
+  test('DR-35: an unready pod whose budget refuses is tried after 1, 2, 4, 8 and then 10 s', async () => {
+    const made = evictionsOfTest();
+    made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a', ready: false });
+    await made.ready();
+    const unsettled = {
+      ...refusal(429, 'no', { cause: 'DisruptionBudget' }),
+      retryAfterSeconds: 10,
+    };
+    made.cluster.intercept(() => Effect.succeed(unsettled));
+    made.drain('n1');
+    await made.time.advance(100_000);
+    const times = made.cluster.calls.map(({ atMs }) => atMs);
+    const waits = times.slice(1).map((at, index) => Math.round((at - (times[index] ?? 0)) / 1000));
+    expect(waits.slice(0, 6)).toEqual([1, 2, 4, 8, 10, 10]);
+  });
+
   test.each([
     ['the limit of the API server', { ...refusal(429, 'slow down'), retryAfterSeconds: 20 }, 20],
     ['credentials that are not taken', refusal(401, 'Unauthorized'), 5],

@@ -93,6 +93,50 @@ describe('slots', () => {
     expect(made.cluster.violations).toEqual([]);
   });
 
+  test('DR-32: a lost answer keeps its slot when its drain stopped and resumed meanwhile', async () => {
+    const made = evictionsOfTest();
+    await budgetedApp(made, { size: 3, unavailable: 1 });
+    made.cluster.intercept(() => {
+      made.cluster.intercept(() => Effect.succeed(undefined));
+      return Effect.andThen(
+        Effect.sleep(10_000),
+        Effect.fail(new AnswerLost({ why: 'no answer in time' })),
+      );
+    });
+    made.drain('n1');
+    await made.time.advance(5000);
+    made.registry.release('n1', 'reclaim');
+    await made.time.advance(1000);
+    made.drain('n1');
+    await made.time.advance(7000);
+    const [first = '', ...others] = podsAsked(made);
+    expect(others).toEqual([first]);
+    await made.time.advance(60_000);
+    expect(made.cluster.left('n1')).toBe(0);
+    expect(made.cluster.refused()).toBe(0);
+    expect(made.cluster.violations).toEqual([]);
+  });
+
+  test('DR-32: an accepted eviction keeps its slot after its release until it is watched', async () => {
+    const made = evictionsOfTest();
+    await budgetedApp(made, { size: 3, unavailable: 1 });
+    const { podCache, budgetCache } = made.cluster;
+    podCache.hold();
+    budgetCache.hold();
+    made.drain('n1');
+    await made.time.advance(1000);
+    made.registry.release('n1', 'reclaim');
+    await made.time.advance(60_000);
+    made.drain('n1');
+    await made.time.advance(1000);
+    expect(podsAsked(made)).toHaveLength(1);
+    podCache.letThrough();
+    budgetCache.letThrough();
+    await made.time.advance(60_000);
+    expect(made.cluster.left('n1')).toBe(0);
+    expect(made.cluster.refused()).toBe(0);
+  });
+
   test('DR-32: the lost answer of a landed call is not retried', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 2, unavailable: 1 });

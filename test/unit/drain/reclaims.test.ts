@@ -44,6 +44,22 @@ describe('an instruction', () => {
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 100 }]);
   });
 
+  test('DR-11: Draining is requested before the ack, which does not wait for its write', async () => {
+    const { node, pods, order, log, time, showingTakes } = rig();
+    for (const name of ['n1', 'n2']) {
+      node(name);
+      pods.add({ node: name });
+    }
+    showingTakes(() => new Promise(() => {}));
+    order('i1', ['n1', 'n2']);
+    await time.advance(500);
+    const ack = log.indexOf('ack i1 2');
+    expect(ack).toBeGreaterThan(0);
+    for (const name of ['n1', 'n2']) {
+      expect(log.slice(0, ack)).toContain(`show ${name} Draining`);
+    }
+  });
+
   test('DR-11: at most 32 Nodes are cordoned at once', async () => {
     const { node, order, log, time, intercept } = rig();
     const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
@@ -159,6 +175,27 @@ describe('an instruction', () => {
     await time.advance(5000);
     expect(replies).toEqual(Array.from({ length: 3 }, () => ({ id: 'i1', nodesStarted: 1 })));
     expect(nodes.calls.length).toBe(writes);
+  });
+
+  test('DR-03: a repeated instruction that names other machines is reported, and starts nothing', async () => {
+    const { node, pods, order, time, notes, annotation, log } = rig();
+    for (const name of ['n1', 'n2']) {
+      node(name);
+      pods.add({ node: name });
+    }
+    order('i1', ['n1']);
+    await time.advance(500);
+    order('i1', ['n1']);
+    await time.advance(500);
+    expect(notes.map(({ reason }) => reason)).not.toContain('InstructionChanged');
+    order('i1', ['n1', 'n2']);
+    await time.advance(5000);
+    expect(notes.filter(({ reason }) => reason === 'InstructionChanged')).toMatchObject([{
+      regarding: { kind: 'UpcomingNode', name: 'un-n2' },
+      note: 'Not reclaimed: instruction "i1" was already accepted without "n2"',
+    }]);
+    expect(annotation('n2')).toBeUndefined();
+    expect(log.filter((line) => line.startsWith('cordon'))).toHaveLength(1);
   });
 
   test('DR-10: a Node that was known and is gone is counted and written as Drained', async () => {
@@ -352,6 +389,19 @@ describe('a new process', () => {
     expect(annotation('n1')).toMatchObject({ ids: ['recovered-n1'], graceSeconds: 600 });
     expect([annotation('n2')?.ids, annotation('n3')]).toEqual([['i9'], undefined]);
     expect(replies).toEqual([]);
+  });
+
+  test('DR-14: a machine that the stream reported DRAINING before its hello ack is recovered', async () => {
+    const { node, shardEvents, frame, time, annotation } = rig();
+    for (const name of ['n1', 'n2']) node(name);
+    frame('n2', 'Draining');
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    frame('n1', 'Draining');
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
+    shardEvents.next({ _tag: 'Resynced', stream: 2 });
+    await time.advance(5100);
+    expect(annotation('n1')).toMatchObject({ ids: ['recovered-n1'] });
+    expect(annotation('n2')).toBeUndefined();
   });
 
   test('DR-14: a machine that begins to drain after the replay waits for its instruction', async () => {

@@ -210,6 +210,15 @@ describe('roll-ups', () => {
     leading.next(true);
     expect(events.map(({ regarding }) => regarding.name)).toEqual(['bad']);
   });
+
+  test('a standby forgets the Event of a request that a new list shows valid', () => {
+    const { cluster, leading, events } = start();
+    leading.next(false);
+    cluster.list(request('mended', { spec: { priority: 'x' } }));
+    cluster.list(request('mended', { version: '2' }));
+    leading.next(true);
+    expect(events).toEqual([]);
+  });
 });
 
 describe('acknowledgements', () => {
@@ -385,5 +394,25 @@ describe('acknowledgements', () => {
     ack();
     await time.advance(INTERVAL_MS);
     expect(patches).toHaveLength(2);
+  });
+
+  test('requests that waited when leadership was lost are acknowledged in the next term', async () => {
+    const { time, cluster, leading, openStream, patches, answer, ack } = start({
+      ackConcurrency: 1,
+    });
+    answer(() => 'NotSent');
+    cluster.list(request('a'), request('b'), request('c'));
+    openStream();
+    ack();
+    await time.settle();
+    leading.next(false);
+    await time.advance(INTERVAL_MS);
+    leading.next(true);
+    answer(() => ({ status: 200, body: {} }));
+    await time.advance(INTERVAL_MS);
+    patches.length = 0;
+    ack();
+    await time.settle();
+    expect(patches.map(({ path }) => path.split('/').at(-2))).toEqual(['a', 'b', 'c']);
   });
 });

@@ -33,6 +33,17 @@ describe('fleet session', () => {
     expect(tags(shardEvents)).toEqual(['MachineObserved', 'StreamOpened']);
   });
 
+  test('wire 1: a stream that breaks before its hello ack ends, because it may have reported machines', async () => {
+    const { time, shard, session, shardEvents } = startSession();
+    session.setLeading(true);
+    session.demandListed();
+    await time.settle();
+    shard.stream().send({ case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
+    session.setLeading(false);
+    await time.settle();
+    expect(tags(shardEvents)).toEqual(['MachineObserved', 'StreamEnded']);
+  });
+
   test('wire 5: no dial before this process leads and the list is complete', async () => {
     const { time, shard, session } = startSession();
     await time.advance(60_000);
@@ -81,7 +92,7 @@ describe('fleet session', () => {
     await time.advance(1);
     expect([stateOf(session), shard.stream().state()]).toEqual(['overdue', 'left']);
     expect(recorded).toEqual([
-      'RollupNotAcknowledged: Cannot report demand: no ack of roll-up 1 from "shard:7780" ' +
+      'RollupNotAcknowledged: Cannot report demand: no ack of a roll-up from "shard:7780" ' +
       'for three intervals; the session redials',
     ]);
     expect(counts.get('tidegate_rollups_total overdue')).toBe(1);
@@ -91,6 +102,17 @@ describe('fleet session', () => {
     shard.stream().ack('hello');
     shard.stream().ack('rollup');
     expect(acknowledged, 'what was outstanding died with its stream').toEqual([]);
+  });
+
+  test('wire 2: roll-ups that remain without an ack have one note, so that Events form a series', async () => {
+    const { time, shard, session, recorded } = await streamingSession();
+    for (const number of [1, 2, 3]) {
+      session.offerRollup(rollup(number));
+      await time.advance(3 * INTERVAL_MS);
+      await time.advance(4000);
+      shard.stream().ack('hello');
+    }
+    expect([recorded.length, new Set(recorded).size]).toEqual([3, 1]);
   });
 
   test('a stream completes a resync only with its first rollup ack', async () => {

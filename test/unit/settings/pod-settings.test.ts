@@ -38,6 +38,10 @@ describe('settings of the pods role', () => {
     expect(healthAddress).toEqual({ host: '', port: 8771 });
   });
 
+  test('its metrics have the port of the Go pod controller', () => {
+    expect(settled({}).metricsAddress).toEqual({ host: '', port: 8080 });
+  });
+
   test('its variables are its own', () => {
     const { pods, kubeconfig } = settled({}, {
       TIDEGATE_KUBECONFIG: '/operator',

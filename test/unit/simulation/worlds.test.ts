@@ -25,6 +25,7 @@ const FAULTS = new Set([
   'FleetOutage',
   'CutSession',
   'RejectRollups',
+  'SlowFrames',
   'Vanish',
 ]);
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
@@ -101,7 +102,25 @@ describe('simulated worlds', () => {
     }
   });
 
-  test('there are eleven planted bugs', () => {
-    expect(plantedBugs()).toHaveLength(11);
+  test('every plan has machines that come back, are named by their Nodes, and are malformed', () => {
+    const all = Array.from({ length: 200 }, (_, seed) => worldPlan(seed + 1));
+    for (const { scenes } of all) {
+      const tags = scenes.map(({ act }) => act._tag);
+      expect(tags).toEqual(expect.arrayContaining(['Return', 'ReclaimByNode', 'Malformed']));
+    }
+    const some = (holds: (plan: (typeof all)[number]) => boolean) => all.filter(holds).length;
+    const withScene = (tag: string) =>
+      some(({ scenes }) => scenes.some(({ act }) => act._tag === tag));
+    expect(Math.min(withScene('SlowFrames'), withScene('JoinLate'))).toBeGreaterThan(40);
+    expect(some(({ leftObjects }) => leftObjects.length > 0)).toBeGreaterThan(40);
+  });
+
+  test('every planted bug applies to the tree as it is', async () => {
+    const names = plantedBugs();
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) {
+      const patch = `${ROOT}test/simulation/planted/${name}.patch`;
+      await run('git', ['apply', '--check', patch], { cwd: ROOT });
+    }
   });
 });

@@ -1,6 +1,6 @@
 /** Of a burst of frames the last one of each machine counts, and none is lost. */
 import fc from 'fast-check';
-import { of, Subject } from 'rxjs';
+import { Observable, of, Subject } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { coalescePerKey, microtaskEnd } from '../../../src/streams/coalesce-per-key.ts';
 
@@ -92,6 +92,24 @@ describe('coalescePerKey', () => {
     frames.next(frame('a', 1));
     subscription.unsubscribe();
     expect([frames, release, flush].map(({ observed }) => observed)).toEqual([false, false, false]);
+  });
+
+  test('wire 4: a release that comes at once is not subscribed any longer', () => {
+    let subscribers = 0;
+    const release = new Observable<void>((receiver) => {
+      subscribers += 1;
+      receiver.next();
+      return () => {
+        subscribers -= 1;
+      };
+    });
+    const frames = new Subject<Frame>();
+    const released: Frame[] = [];
+    frames.pipe(coalescePerKey({ keyOf: ({ machine }) => machine, release, keysMax: 10 }))
+      .subscribe((value) => released.push(value));
+    frames.next(frame('a', 1));
+    frames.next(frame('a', 2));
+    expect([released, subscribers]).toEqual([[frame('a', 1), frame('a', 2)], 0]);
   });
 
   test('wire 4: any burst ends with the last value of each key', () => {

@@ -105,6 +105,21 @@ describe('the plan of a drain', () => {
       ]);
   });
 
+  test('DR-43: a finalizer that the Job controller removes itself blocks no pod', () => {
+    const tracking = 'batch.kubernetes.io/job-tracking';
+    const ofJob = { labels: {}, controller: { kind: 'Job', name: 'batch' } };
+    const pods = [
+      podOf({ name: 'batch-1', ...ofJob, finalizers: [tracking] }),
+      podOf({ name: 'batch-2', ...ofJob, finalizers: [tracking, 'example.com/hold'] }),
+    ];
+    const { blockers, unknown } = plan({ pods });
+    expect(blockers).toMatchObject([
+      { reason: 'Finalizer', text: 'finalizer example.com/hold', pods: ['ns/batch-2'] },
+    ]);
+    expect(unknown).toContain('Whether existing finalizers are removed in time');
+    expect(plan({ pods: pods.slice(0, 1) }).unknown.join()).not.toContain('existing finalizers');
+  });
+
   test('DR-43: lists unknowns: webhooks, new finalizers, budgets that open', () => {
     const unknown = plan(everything).unknown.join('\n');
     expect(unknown).toContain('webhook');

@@ -75,6 +75,19 @@ describe('the state of a node', () => {
 });
 
 describe('the pods of a drain', () => {
+  test('DR-20: a pod that came back past the cordon is shown with its reason, and not counted', () => {
+    const pods = [
+      podOf({
+        name: 'again',
+        tolerations: [{ operator: 'Exists' }],
+        created: '2099-01-01T00:00:00Z',
+      }),
+    ];
+    const { pods: counts, blockers } = drainStatus(sceneOfNode({ pods }));
+    expect(counts).toEqual({ left: 0, leaving: 0, blocked: 0 });
+    expect(blockers).toMatchObject([{ reason: 'ToleratesCordon', pods: ['ns/again'] }]);
+  });
+
   test('DR-43: a terminating pod counts as evicted', () => {
     const pods = [podOf({ name: 'a', ...terminating }), podOf({ name: 'b' })];
     expect(drainStatus(sceneOfNode({ pods })).pods).toEqual({ left: 2, leaving: 1, blocked: 0 });

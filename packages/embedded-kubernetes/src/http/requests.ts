@@ -10,13 +10,7 @@ import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from '../kinds/kind
 import { isMetadata, withoutNullTexts } from '../kinds/metadata.ts';
 import { admitToNamespace } from '../kinds/namespaces.ts';
 import { invalidObject, notSupported } from '../validation/field-problem.ts';
-import {
-  badRequest,
-  methodNotAllowed,
-  noSuchPath,
-  unsupportedMediaType,
-  verbNotServed,
-} from '../validation/problem.ts';
+import { badRequest, methodNotAllowed, noSuchPath, verbNotServed } from '../validation/problem.ts';
 import { type FieldPolicy, withKnownFields } from '../schema/known-fields.ts';
 import { bind } from '../verbs/binding.ts';
 import { create } from '../verbs/creating.ts';
@@ -27,6 +21,7 @@ import { type Patch, patch } from '../verbs/patching.ts';
 import { patchScale, scaleOf, writeScale } from '../verbs/scaling.ts';
 import { update, type UpdateOptions } from '../verbs/updating.ts';
 import { watch, type WatchRegister } from '../verbs/watching.ts';
+import { assertJson, contentTypeOf } from './request-bodies.ts';
 import type { Route } from './route.ts';
 
 /** A request whose path names a kind. */
@@ -50,9 +45,6 @@ export const answerOf = (status: number, body: unknown): ClusterAnswer => ({
   body,
 });
 
-const contentTypeOf = ({ headers }: ClusterRequest): string =>
-  (headers?.['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
-
 const isDryRun = ({ query }: RoutedRequest): boolean => {
   const asked = query.getAll('dryRun');
   if (asked.some((one) => one !== 'All')) {
@@ -68,17 +60,8 @@ const targetOf = ({ kind, namespace = '', name = '' }: Route): Target => ({
   at: { namespace, name },
 });
 
-const assertJson = (request: ClusterRequest): void => {
-  const type = contentTypeOf(request);
-  if (type === 'application/json' || request.method === 'PATCH') return;
-  throw unsupportedMediaType(
-    'the body of the request was in an unknown format - accepted media types include: ' +
-      'application/json',
-  );
-};
-
-const bodyOf = ({ request }: RoutedRequest): JsonRecord => {
-  assertJson(request);
+const bodyOf = ({ request, route }: RoutedRequest): JsonRecord => {
+  assertJson(request, route.kind);
   const body = asRecord(request.body);
   if (body === undefined) {
     throw badRequest('the object provided is unrecognized (must be of type object)');

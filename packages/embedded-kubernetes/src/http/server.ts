@@ -1,8 +1,9 @@
 /**
  * The embedded API server over HTTP, for kubectl, other processes and scripts.
  *
- * Promises: bodies are JSON, watches send one line per change; a fault that cuts a connection
- * resets the socket, and so does a watcher that reads too slowly; nothing is sent after `stop`.
+ * Promises: bodies are JSON, or protobuf as Go clients send it; responses are JSON, and watches
+ * send one line per change; a fault that cuts a connection resets the socket, and so does a watcher
+ * that reads too slowly; nothing is sent after `stop`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseJson } from '../values/json.ts';
@@ -14,6 +15,7 @@ import {
   ConnectionCut,
 } from '../api.ts';
 import { ApiProblem, badRequest, internalError } from '../validation/problem.ts';
+import { PROTOBUF } from './protobuf-bodies.ts';
 import { answerOf } from './requests.ts';
 
 /** Handles requests: a cluster's `handle`, or a wrapper of it. */
@@ -35,7 +37,7 @@ const BODY_BYTES_MAX = 3 * 1024 * 1024;
 /** A watcher with more unread data is disconnected, as the real server does. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
-const textOf = async (request: IncomingMessage): Promise<string> => {
+const bytesOf = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request) {
@@ -50,7 +52,7 @@ const textOf = async (request: IncomingMessage): Promise<string> => {
     }
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 };
 
 const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
@@ -58,13 +60,21 @@ const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
     Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
   );
 
-const requestOf = async (request: IncomingMessage): Promise<ClusterRequest> => {
-  const text = await textOf(request);
-  const isJson = (request.headers['content-type'] ?? 'application/json').includes('json');
-  const body = text === '' ? undefined : isJson ? parseJson(text) : text;
-  if (text !== '' && body === undefined) {
+const bodyOf = ({ headers }: IncomingMessage, bytes: Buffer): unknown => {
+  if (bytes.length === 0) return undefined;
+  const type = headers['content-type'] ?? 'application/json';
+  if (type.startsWith(PROTOBUF)) return bytes;
+  const text = bytes.toString('utf8');
+  if (!type.includes('json')) return text;
+  const body = parseJson(text);
+  if (body === undefined) {
     throw badRequest('the object provided is unrecognized: the body is no JSON');
   }
+  return body;
+};
+
+const requestOf = async (request: IncomingMessage): Promise<ClusterRequest> => {
+  const body = bodyOf(request, await bytesOf(request));
   return {
     method: request.method ?? 'GET',
     path: request.url ?? '/',

@@ -80,6 +80,31 @@ describe('readCapacityRequest', () => {
     expect(good(spread('DoNotSchedule')).terms.profile.spread).toHaveLength(1);
   });
 
+  it('reading: takes what the shard takes: In without values, Exists with values', () => {
+    const requirements = [
+      { key: 'a', operator: 'In', values: [] },
+      { key: 'b', operator: 'Exists', values: ['x'] },
+    ];
+    expect(
+      good({ requirements: [{ key: 'a', operator: 'In' }, requirements[1]] })
+        .terms.profile.requirements,
+    ).toEqual(requirements);
+    expect(
+      good({
+        coLocation: { topologyKey: 'rack', labelSelector: { matchExpressions: requirements } },
+      }).terms.group,
+    ).toContain('a In ;b Exists x;');
+  });
+
+  it('spread: the skew of ScheduleAnyway may be 0, that of DoNotSchedule not', () => {
+    const spread = (whenUnsatisfiable: string, maxSkew: number) => ({
+      topologySpread: [{ maxSkew, topologyKey: 'zone', whenUnsatisfiable }],
+    });
+    expect(good(spread('ScheduleAnyway', 0)).terms.key).toBe(good({}).terms.key);
+    expect(fields(spread('DoNotSchedule', 0))).toEqual(['spec.topologySpread[0].maxSkew']);
+    expect(fields(spread('ScheduleAnyway', 0.5))).toEqual(['spec.topologySpread[0].maxSkew']);
+  });
+
   it('group: a co-located request gets Same, once, and belongs to a group', () => {
     const { terms } = good({
       requirements: [{ key: 'zone', operator: 'Exists' }],
@@ -188,14 +213,10 @@ describe('readCapacityRequest of invalid input', () => {
     expect(fields({ requirements: {} })).toEqual(['spec.requirements']);
     expect(fields({ requirements: [{ key: '', operator: 'Exists' }] }))
       .toEqual(['spec.requirements[0].key']);
-    expect(fields({ requirements: [{ key: 'a', operator: 'In' }] }))
-      .toEqual(['spec.requirements[0].values']);
-    expect(fields({ requirements: [{ key: 'a', operator: 'Exists', values: ['x'] }] }))
-      .toEqual(['spec.requirements[0].values']);
     expect(fields({ requirements: [{ key: 'a', operator: 'In', values: [1] }] }))
       .toEqual(['spec.requirements[0].values[0]']);
     expect(fields({ topologySpread: [{ maxSkew: 0, topologyKey: 'z', whenUnsatisfiable: 'x' }] }))
-      .toEqual(['spec.topologySpread[0].maxSkew', 'spec.topologySpread[0].whenUnsatisfiable']);
+      .toEqual(['spec.topologySpread[0].whenUnsatisfiable', 'spec.topologySpread[0].maxSkew']);
     expect(fields({ coLocation: { labelSelector: { matchLabels: { a: 1 } } } })).toEqual([
       'spec.coLocation.labelSelector.matchLabels["a"]',
       'spec.coLocation.topologyKey',

@@ -23,6 +23,7 @@ describe('combinedTerms', () => {
       request({}),
     ]);
     expect(terms).toMatchObject({ drainClass: 'reclaim', deadlineMs: 500, drainSinceMs: 5 });
+    expect(combinedTerms(request({}), [maintenance({})]).drainClass).toBe('reclaim');
   });
 
   it('DR-34: an owner without a deadline comes after those with one', () => {

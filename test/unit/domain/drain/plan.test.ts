@@ -6,6 +6,7 @@ import {
   OWN_TIER,
   planOf,
   type PlanTerms,
+  returnedOwners,
   roleOf,
 } from '../../../../src/domain/drain/plan.ts';
 import {
@@ -17,7 +18,7 @@ import {
   type TierState,
 } from '../../../../src/domain/drain/tiers.ts';
 import { uid } from '../../../../src/domain/ids.ts';
-import { podOf } from '../../../support/drains/drain-facts.ts';
+import { podOf, type PodTraits } from '../../../support/drains/drain-facts.ts';
 
 /** Facts about a drain that has not begun. */
 const NO_TERMS: PlanTerms = { own: null, evictedOwners: new Set() };
@@ -59,6 +60,18 @@ describe('planOf', () => {
     expect(roleOf(podOf(), terms)).toBe('Leaves');
     expect(roleOf(podOf({ tolerations, controller: null }), terms)).toBe('Leaves');
     expect(roleOf(podOf({ tolerations, deletion }), terms)).toBe('Leaves');
+  });
+
+  it('DR-20: what came back before is known from the pods: created since the cordon', () => {
+    const sinceMs = Date.parse('2026-01-01T00:00:00Z');
+    const tolerations = [{ operator: 'Exists' }];
+    const returned = (traits: PodTraits) => [...returnedOwners([podOf(traits)], sinceMs)];
+    const created = '2026-01-01T00:00:01Z';
+    expect(returned({ tolerations, created })).toEqual(['uid-web']);
+    expect(returned({ tolerations, created: '2026-01-01T00:00:00Z' })).toEqual([]);
+    expect(returned({ created })).toEqual([]);
+    expect(returned({ tolerations, created, controller: null })).toEqual([]);
+    expect(returned({ tolerations, deletion })).toEqual(['uid-web']);
   });
 
   it('DR-21: one tier for each priority, lowest first', () => {

@@ -25,6 +25,7 @@ describe('projectPod', () => {
       mirror: false,
       toleratesCordon: false,
       finalizers: [],
+      createdMs: null,
       labels: { app: 'web' },
       losesData: false,
       finished: false,

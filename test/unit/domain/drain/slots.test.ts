@@ -8,7 +8,9 @@ import {
   freeSlots,
   nextReservationEndMs,
   openReservations,
+  releaseReservation,
   type Reservation,
+  retainReservation,
   slotNeed,
 } from '../../../../src/domain/drain/slots.ts';
 import { resourceVersion } from '../../../../src/domain/ids.ts';
@@ -177,6 +179,20 @@ describe('reservations', () => {
     expect(nextReservationEndMs(lost)).toBe(120_005);
     expect(openReservations(lost, view('101', 120_004))).toBe(lost);
     expect(openReservations(lost, view('101', 120_005))).toEqual([]);
+  });
+
+  it('a reservation of a lost call ends 2 s after its pod was released', () => {
+    const lost = answerReservation(begun, pod.uid, { outcome: 'Unknown', nowMs: 5 });
+    const released = releaseReservation(lost, pod.uid, 50);
+    expect(nextReservationEndMs(released)).toBe(2050);
+    expect(retainReservation(released, pod.uid)).toEqual(lost);
+    const early = releaseReservation(begun, pod.uid, 1);
+    const late = answerReservation(early, pod.uid, { outcome: 'Unknown', nowMs: 50 });
+    expect(nextReservationEndMs(late)).toBe(2050);
+  });
+
+  it('a reservation of an accepted call outlives the release of its pod', () => {
+    expect(nextReservationEndMs(releaseReservation(accepted(5), pod.uid, 50))).toBeNull();
   });
 
   it('an incomparable resourceVersion ends nothing early', () => {

@@ -1,0 +1,194 @@
+/**
+ * What is done to the cluster, its operators and its fleet while it churns.
+ *
+ * Promises: every act ends with all processes running; what is wanted is written down as it is
+ * wanted (`WantedLedger`).
+ */
+import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
+import { COLLECTIONS } from '../../support/api/cluster-connection.ts';
+import { wantedMachine } from '../../support/demand/wanted-capacity.ts';
+import { pause } from '../../support/eventually.ts';
+import { type ChurnSite, untilLed } from './churn-site.ts';
+import type { Wanted } from './wanted-ledger.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const POD_CORES = 1;
+const REQUEST_CORES = 8;
+const REQUEST_PRIORITY = 1000;
+const AT_ONCE_MAX = 8;
+const WANTED_MAX = 150;
+const OUTAGE_MS_MAX = 15_000;
+const FROZEN_MS_MAX = 20_000;
+
+/** A source of numbers in [0, 1). */
+export type Draw = () => number;
+
+/** An act by name, and how often it is drawn beside the others. */
+interface Act {
+  readonly name: string;
+  readonly weight: number;
+  readonly run: (site: ChurnSite, draw: Draw) => Promise<void>;
+}
+
+const pod = (name: string) => ({
+  metadata: { name },
+  spec: {
+    containers: [{
+      name: 'main',
+      image: 'image',
+      resources: { requests: { cpu: `${POD_CORES}`, memory: '1Gi' } },
+    }],
+  },
+});
+
+const pathOf = ({ kind, name }: Wanted): string =>
+  `${kind === 'pod' ? PODS : COLLECTIONS.requests}/${name}`;
+
+let created = 0;
+
+const create = async ({ cluster, ledger }: ChurnSite, kind: Wanted['kind']): Promise<void> => {
+  created += 1;
+  const name = `${kind}-${created}`;
+  if (kind === 'pod') await cluster.create(PODS, [pod(name)]);
+  else await cluster.create(COLLECTIONS.requests, [wantedMachine(name)]);
+  const wanted = kind === 'pod'
+    ? { name, kind, priority: 0, cores: POD_CORES }
+    : { name, kind, priority: REQUEST_PRIORITY, cores: REQUEST_CORES };
+  ledger.add(wanted, realTime.now());
+};
+
+const remove = async ({ cluster, ledger }: ChurnSite, wanted: Wanted): Promise<void> => {
+  ledger.remove(wanted.name, realTime.now());
+  await cluster.call('DELETE', pathOf(wanted), { gracePeriodSeconds: 0 });
+};
+
+const some = (draw: Draw): number => 1 + Math.floor(draw() * AT_ONCE_MAX);
+
+const createSome = async (site: ChurnSite, draw: Draw): Promise<void> => {
+  const kind = draw() < 0.7 ? 'pod' : 'request';
+  const room = WANTED_MAX - site.ledger.current().length;
+  for (let left = Math.min(room, some(draw)); left > 0; left -= 1) await create(site, kind);
+};
+
+const removeSome = async (site: ChurnSite, draw: Draw): Promise<readonly Wanted[]> => {
+  const wanted = site.ledger.current();
+  const first = Math.floor(draw() * wanted.length);
+  const chosen = wanted.slice(first, first + some(draw));
+  for (const one of chosen) await remove(site, one);
+  return chosen;
+};
+
+const replaceSome = async (site: ChurnSite, draw: Draw): Promise<void> => {
+  for (const { kind } of await removeSome(site, draw)) await create(site, kind);
+};
+
+const withoutApiServer = async (
+  { bed, ledger }: ChurnSite,
+  meanwhile: () => Promise<void>,
+): Promise<void> => {
+  ledger.outageBegan(realTime.now());
+  await bed.stopApiServer();
+  await meanwhile();
+  await bed.startApiServer();
+  ledger.outageEnded(realTime.now());
+};
+
+const freeze = async (site: ChurnSite, draw: Draw): Promise<void> => {
+  const standby = await site.standby();
+  if (standby === undefined) return;
+  standby.signal('STOP');
+  await replaceSome(site, draw);
+  await pause(draw() * FROZEN_MS_MAX);
+  standby.signal('CONT');
+};
+
+/** Without a session, between two of them, the fleet answers with an error: nothing to end. */
+const endSession = async ({ fleet }: ChurnSite): Promise<void> => {
+  await fleet().script('POST', '/sessions/end', { cluster: 'test' }).catch(() => {});
+};
+
+const ACTS: readonly Act[] = [
+  { name: 'create', weight: 8, run: createSome },
+  { name: 'remove', weight: 5, run: async (site, draw) => void await removeSome(site, draw) },
+  { name: 'replace', weight: 6, run: replaceSome },
+  {
+    name: 'end the session',
+    weight: 2,
+    run: endSession,
+  },
+  {
+    name: 'kill the leader',
+    weight: 1,
+    run: async (site) => {
+      const leader = await untilLed(site);
+      leader.signal('KILL');
+      await leader.exited;
+      await site.startOperators();
+    },
+  },
+  {
+    name: 'stop the leader',
+    weight: 1,
+    run: async (site) => {
+      await (await untilLed(site)).stop();
+      await site.startOperators();
+    },
+  },
+  { name: 'freeze the standby', weight: 1, run: freeze },
+  {
+    name: 'freeze the standby, then kill the leader',
+    weight: 1,
+    run: async (site, draw) => {
+      await freeze(site, draw);
+      const leader = await untilLed(site);
+      leader.signal('KILL');
+      await leader.exited;
+      await site.startOperators();
+    },
+  },
+  {
+    name: 'kill the fleet',
+    weight: 1,
+    run: async (site) => {
+      site.fleet().signal('KILL');
+      await site.fleet().exited;
+      await site.restartFleet();
+    },
+  },
+  {
+    name: 'take the API server away',
+    weight: 1,
+    run: (site, draw) => withoutApiServer(site, () => pause(draw() * OUTAGE_MS_MAX)),
+  },
+  {
+    name: 'compact the history',
+    weight: 1,
+    run: async ({ bed, ledger }) => {
+      ledger.outageBegan(realTime.now());
+      await bed.compactHistory();
+      ledger.outageEnded(realTime.now());
+    },
+  },
+];
+
+const TOTAL_WEIGHT = ACTS.reduce((sum, { weight }) => sum + weight, 0);
+
+/** The act at this share of all weights. */
+export const actAt = (share: number): Act => {
+  let left = share * TOTAL_WEIGHT;
+  for (const act of ACTS) {
+    left -= act.weight;
+    if (left < 0) return act;
+  }
+  throw new Error(`no act at ${share}`);
+};
+
+/** Numbers that depend on the seed alone. */
+export const drawsFrom = (seed: number): Draw => {
+  let state = seed;
+  return () => {
+    state = nextSeed(state);
+    return unitInterval(state);
+  };
+};

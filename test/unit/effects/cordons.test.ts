@@ -1,0 +1,51 @@
+/** Patches of Nodes under the write budget. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { expect, onTestFinished, test } from 'vitest';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { Cordons, cordonsLayer } from '../../../src/effects/cordons.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
+import { KubeApi } from '../../../src/effects/kube-api.ts';
+import { PodEvictionApi, podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
+import { writeBudget } from '../../../src/effects/write-budget.ts';
+import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
+import { unwatched } from '../../support/api/fake-api.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+
+test('DR-36: a cordon goes before evictions that wait longer', async () => {
+  const time = simulatedTime();
+  const gate = makeWriteGate(time);
+  gate.openUntil(Number.POSITIVE_INFINITY);
+  const sent: string[] = [];
+  const api = Layer.succeed(KubeApi, {
+    call: ({ path }) =>
+      Effect.sync(() => {
+        sent.push(path.split('/').slice(-2).join('/'));
+        return { status: 200, body: {} };
+      }),
+    watch: unwatched,
+  });
+  const runtime = ManagedRuntime.make(
+    Layer.mergeAll(cordonsLayer(silentTelemetry), podEvictionApiLayer(silentTelemetry)).pipe(
+      Layer.provide(writeBudget({ qps: 1, burst: 1, telemetry: silentTelemetry })),
+      Layer.provide(Layer.mergeAll(api, Layer.succeed(WriteGate, gate))),
+      Layer.provideMerge(clockLayer(time)),
+    ),
+  );
+  onTestFinished(() => runtime.dispose());
+  const evict = (name: string) =>
+    runtime.runPromise(
+      PodEvictionApi.use((evictions) =>
+        evictions.evict({ namespace: 'ns', name, uid: 'u1', mayLeave: () => true })
+      ),
+    );
+  void evict('p1');
+  await time.settle();
+  void evict('p2');
+  void evict('p3');
+  await time.settle();
+  void runtime.runPromise(
+    Cordons.use(({ patch }) => patch({ node: 'n1', purpose: 'cordon', body: {} })),
+  );
+  await time.advance(5000);
+  expect(sent).toEqual(['p1/eviction', 'nodes/n1', 'p2/eviction', 'p3/eviction']);
+});
