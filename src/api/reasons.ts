@@ -255,8 +255,7 @@ export const REASONS = registry({
   CordonLeftAlone: {
     type: 'Warning',
     action: 'CordonNode',
-    sentence:
-      'A cordon annotation is malformed, too large or of another version, and is left alone',
+    sentence: 'A cordon annotation is unreadable or too large, and is left alone',
     canAct: 'platform',
     runbook: 'cordon-left-alone',
   },

@@ -124,11 +124,51 @@ const endNote = (drain: EndedDrain): string => {
   }
 };
 
+type RecordAbout = (subject: DrainSubject, reason: ReasonName, note: string) => void;
+
+/** Records that instructions of Nodes exceed a bound (DR-07). */
+const boundEvents = (
+  telemetry: Telemetry,
+  recordAbout: RecordAbout,
+): Pick<DrainEvents, 'notResumed' | 'full'> => {
+  const recordedFull = new WeakSet<DrainSubject>();
+  return {
+    notResumed: (subjects) => {
+      const [first] = subjects;
+      if (first === undefined) return;
+      const nodes = subjects.length;
+      telemetry.count('tidegate_cordons_refused_total', nodes, { bound: 'resumedInstructions' });
+      telemetry.log('warn', 'Instructions on Nodes not resumed', { nodes, node: first.name });
+      recordAbout(
+        first,
+        'CordonLeftAlone',
+        `Drains of ${nodes} Nodes go on without acknowledgement: "${CORDON_PREFIX}reclaim" names ` +
+          `more than ${CORDON_LIMITS.resumedInstructions} instructions in all; ` +
+          'remove the annotations that no shard asked for',
+      );
+    },
+    full: (subject, owner) => {
+      telemetry.count('tidegate_cordons_refused_total', 1, { bound: 'ids' });
+      if (recordedFull.has(subject)) return;
+      recordedFull.add(subject);
+      telemetry.log('warn', 'Instructions refused: node has too many', {
+        node: subject.name,
+        owner,
+      });
+      recordAbout(
+        subject,
+        'CordonLeftAlone',
+        `Further instructions refused: "${CORDON_PREFIX}${owner}" names ${CORDON_LIMITS.ids} ` +
+          'already; remove the annotation if no shard gave them',
+      );
+    },
+  };
+};
+
 /** Records through Events and logs. */
 export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEvents => {
-  const recordAbout = (subject: DrainSubject, reason: ReasonName, note: string): void =>
+  const recordAbout: RecordAbout = (subject, reason, note) =>
     record({ regarding: nodeOf(subject), reason, note });
-  const recordedFull = new WeakSet<DrainSubject>();
   const recordUnlimited = (subject: DrainSubject, reason: ReasonName, note: string): void =>
     record({ regarding: nodeOf(subject), reason, note, isUnlimited: true });
   return {
@@ -166,34 +206,7 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
         `Unrecognized annotation "${CORDON_PREFIX}${owner}": ${why}`,
       );
     },
-    notResumed: (subjects) => {
-      const [first] = subjects;
-      if (first === undefined) return;
-      const nodes = subjects.length;
-      telemetry.count('tidegate_cordons_refused_total', nodes, { bound: 'resumedInstructions' });
-      telemetry.log('warn', 'Instructions on Nodes not resumed', { nodes, node: first.name });
-      recordAbout(
-        first,
-        'CordonLeftAlone',
-        `Drains go on without acknowledgement: "${CORDON_PREFIX}reclaim" of ${nodes} Nodes names ` +
-          `instructions beyond ${CORDON_LIMITS.resumedInstructions}; remove those that no shard gave`,
-      );
-    },
-    full: (subject, owner) => {
-      telemetry.count('tidegate_cordons_refused_total', 1, { bound: 'ids' });
-      if (recordedFull.has(subject)) return;
-      recordedFull.add(subject);
-      telemetry.log('warn', 'Instructions refused: node has too many', {
-        node: subject.name,
-        owner,
-      });
-      recordAbout(
-        subject,
-        'CordonLeftAlone',
-        `Further instructions refused: "${CORDON_PREFIX}${owner}" names ${CORDON_LIMITS.ids} ` +
-          'already; remove the annotation if no shard gave them',
-      );
-    },
+    ...boundEvents(telemetry, recordAbout),
     clamped: (subject, askedSeconds, seconds) =>
       recordAbout(subject, 'GraceClamped', `Requested ${askedSeconds} s, granted ${seconds} s`),
     withoutNode: (subject, note) => {

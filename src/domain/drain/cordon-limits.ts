@@ -40,7 +40,7 @@ export const idsProblem = (ids: readonly unknown[]): string | undefined => {
 
 /** Why no annotation beyond the bound is read. */
 export const OWNERS_PROBLEM =
-  `the Node has more than ${CORDON_LIMITS.otherOwners} such annotations; remove those without owner`;
+  `the Node has more than ${CORDON_LIMITS.otherOwners} of them; remove those without owner`;
 
 /**
  * The text, or as much of it as shows that it is too long. A copy, because a slice would keep the
