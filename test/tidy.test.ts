@@ -23,13 +23,20 @@ import {
   productionInstall,
   unusedDependencies,
 } from './tidy/manifests.ts';
+import { MATCHER_RULES } from './tidy/matchers.ts';
 import { ROOM_RULES } from './tidy/rooms.ts';
 import { SHAPE_RULES } from './tidy/shape.ts';
 import { projectFiles, sourceFile, violationText } from './tidy/source-file.ts';
 import { chartProblems, chartProblemText } from './tidy/statecharts.ts';
 import { WORD_RULES } from './tidy/words.ts';
 
-const RULES = [...ROOM_RULES, ...WORD_RULES, ...SHAPE_RULES, ...CITATION_RULES];
+const RULES = [
+  ...ROOM_RULES,
+  ...WORD_RULES,
+  ...SHAPE_RULES,
+  ...CITATION_RULES,
+  ...MATCHER_RULES,
+];
 const files = projectFiles();
 
 describe('tidy', () => {
@@ -52,6 +59,12 @@ describe('tidy', () => {
       'export const b = `Math.random( ${c.map((d) => `console.${d}`)} process.env`;\n' +
       'export const e = /Date.now\\(["\'`/]/.test(f);\n';
     const caught = WORD_RULES.flatMap(({ check }) => check(sourceFile('src/domain/x.ts', text)));
+    expect(caught).toEqual([]);
+  });
+
+  test('a regular expression that a matcher reads is no value', () => {
+    const text = '/** X. */\nexpect(a).toMatchObject({ b: expect.stringMatching(/c/) });\n';
+    const caught = MATCHER_RULES.flatMap(({ check }) => check(sourceFile('test/x.test.ts', text)));
     expect(caught).toEqual([]);
   });
 

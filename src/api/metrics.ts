@@ -126,6 +126,11 @@ export const METRICS = catalogue({
     help: 'Frames received from the shard by kind.',
     labels: ['frame'],
   },
+  tidegate_shard_limits_reached_total: {
+    type: 'counter',
+    help: 'Parts of messages of the shard that exceeded a limit and were left out, by limit.',
+    labels: ['limit'],
+  },
   tidegate_bootstrap_pulls_total: {
     type: 'counter',
     help: 'Bootstrap pulls by outcome.',
@@ -229,9 +234,19 @@ export const METRICS = catalogue({
   tidegate_cordons_refused_total: {
     type: 'counter',
     help: 'Cordon annotations and instructions of Nodes that are refused: the annotation is ' +
-      'malformed, too large or of another version; ids: the Node has too many instructions; ' +
+      'malformed, too large or of another version; ' +
       'resumedInstructions: all Nodes together have too many.',
     labels: ['bound'],
+  },
+  tidegate_reclaims_refused_total: {
+    type: 'counter',
+    help: 'Nodes that reclaim instructions named and that were not drained, by reason.',
+    labels: ['reason'],
+  },
+  tidegate_reclaims_queued: {
+    type: 'gauge',
+    help: 'Machines of reclaim instructions whose drains wait for --max-draining.',
+    labels: [],
   },
   tidegate_machines_without_node_total: {
     type: 'counter',

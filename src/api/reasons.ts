@@ -3,6 +3,7 @@
  * sentence, who can act on it, and its runbook. Other reasons are never used.
  */
 import { POD_DEMAND_REASONS } from './pod-demand-reasons.ts';
+import { RECLAIM_REASONS } from './reclaim-reasons.ts';
 
 /** Who can act. */
 export type CanAct = 'application' | 'platform' | 'storage' | 'provider' | 'nobody';
@@ -218,27 +219,6 @@ export const REASONS = registry({
     canAct: 'platform',
     runbook: 'eviction-forbidden',
   },
-  GraceClamped: {
-    type: 'Warning',
-    action: 'DrainNode',
-    sentence: 'The grace of the instruction exceeds the maximum and was reduced',
-    canAct: 'provider',
-    runbook: 'grace-clamped',
-  },
-  MachineWithoutNode: {
-    type: 'Warning',
-    action: 'CordonNode',
-    sentence: 'The instruction names a machine without a known Node',
-    canAct: 'provider',
-    runbook: 'machine-without-node',
-  },
-  InstructionChanged: {
-    type: 'Warning',
-    action: 'DrainNode',
-    sentence: 'The shard repeated an instruction id with another machine, which is not reclaimed',
-    canAct: 'provider',
-    runbook: 'instruction-changed',
-  },
   CordonFailing: {
     type: 'Warning',
     action: 'CordonNode',
@@ -393,6 +373,7 @@ export const REASONS = registry({
     sentence: 'The namespace of the pod is being deleted, and the pod with it',
     canAct: 'nobody',
   },
+  ...RECLAIM_REASONS,
   ...POD_DEMAND_REASONS,
 });
 

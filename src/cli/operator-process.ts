@@ -69,6 +69,8 @@ const rolesOptions = ({ fleet, pods }: OperatorSettings, intern: Intern): RolesO
       tierWaitMs: fleet.drains.tierWaitMs,
       paused: fleet.drains.isPaused,
       callsPerBudget: fleet.drains.evictionsPerBudget,
+      isReclaimable: fleet.drains.isReclaimable,
+      maxDraining: fleet.drains.maxDraining,
     },
     intern,
   },

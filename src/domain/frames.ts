@@ -1,6 +1,7 @@
 /** The shard's messages as domain types. Decoded in `src/effects/frames.ts`. */
 import type { InstructionId, MachineId } from './ids.ts';
 import type { Requirement, ResourceMap, Taint } from './resources.ts';
+import type { ShardLimitName } from './shard-limits.ts';
 
 /** The state of a machine in the fleet's lifecycle. */
 export const MACHINE_STATES = [
@@ -55,6 +56,14 @@ export interface ReclaimOrder {
   readonly machines: readonly string[];
   readonly graceSeconds: number;
   readonly preemptorPriority: number;
+  /** Machines beyond the limits, by limit; absent without any. */
+  readonly leftOut?: readonly LeftOut[];
+}
+
+/** A part of a message that exceeds a limit. */
+export interface LeftOut {
+  readonly limit: ShardLimitName;
+  readonly count: number;
 }
 
 /** A decoded, valid frame of the shard. */
@@ -62,7 +71,13 @@ export type ShardFrame =
   | { readonly _tag: 'Acknowledged'; readonly echo: string; readonly shardEpoch: string }
   | { readonly _tag: 'BootstrapPulled'; readonly pull: BootstrapPull }
   /** A pull with fields that this version does not support; answered with the problem. */
-  | { readonly _tag: 'BootstrapMalformed'; readonly requestId: string; readonly problem: string }
+  | {
+    readonly _tag: 'BootstrapMalformed';
+    readonly requestId: string;
+    readonly problem: string;
+    /** The exceeded limit. */
+    readonly limit?: ShardLimitName;
+  }
   | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
@@ -75,6 +90,8 @@ export type ShardFrame =
     readonly machineId?: MachineId;
     /** The frame may concern any machine, so a replay with such a gap proves nothing. */
     readonly leavesGap: boolean;
+    /** The exceeded limit. */
+    readonly limit?: ShardLimitName;
   };
 
 /** What the session publishes of its stream with the shard. */

@@ -4,7 +4,8 @@
  * frame or instruction.
  *
  * Promises: no lookup scans; a rule that matches two Nodes decides nothing, because a wrong Node is
- * worse than none.
+ * worse than none; a provider id that is only a Node's name decides nothing, because anybody can
+ * name a Node.
  */
 import type { NodeProjection } from './cluster-node.ts';
 import { multiIndex } from './multi-index.ts';
@@ -89,9 +90,9 @@ const nodeIndex = () => {
     /** An exact providerID wins over a suffix; `undefined` also when two Nodes match. */
     provided: (providerId: string): NodeProjection | undefined => {
       if (providerId === '') return undefined;
-      const exact = byProviderId.only(providerId);
-      if (exact !== undefined) return nodes.get(exact);
-      return byProviderId.has(providerId) ? undefined : named(byEnding.only(providerId));
+      const isExact = byProviderId.has(providerId);
+      const found = named((isExact ? byProviderId : byEnding).only(providerId));
+      return found?.name === providerId ? undefined : found;
     },
     /** Returns the previous Node, unless it matches the same machines. */
     put: (node: NodeProjection): NodeProjection | undefined => {

@@ -5,6 +5,7 @@
  * the Go operator keep their names and defaults (CLU-05), 0 included, except that `--qps` and
  * `--burst` are one budget for all writes (DR-36).
  */
+import { type DrainingLimit, readDrainingLimit } from '../domain/drain/draining-limit.ts';
 import { ROLE_NAMES, type RoleName, rolesIn } from '../domain/operator-roles.ts';
 import {
   choice,
@@ -22,7 +23,7 @@ import {
   yesOrNo,
   zeroMeans,
 } from './option-kinds.ts';
-import { POD_DEMAND_OPTIONS } from './pod-demand-options.ts';
+import { POD_DEMAND_OPTIONS, selector } from './pod-demand-options.ts';
 
 const FLEET = 'the role fleet';
 
@@ -34,6 +35,21 @@ const roleList: Kind<readonly RoleName[]> = {
     return reading._tag === 'Roles'
       ? { _tag: 'Read', value: reading.roles }
       : { _tag: 'Unreadable', why: reading.why, remedy: reading.remedy };
+  },
+};
+
+/** A number of Nodes, or a percentage. */
+const drainingLimit: Kind<DrainingLimit> = {
+  placeholder: 'NUMBER|PERCENT',
+  read: (given) => {
+    const limit = readDrainingLimit(given);
+    return limit === undefined
+      ? {
+        _tag: 'Unreadable',
+        why: 'it is neither a number of Nodes nor a percentage',
+        remedy: 'write a whole number above 0 such as 10, or a percentage from 1% to 100%',
+      }
+      : { _tag: 'Read', value: limit };
   },
 };
 
@@ -127,6 +143,17 @@ export const OPERATOR_OPTIONS = {
     name: 'pause-drains',
     help: 'Send no new evictions; deadlines of drains still apply',
     default: 'false',
+  }),
+  isNodeReclaimable: defaulted(selector, {
+    name: 'reclaimable-node-selector',
+    help: 'Label selector of Nodes that the shard may reclaim; others are never drained for it',
+    default: '!node-role.kubernetes.io/control-plane',
+  }),
+  maxDraining: defaulted(drainingLimit, {
+    name: 'max-draining',
+    help: 'How many Nodes drain at once, as a number or as a percentage of all Nodes; ' +
+      'further reclaims wait until their deadline',
+    default: '100%',
   }),
   evictionsPerBudget: defaulted(whole(1, 100), {
     name: 'evictions-per-budget',

@@ -12,7 +12,7 @@ import type { Decoded } from './options.ts';
 export type Selects = (labels: Labels) => boolean;
 
 /** A label selector in `kubectl -l` syntax. */
-const selector: Kind<Selects> = {
+export const selector: Kind<Selects> = {
   placeholder: 'SELECTOR',
   read: (given) => {
     const reading = readSelector(given);

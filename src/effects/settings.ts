@@ -6,13 +6,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import type { DrainingLimit } from '../domain/drain/draining-limit.ts';
 import { goDuration } from '../domain/go-duration.ts';
 import { type ClusterId, clusterId } from '../domain/ids.ts';
 import { leaseTimesProblem } from '../domain/lease.ts';
 import { FLEET_OPTIONS } from './fleet-options.ts';
 import type { ListenAddress } from './option-kinds.ts';
 import { FLEET_ROLE_OPTIONS, OPERATOR_OPTIONS, ROLE_OPTIONS } from './operator-options.ts';
-import { podPolicyOf, type PodSettings } from './pod-demand-options.ts';
+import { podPolicyOf, type PodSettings, type Selects } from './pod-demand-options.ts';
 import {
   type Decoded,
   decodeOptions,
@@ -56,6 +57,9 @@ export interface DrainSettings {
   readonly tierWaitMs: number | undefined;
   readonly isPaused: boolean;
   readonly evictionsPerBudget: number;
+  /** Which Nodes the shard may reclaim, by their labels. */
+  readonly isReclaimable: Selects;
+  readonly maxDraining: DrainingLimit;
   /** The pod of this process; null outside a cluster. */
   readonly ownPod: { readonly namespace: string; readonly name: string } | null;
 }
@@ -288,6 +292,8 @@ const fleetRoleSettings = (
         tierWaitMs: options.tierWaitMs,
         isPaused: options.pauseDrains,
         evictionsPerBudget: options.evictionsPerBudget,
+        isReclaimable: options.isNodeReclaimable,
+        maxDraining: options.maxDraining,
         ownPod: ownPod(processEnvironment),
       },
     },

@@ -4,16 +4,18 @@
  *
  * Promises: evictions and ack wait until every known Node is cordoned or two seconds have passed
  * (DR-11); the ack stays pending until the outbox accepts it, across reconnects (DR-12); a machine
- * without a Node is awaited until the deadline or the end of its stay (DR-10). Nothing survives the
- * process: the keys on the Nodes identify the active instructions, and a replay those whose Nodes
- * have not joined.
+ * without a Node is awaited until the deadline or the end of its stay (DR-10), and so is one that
+ * waits for `--max-draining` (DR-19). Nothing survives the
+ * process: the keys on the Nodes identify the active instructions, and a replay those whose drains
+ * have not begun.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import { timerStepMs } from '../domain/drain/deadline.ts';
 import {
   anyAt,
-  giveUpUnseen,
+  giveUpWaiting,
+  isWaiting,
   nodesStarted,
   type ReclaimEntry,
   withEntry,
@@ -69,7 +71,8 @@ export const reclaimInstruction = setup({
     /** Releases evictions on its nodes, including those that join later. */
     releaseEvictions: () => {},
     recordUnseen: () => {},
-    recordNeverSeen: () => {},
+    recordQueued: () => {},
+    recordNeverStarted: () => {},
     setEntry: assign(({ context }, entry: ReclaimEntry) => ({
       entries: withEntry(context.entries, entry),
     })),
@@ -77,14 +80,16 @@ export const reclaimInstruction = setup({
     clearAck: assign({ ackPending: false }),
     setAckPending: assign({ ackPending: true }),
     addStep: assign(({ context }) => ({ leftMs: context.leftMs - stepMs(context) })),
-    giveUpUnseen: assign(({ context }) => ({ entries: giveUpUnseen(context.entries) })),
+    giveUpWaiting: assign(({ context }) => ({ entries: giveUpWaiting(context.entries) })),
   },
   guards: {
     allCordoned: ({ context }) => !anyAt(context.entries, 'Cordoning'),
     ackPending: ({ context }) => context.ackPending,
     taken: (_, taken: boolean) => taken,
-    anyUnseen: ({ context }) => anyAt(context.entries, 'Unseen'),
-    allSeen: ({ context }) => !anyAt(context.entries, 'Unseen'),
+    anyWaits: ({ context }) => context.entries.some(isWaiting),
+    noneWaits: ({ context }) => !context.entries.some(isWaiting),
+    onlyQueued: ({ context }) =>
+      anyAt(context.entries, 'Queued') && !anyAt(context.entries, 'Unseen'),
     timeUp: ({ context }) => context.leftMs <= 0,
     allOver: ({ context }) =>
       !context.ackPending && context.started !== null &&
@@ -165,26 +170,38 @@ export const reclaimInstruction = setup({
           initial: 'looking',
           states: {
             looking: {
-              description: 'Decides whether all machines have Nodes.',
+              description: 'Decides whether the drains of all machines have begun.',
               always: [
-                { guard: 'anyUnseen', target: 'awaitingNodes', actions: 'recordUnseen' },
+                { guard: 'anyWaits', target: 'waiting', actions: 'recordUnseen' },
                 { target: 'draining' },
               ],
             },
-            awaitingNodes: {
-              description: 'Waiting for the Node of a machine to join.',
-              meta: { reason: 'MachineWithoutNode' },
+            waiting: {
+              description: 'The drain of a machine has not begun; waiting until the deadline.',
               tags: 'waiting',
+              initial: 'awaitingNodes',
               always: [
-                { guard: 'allSeen', target: 'draining' },
+                { guard: 'noneWaits', target: 'draining' },
                 {
                   guard: 'timeUp',
                   target: 'draining',
-                  actions: ['recordNeverSeen', 'giveUpUnseen'],
+                  actions: ['recordNeverStarted', 'giveUpWaiting'],
                 },
               ],
-              after: {
-                searchStep: { target: 'awaitingNodes', reenter: true, actions: 'addStep' },
+              after: { searchStep: { target: 'waiting', reenter: true, actions: 'addStep' } },
+              states: {
+                awaitingNodes: {
+                  description: 'Waiting for the Node of a machine to join.',
+                  meta: { reason: 'MachineWithoutNode' },
+                  tags: 'waiting',
+                  always: { guard: 'onlyQueued', target: 'queued' },
+                },
+                queued: {
+                  description: 'As many Nodes drain as may; waiting for one of them to end.',
+                  meta: { reason: 'DrainLimitReached' },
+                  tags: 'waiting',
+                  entry: 'recordQueued',
+                },
               },
             },
             draining: {

@@ -1,20 +1,33 @@
 /** The restart of a crashed actor, walked through every configuration. */
-import { expect } from 'vitest';
 import { actorRestart } from '../../src/machines/actor-restart.ts';
+import { follows } from './harness/step-invariants.ts';
 import { describeModel } from './model.ts';
+
+const BACKOFF_OVER = 'xstate.after.restartBackoff.actorRestart.backingOff';
+const inputOf = (crashes: number) => ({
+  actor: 'nodeDrain/node-7',
+  crashes,
+  problem: 'planted',
+  seed: 1,
+});
 
 describeModel('actorRestart', {
   machine: actorRestart,
-  inputs: [1, 9].map((crashes) => ({
-    actor: 'nodeDrain/node-7',
-    crashes,
-    problem: 'planted',
-    seed: 1,
-  })),
+  inputs: [1, 9].map(inputOf),
   events: {},
-  invariant: (snapshot, actions) => {
-    expect(actions.includes('startActor'), 'it starts once, at the end').toBe(
-      actions.length > 0 && snapshot.matches('restarted'),
-    );
+  stepInvariant: follows([
+    { on: 'xstate.init', to: 'backingOff' },
+    { on: 'after restartBackoff', to: 'restarted', does: ['startActor'] },
+  ]),
+  // The actor was started, or a new process has to start it.
+  crash: {
+    world: { started: false },
+    record: ({ started }, { actions }) => ({ started: started || actions.includes('startActor') }),
+    restart: ({ started }) => ({
+      input: inputOf(1),
+      events: started ? [{ type: BACKOFF_OVER }] : [],
+    }),
+    obligations: ({ status }) => status === 'active' ? 'a start' : 'nothing',
   },
+  forgets: BACKOFF_OVER,
 });

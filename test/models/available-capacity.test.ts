@@ -10,8 +10,10 @@ import {
   pendingCapacityWrite,
   projectAvailableCapacity,
 } from '../../src/domain/available-capacity.ts';
-import { parseJson } from '../../src/domain/json.ts';
+import { resourceVersion } from '../../src/domain/ids.ts';
+import { parseJson, textAt, valueAt } from '../../src/domain/json.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
+import { isOlder } from '../../src/domain/resource-versions.ts';
 import { availableCapacitiesLayer } from '../../src/effects/available-capacities.ts';
 import type { KubeCall } from '../../src/effects/kube-api.ts';
 import {
@@ -20,6 +22,9 @@ import {
 } from '../../src/machines/available-capacity.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { availableCapacityHarness } from './cluster/available-capacity-harness.ts';
+import type { Received } from './harness/crash.ts';
+import type { StepEvent } from './harness/interpreter.ts';
+import { writerInvariant } from './harness/writer-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const reported = (availableCount: number): CapacityReport =>
@@ -73,10 +78,55 @@ const wire = (invoked: InvokedActors) => {
   );
 };
 
+/** What outlives the process: the object, and what the fleet reports. */
 interface World {
   readonly current: AvailableCapacityProjection | null;
+  readonly newest: string | null;
   readonly reported: CapacityReport | null;
 }
+
+const NOTHING: World = { current: null, newest: null, reported: null };
+const REPORTS = [reported(1), reported(2), reported(0)];
+
+const reportIn = ({ reported: received }: StepEvent): CapacityReport | undefined =>
+  REPORTS.find((one) => one === received);
+
+/** The object that is written about: as served, not as the machine remembers it. */
+const objectIn = (value: unknown): AvailableCapacityProjection | undefined =>
+  projectAvailableCapacity(served.get(textAt(value, 'resourceVersion') ?? ''));
+
+/** An older object, and the echo of a known one, says nothing. */
+const withObject = (world: World, seen: AvailableCapacityProjection, isEcho: boolean): World =>
+  world.newest !== null && (isEcho || isOlder(seen.resourceVersion, resourceVersion(world.newest)))
+    ? world
+    : { ...world, current: seen, newest: seen.resourceVersion };
+
+const recorded = (world: World, { event }: Pick<Received, 'event'>): World => {
+  if (event.type === 'capacity.observed') {
+    return { ...world, reported: reportIn(event) ?? world.reported };
+  }
+  if (event.type === 'object.vanished') {
+    return event['uid'] === world.current?.uid ? { ...world, current: null } : world;
+  }
+  const written = objectIn(valueAt(event['output'], 'current'));
+  if (written !== undefined) return withObject(world, written, false);
+  if (textAt(event['output'], '_tag') === 'Absent') return { ...world, current: null };
+  const seen = objectIn(event['current']);
+  return seen === undefined
+    ? world
+    : withObject(world, seen, seen.resourceVersion === world.newest);
+};
+
+const checkWriter = writerInvariant({
+  pendingIn: ({ context }) => pendingCapacityWrite(context.facts),
+  actorOf: { create: 'createObject', spec_update: 'patchObject', delete: 'deleteObject' },
+  baseOf: ({ context }) => context.facts.current?.resourceVersion ?? null,
+  restsIn: ({ context }) => context.facts.current === null ? 'gone' : 'settled',
+  retries: 'WithoutSlot',
+  reconsiders: ({ event, before }) =>
+    before.matches('refused') && event.type === 'capacity.observed' &&
+    reportIn(event)?.spec !== before.context.facts.reported?.spec,
+});
 
 describeModel('availableCapacity', {
   machine: availableCapacity,
@@ -84,9 +134,7 @@ describeModel('availableCapacity', {
   harness: availableCapacityHarness,
   inputs: [{ name: 'ac-1', facts: { reported: null, current: null }, seed: 1 }],
   events: {
-    'capacity.observed': [{ reported: reported(1) }, { reported: reported(2) }, {
-      reported: reported(0),
-    }],
+    'capacity.observed': REPORTS.map((received) => ({ reported: received })),
     'object.observed': [{ current: current(1) }, { current: current(7) }],
     'object.vanished': [{ uid: 'u1' }, { uid: 'another' }],
     'xstate.done.actor.createObject': [
@@ -111,19 +159,12 @@ describeModel('availableCapacity', {
   }),
   invariant: (snapshot, actions) => {
     const { facts } = snapshot.context;
-    const begun = actions.filter((action) => action.startsWith('invoke:'));
-    expect(begun.length, 'one write at a time').toBeLessThanOrEqual(1);
-    if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
-    if (snapshot.hasTag('settled')) expect(pendingCapacityWrite(facts)).toBeUndefined();
     if (actions.includes('invoke:deleteObject')) expect(facts.reported?.exhausted).toBe(true);
   },
+  stepInvariant: checkWriter,
   crash: {
-    world: { current: null, reported: null } satisfies World,
-    record: (world: World, { event, before, after }): World => {
-      const { facts } = after.context;
-      if (event.type === 'capacity.observed') return { ...world, reported: facts.reported };
-      return before === after ? world : { ...world, current: facts.current };
-    },
+    world: NOTHING,
+    record: recorded,
     restart: (world) => ({
       input: { name: 'ac-1', facts: { reported: null, current: world.current }, seed: 1 },
       events: world.reported === null
@@ -135,4 +176,5 @@ describeModel('availableCapacity', {
       pendingWrite: pendingCapacityWrite(facts),
     }),
   },
+  forgets: 'object.observed',
 });

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { provideDemandSync } from '../../src/actors/demand/demand-sync.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { demandSync, type DemandSyncContext } from '../../src/machines/demand-sync.ts';
+import { follows } from './harness/step-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 /** What outlives a process: whether it leads. */
@@ -12,6 +13,12 @@ interface ProcessEnvironment {
 }
 
 const NOT_LEADING: ProcessEnvironment = { leads: false };
+
+/** Demand is held until requests and pods are listed again. */
+const LISTS_AGAIN = {
+  to: 'listingRequests',
+  does: ['holdDemand', 'invoke:listRequests'],
+};
 
 /** The real wiring, over lists that are complete when the path says so. */
 const wire = (invoked: InvokedActors) =>
@@ -38,17 +45,33 @@ describeModel('demandSync', {
   project: ({ missing }: DemandSyncContext) => ({ missing }),
   invariant: (snapshot, actions) => {
     if (actions.includes('releaseDemand')) {
-      expect(snapshot.matches('current'), 'only current demand is released').toBe(true);
       const isLate = actions.includes('recordLate');
       expect(snapshot.context.missing === 0 || isLate, 'no request is missing').toBe(true);
     }
-    if (actions.includes('invoke:listRequests')) {
-      expect(actions, 'demand is held while it is listed').toContain('holdDemand');
-    }
-    if (actions.includes('writeRequests')) {
-      expect(snapshot.matches('expecting') || snapshot.matches('current')).toBe(true);
+    if (snapshot.matches('listingRequests')) {
+      expect(snapshot.context.missing, 'the last count says nothing of this list').toBeNull();
     }
   },
+  stepInvariant: follows([
+    { on: 'xstate.init', to: 'standby', does: ['holdDemand'] },
+    { on: 'leadership.lost', to: 'standby', does: ['holdDemand'] },
+    { on: 'leadership.won', ...LISTS_AGAIN },
+    { on: 'requests.failed', from: ['listingPods', 'expecting', 'current'], ...LISTS_AGAIN },
+    { on: 'pods.failed', from: ['expecting', 'current'], ...LISTS_AGAIN },
+    { on: 'xstate.done.actor.listRequests', to: 'listingPods', does: ['invoke:listPods'] },
+    {
+      on: 'xstate.done.actor.listPods',
+      to: 'expecting',
+      does: ['writeRequests', 'invoke:observeRequests'],
+    },
+    {
+      on: 'requests.observed',
+      to: 'current',
+      when: ({ event }) => event['missing'] === 0,
+      does: ['releaseDemand'],
+    },
+    { on: 'after missingRequestsTimeout', to: 'current', does: ['recordLate', 'releaseDemand'] },
+  ]),
   crash: {
     world: NOT_LEADING,
     record: (world: ProcessEnvironment, { event }): ProcessEnvironment => {
@@ -59,4 +82,5 @@ describeModel('demandSync', {
     // A restarted one lists again before it releases anything.
     obligations: (snapshot) => ({ isLeading: !snapshot.matches('standby') }),
   },
+  forgets: 'leadership.lost',
 });

@@ -1,7 +1,10 @@
 /** One cause that blocks pods of a drain, walked through every configuration. */
-import { expect } from 'vitest';
 import { drainBlocker } from '../../src/machines/drain-blocker.ts';
+import { follows } from './harness/step-invariants.ts';
 import { describeModel } from './model.ts';
+
+const LASTED = 'xstate.after.blockedFor.drainBlocker.lasting';
+const BEGAN = 'xstate.after.causeStart.drainBlocker.expected';
 
 const inputOf = (startsInMs: number | null) => ({
   drain: 'n1/reclaim',
@@ -9,16 +12,41 @@ const inputOf = (startsInMs: number | null) => ({
   startsInMs,
 });
 
+/** What others know of the cause: whether it has begun, and what they were told. */
+interface World {
+  readonly begun: boolean;
+  readonly recorded: boolean;
+}
+
+const UNTOLD: World = { begun: true, recorded: false };
+
 describeModel('drainBlocker', {
   machine: drainBlocker,
   inputs: [inputOf(null), inputOf(5000), inputOf(-1)],
   events: {},
-  invariant: (snapshot, actions) => {
-    const { startsInMs } = snapshot.context;
-    expect(actions.includes('recordBlocked'), 'a cause is recorded when it lasts').toBe(
-      snapshot.matches('recorded'),
-    );
-    if (snapshot.matches('recorded')) expect(startsInMs).toBeNull();
-    if (actions.includes('reviewDrain')) expect(snapshot.matches('reviewed')).toBe(true);
+  stepInvariant: follows([
+    { on: 'xstate.init', to: 'lasting', when: ({ after }) => after.context.startsInMs === null },
+    { on: 'xstate.init', to: 'expected' },
+    { on: 'after blockedFor', to: 'recorded', does: ['recordBlocked'] },
+    { on: 'after causeStart', to: 'reviewed', does: ['reviewDrain'] },
+  ]),
+  crash: {
+    world: UNTOLD,
+    record: (world, { event, actions }) => ({
+      begun: event.type === 'xstate.init'
+        ? JSON.stringify(event).includes('"startsInMs":null')
+        : world.begun,
+      recorded: world.recorded || actions.includes('recordBlocked') ||
+        actions.includes('reviewDrain'),
+    }),
+    restart: ({ begun, recorded }) => ({
+      input: inputOf(begun ? null : 5000),
+      events: recorded ? [{ type: begun ? LASTED : BEGAN }] : [],
+    }),
+    obligations: (snapshot) => {
+      if (snapshot.hasTag('settled')) return 'nothing';
+      return snapshot.matches('lasting') ? 'a record' : 'a review';
+    },
   },
+  forgets: LASTED,
 });

@@ -7,12 +7,14 @@ import {
 } from '../../src/actors/fleet-session/fleet-session-actor.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
+import { booleanAt } from '../../src/domain/json.ts';
 import { clusterId } from '../../src/domain/ids.ts';
 import { simulatedTime } from '../support/time/simulated-time.ts';
 import { Credentials } from '../../src/effects/credentials.ts';
 import { ShardCalls } from '../../src/effects/shard-call.ts';
 import type { FleetSessionContext } from '../../src/machines/fleet-session.ts';
 import { fleetSession } from '../../src/machines/fleet-session.ts';
+import { sessionMoves } from './fleet-session-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 /** What outlives a process: who leads, whether the list can be had, what the key files hold. */
@@ -94,21 +96,33 @@ describeModel('fleetSession', {
       expect(context.attempt, 'wire 7: the first ack resets the backoff').toBe(0);
     }
   },
+  settles: (snapshot) =>
+    snapshot.status === 'done' ||
+    snapshot.matches({ connected: { streaming: { resync: 'resynced' } } }) ||
+    snapshot.matches({ connected: { streaming: { resync: 'unproven' } } }),
+  stepInvariant: sessionMoves,
   crash: {
     world: processEnvironment,
-    record: (world: ProcessEnvironment, { event, after }) => {
-      const now: ProcessEnvironment = { ...world, credentials: after.context.credentials };
+    record: (world: ProcessEnvironment, { event }): ProcessEnvironment => {
       switch (event.type) {
+        case 'xstate.init':
+          return booleanAt(event, 'input', 'secured') === true
+            ? world
+            : { ...world, credentials: 'Unneeded' };
         case 'leadership.won':
-          return { ...now, leads: true };
+          return { ...world, leads: true };
         case 'leadership.lost':
-          return { ...now, leads: false, listed: false };
+          return { ...world, leads: false, listed: false };
         case 'demand.listed':
-          return { ...now, listed: true };
+          return { ...world, listed: true };
+        case 'credentials.accepted':
+          return { ...world, credentials: 'Accepted' };
+        case 'credentials.refused':
+          return { ...world, credentials: 'Refused' };
         case 'stop.requested':
-          return { ...now, wanted: false };
+          return { ...world, wanted: false };
         default:
-          return now;
+          return world;
       }
     },
     restart: (world) => ({
@@ -135,5 +149,11 @@ describeModel('fleetSession', {
       seeksStream: snapshot.status === 'active' && context.leading && context.demandListed &&
         !snapshot.matches({ connected: 'stopping' }),
     }),
+    expected: ({ leads, listed, wanted }) => ({
+      leading: leads,
+      ends: !wanted,
+      seeksStream: wanted && leads && listed,
+    }),
   },
+  forgets: 'demand.listed',
 });

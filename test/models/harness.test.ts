@@ -1,6 +1,13 @@
 /** The harness itself: each of its checks must fail for a defective machine. */
 import { describe, expect, test } from 'vitest';
-import { assign, type EventObject, setup } from 'xstate';
+import {
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  assign,
+  type EventObject,
+  setup,
+} from 'xstate';
+import { numberAt, textAt } from '../../src/domain/json.ts';
 import { required } from '../../src/machines/required.ts';
 import {
   adjacencyMapToArray,
@@ -9,9 +16,16 @@ import {
   getSimplePaths,
 } from 'xstate/graph';
 import { coverageOf } from './harness/coverage.ts';
+import { receivedIn } from './harness/crash.ts';
+import { deadEnds } from './harness/dead-ends.ts';
+import { drive } from './harness/driver.ts';
 import { explore, machineInWorld } from './harness/explorer.ts';
-import { eventLabel, namedEvents } from './harness/interpreter.ts';
-import { simplePaths } from './harness/paths.ts';
+import { forgetting } from './harness/forgetting.ts';
+import { checkedWalks } from './harness/independent-checks.ts';
+import { eventLabel, namedEvents, type Step } from './harness/interpreter.ts';
+import { exactly } from './harness/step-invariants.ts';
+import { mutationResult } from './harness/mutation-run.ts';
+import { edgeCover, simplePaths } from './harness/paths.ts';
 import { crashChecks, describeModel, exploreModel, type Model } from './model.ts';
 
 interface Facts {
@@ -77,7 +91,12 @@ const drainInSmall = (remembers: boolean) =>
     },
   });
 
-const modelOf = (remembers: boolean): Model<ReturnType<typeof drainInSmall>, Facts> => ({
+/** What the cluster shows, and what was ordered but did not land yet. */
+interface World extends Facts {
+  readonly ordered?: number;
+}
+
+const modelOf = (remembers: boolean): Model<ReturnType<typeof drainInSmall>, World> => ({
   machine: drainInSmall(remembers),
   inputs: [{}, { deadline: 300 }],
   events: {
@@ -87,17 +106,62 @@ const modelOf = (remembers: boolean): Model<ReturnType<typeof drainInSmall>, Fac
   },
   crash: {
     world: {},
-    record: (world, { event, before, after }) => {
+    record: (world, { event }) => {
       if (event.type === 'pods.gone') return {};
-      const landed = after.matches('draining') && !before.matches('idle');
-      return landed ? { deadline: after.context.deadline } : world;
+      const received = numberAt(event['input'], 'deadline');
+      if (received !== undefined) return { deadline: received };
+      const ordered = numberAt(event, 'deadline') ?? world.ordered;
+      if (ordered === undefined) return world;
+      const landed = textAt(event['output'], '_tag') === 'Landed';
+      return landed ? { deadline: ordered } : { ...world, ordered };
     },
-    restart: (world) => ({ input: world, events: [] }),
+    restart: ({ deadline }) => ({
+      input: deadline === undefined ? {} : { deadline },
+      events: [],
+    }),
     obligations: (snapshot) => snapshot.matches('draining') ? snapshot.context.deadline : null,
   },
 });
 
-describeModel('drainInSmall', modelOf(true));
+/** The same, with what makes it a tested one. */
+const testedModelOf = (remembers: boolean) => {
+  const { crash, ...model } = modelOf(remembers);
+  if (crash === undefined) throw new Error('The model has no crash checks');
+  return { ...model, crash, forgets: 'drain.ordered', settles: hasEnded };
+};
+
+/** An order may never come. */
+const hasEnded = (snapshot: AnyMachineSnapshot): boolean =>
+  snapshot.status === 'done' || snapshot.matches('idle');
+
+describeModel('drainInSmall', testedModelOf(true));
+
+/** Two states that lead to each other, and nowhere else. */
+const pingPong = setup({ types: { events: {} as { type: 'ball.returned' } } }).createMachine({
+  id: 'pingPong',
+  initial: 'ping',
+  states: {
+    ping: { description: 'The ball is here.', on: { 'ball.returned': 'pong' } },
+    pong: { description: 'The ball is there.', on: { 'ball.returned': 'ping' } },
+  },
+});
+
+/** A lamp that rings when it is lit. */
+const lamp = setup({
+  types: { events: {} as { type: 'lamp.switched' } },
+  actions: { ring: () => {} },
+}).createMachine({
+  id: 'lamp',
+  initial: 'dark',
+  states: {
+    dark: {
+      description: 'Dark.',
+      on: { 'lamp.switched': { target: 'lit', actions: 'ring' } },
+    },
+    lit: { description: 'Lit.', tags: 'settled' },
+  },
+});
+const pathsOf = (machine: AnyStateMachine) => edgeCover(exploreModel({ machine, inputs: [{}] }));
 
 describe('the model harness', () => {
   test('finds a machine that keeps its deadline only in memory', () => {
@@ -110,6 +174,54 @@ describe('the model harness', () => {
     const model = modelOf(false);
     const { violations = [] } = crashChecks(model, exploreModel(model))?.inRegistry() ?? {};
     expect(violations.join('\n')).toContain('before the crash: 600; after the restart: null');
+  });
+
+  test('calls states that only lead to each other dead ends', () => {
+    const dead = deadEnds(exploreModel({ machine: pingPong, inputs: [{}] }));
+    expect(dead).toEqual(['start', 'start\n  ball.returned']);
+  });
+
+  test('finds no dead end where a settled state can be reached', () => {
+    expect(deadEnds(exploreModel({ machine: lamp, inputs: [{}] }))).toEqual([]);
+  });
+
+  test('finds a live actor that does something else on a drawn path', async () => {
+    const rig = { machine: lamp, project: () => null, invariant: undefined };
+    const silent = () => forgetting(lamp, 'lamp.switched');
+    for (const path of pathsOf(lamp)) await drive({ ...rig, wire: undefined }, path);
+    const driven = Promise.all(pathsOf(lamp).map((path) => drive({ ...rig, wire: silent }, path)));
+    await expect(driven).rejects.toThrow('The live actor left the drawn path');
+  });
+
+  test('finds a machine that forgets what it heard, by what was written', () => {
+    const { machine, crash } = testedModelOf(true);
+    const rules = { crash, invariant: undefined, stepInvariant: undefined, settles: undefined };
+    const walks = edgeCover(exploreModel(modelOf(true)));
+    expect(checkedWalks(machine, rules, walks).found).toBeUndefined();
+    const forgetful = forgetting(machine, 'drain.ordered');
+    expect(checkedWalks(forgetful, rules, walks).found?.check).toBe('crash law');
+  });
+
+  test('cannot forget what a machine never hears', () => {
+    expect(() => forgetting(lamp, 'lamp.painted')).toThrow('lamp never hears "lamp.painted"');
+  });
+
+  test('counts a mutant as caught only by a check that knows what is right', () => {
+    const explored = (machine: AnyStateMachine) => exploreModel({ machine, inputs: [{}] });
+    const ground = { machine: lamp, paths: { recorded: pathsOf(lamp), further: [] }, explored };
+    const none = { invariant: undefined, stepInvariant: undefined, settles: undefined };
+    const lawless = mutationResult({ ...ground, rules: { ...none, crash: undefined } });
+    expect(lawless.byTranscriptsOnly).toEqual([
+      'lamp.dark --lamp.switched--> lamp.lit: without ring',
+    ]);
+    const stepInvariant = (step: Step) =>
+      exactly(step, 'ring', step.event.type === 'lamp.switched');
+    const lawful = mutationResult({
+      ...ground,
+      rules: { ...none, stepInvariant, crash: undefined },
+    });
+    expect(lawful.byTranscriptsOnly).toEqual([]);
+    expect(lawful.checks.invariants).toBeGreaterThan(0);
   });
 
   test('names states and transitions that nothing reaches', () => {
@@ -144,7 +256,9 @@ describe('the model harness', () => {
     const { machine, inputs: [input = {}], events = {}, crash } = model;
     if (crash === undefined) throw new Error('The model has no crash checks');
     const project = (context: unknown) => context;
-    const exploration = { machine, inputs: [input], events, project, ...crash, limit: 100 };
+    const record = (world: World, step: Step) => crash.record(world, receivedIn(step));
+    const { world } = crash;
+    const exploration = { machine, inputs: [input], events, project, world, record, limit: 100 };
     const { possibleIn, nameOf } = namedEvents(events);
     const adjacency = getAdjacencyMap(machineInWorld(exploration, input).logic, {
       serializeState: ({ key }) => key,

@@ -16,6 +16,9 @@ import { simulatedTime } from '../support/time/simulated-time.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../src/effects/kube-api.ts';
 import { leadership, type LeadershipContext } from '../../src/machines/leadership.ts';
 import { leadershipHarness } from './cluster/leadership-harness.ts';
+import { valueAt } from '../../src/domain/json.ts';
+import type { Step } from './harness/interpreter.ts';
+import { follows, type Line, must } from './harness/step-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const why = 'planted';
@@ -122,6 +125,88 @@ const wire = (invoked: InvokedActors) => {
   });
 };
 
+const answers = (tag: string) => ({ event }: Step): boolean =>
+  valueAt(event['output'], '_tag') === tag;
+const answered = (act: string, tag: string, line: Omit<Line, 'on'>): Line => ({
+  on: `xstate.done.actor.${act}`,
+  when: answers(tag),
+  ...line,
+});
+
+const ACQUIRES = { to: 'acquiring', does: ['invoke:acquireLease'] };
+const RENEWS = { to: 'leading.renewing', does: ['invoke:renewLease'] };
+const RELEASES = { to: 'releasing.asking', does: ['invoke:releaseLease'] };
+
+/** Whether the lease in the event was released, is missing or is ours. */
+const isFree = ({ event }: Step): boolean => {
+  const holder = valueAt(event['lease'], 'holder');
+  return holder === undefined || holder === '' || holder === US;
+};
+
+const transitions = follows([
+  { on: 'xstate.init', ...ACQUIRES },
+  answered('acquireLease', 'Acquired', { to: 'leading.holding', does: ['openGate'] }),
+  answered('acquireLease', 'Overtaken', { to: 'retrying' }),
+  answered('acquireLease', 'Fault', { to: 'retrying' }),
+  {
+    on: 'xstate.done.actor.acquireLease',
+    when: ({ before }) => before.context.observedMeanwhile,
+    ...ACQUIRES,
+  },
+  { on: 'xstate.done.actor.acquireLease', to: 'standby' },
+  { on: 'lease.observed', from: ['standby'], when: isFree, ...ACQUIRES },
+  { on: 'lease.observed' },
+  // The lease is free, or it may be ours, when a deadline is over.
+  { on: 'after leaseExpiry', from: ['standby'], ...ACQUIRES },
+  { on: 'after retryPeriod', from: ['retrying'], ...ACQUIRES },
+  { on: 'after renewPeriod', ...RENEWS },
+  { on: 'after renewDeadline', from: ['leading'], to: 'retrying', does: ['closeGate'] },
+  answered('renewLease', 'Renewed', { to: 'leading.holding', does: ['closeGate', 'openGate'] }),
+  answered('renewLease', 'Taken', { to: 'standby', does: ['closeGate'] }),
+  answered('renewLease', 'Fault', { to: 'leading.renewalFailed' }),
+  { on: 'release.requested', from: ['standby'], to: 'released' },
+  {
+    on: 'release.requested',
+    from: ['leading'],
+    to: 'releasing.asking',
+    does: ['closeGate', 'invoke:releaseLease'],
+  },
+  { on: 'release.requested', ...RELEASES },
+  answered('releaseLease', 'Fault', { to: 'releasing.pausing' }),
+  { on: 'xstate.done.actor.releaseLease', to: 'released' },
+  { on: 'after releaseRetry', ...RELEASES },
+  { on: 'after releaseDeadline', to: 'released' },
+]);
+
+/** What was heard last is what is known. */
+const remembers = ({ event, before, after }: Step): void => {
+  const known: LeadershipContext = after.context;
+  const received = valueAt(event['output'], 'lease') ?? event['lease'];
+  if (after.matches('standby')) {
+    must(
+      received === undefined || JSON.stringify(known.lease) === JSON.stringify(received),
+      'a standby knows the lease that it saw last',
+    );
+  }
+  if (event.type === 'lease.observed' && before.matches('acquiring')) {
+    must(known.observedMeanwhile, 'a change was seen while the lease was requested');
+  }
+  if (event.type !== 'lease.observed' && after.matches('acquiring')) {
+    must(!known.observedMeanwhile, 'a new request starts anew');
+  }
+  if (event.type.startsWith('xstate.after.leaseExpiry.')) {
+    must(
+      known.expiredResourceVersion === (before.context.lease?.resourceVersion ?? null),
+      'the lease that stayed unchanged has expired',
+    );
+  }
+  const cause = valueAt(event['output'], 'why');
+  if (cause !== undefined) must(known.problem === cause, 'a failure has its cause');
+  const ends = event.type.startsWith('xstate.after.renewDeadline.');
+  const overtaken = valueAt(event['output'], '_tag') === 'Overtaken';
+  if (ends || overtaken) must(known.problem !== '', 'a wait has a cause');
+};
+
 describeModel('leadership', {
   machine: leadership,
   wire,
@@ -184,6 +269,10 @@ describeModel('leadership', {
       );
     }
   },
+  stepInvariant: (step) => {
+    transitions(step);
+    remembers(step);
+  },
   crash: {
     world: { wanted: true },
     record: (world: ProcessEnvironment, { event }) =>
@@ -196,5 +285,7 @@ describeModel('leadership', {
     obligations: (snapshot) => ({
       ends: snapshot.status === 'done' || snapshot.matches('releasing'),
     }),
+    expected: ({ wanted }) => ({ ends: !wanted }),
   },
+  forgets: 'release.requested',
 });

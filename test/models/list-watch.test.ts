@@ -11,7 +11,10 @@ import {
   WatchRefused,
 } from '../../src/effects/kube-api.ts';
 import { listWatch, type ListWatchContext } from '../../src/machines/list-watch.ts';
+import { valueAt } from '../../src/domain/json.ts';
 import { listWatchHarness } from './cluster/list-watch-harness.ts';
+import type { Step } from './harness/interpreter.ts';
+import { follows, type Line, must } from './harness/step-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const why = 'planted';
@@ -67,6 +70,57 @@ const wire = (invoked: InvokedActors) => {
   return provideListWatch(ManagedRuntime.make(api), () => ({ selection, sink }));
 };
 
+const tagOf = ({ event }: Pick<Step, 'event'>): unknown => valueAt(event['output'], '_tag');
+const answers = (tag: string) => (step: Step): boolean => tagOf(step) === tag;
+const hasResourceVersion = ({ before }: Step): boolean => before.context.resourceVersion !== null;
+
+const LISTS = { to: 'listing', does: ['invoke:listPages'] };
+const WATCHES = { to: 'watching.opening', does: ['invoke:followChanges'] };
+const LISTED = 'xstate.done.actor.listPages';
+const WATCHED = 'xstate.done.actor.followChanges';
+
+/** A retry resumes the watch where it stopped, and lists where that is unknown. */
+const resuming = (on: string, from: readonly string[]): readonly Line[] => [
+  { on, from, when: hasResourceVersion, ...WATCHES },
+  { on, from, ...LISTS },
+];
+
+const transitions = follows([
+  { on: 'xstate.init', ...LISTS },
+  { on: 'list.requested', from: ['listing', 'watching'], ...LISTS },
+  {
+    on: LISTED,
+    when: answers('Listed'),
+    to: 'watching.opening',
+    does: ['adoptList', 'invoke:followChanges'],
+  },
+  { on: LISTED, when: answers('Refused'), to: 'refused' },
+  { on: LISTED, to: 'backingOff' },
+  {
+    on: WATCHED,
+    when: (step) => tagOf(step) === 'Ended' && step.before.matches('watching.following'),
+    ...WATCHES,
+  },
+  {
+    on: WATCHED,
+    when: (step) => tagOf(step) === 'Expired' && !step.before.context.expired,
+    ...LISTS,
+  },
+  { on: WATCHED, when: answers('Refused'), to: 'refused' },
+  { on: WATCHED, to: 'backingOff' },
+  { on: 'watch.progressed', from: ['watching'], to: 'watching.following' },
+  { on: 'after idleDeadline', from: ['watching'], to: 'backingOff' },
+  ...resuming('server.answered', ['backingOff']),
+  ...resuming('after retryBackoff', ['backingOff', 'refused']),
+]);
+
+/** Whether readers are owed a list: none was published since one was asked for or proved stale. */
+interface World {
+  readonly needsList: boolean;
+}
+
+const UNLISTED: World = { needsList: true };
+
 describeModel('listWatch', {
   machine: listWatch,
   wire,
@@ -106,11 +160,49 @@ describeModel('listWatch', {
       expect(snapshot.matches('watching'), 'only a complete list is published').toBe(true);
     }
   },
-  crash: {
-    world: { wanted: true },
-    record: (world: { readonly wanted: boolean }) => world,
-    restart: () => ({ input: { resource: 'nodes', seed: 2 }, events: [] }),
-    // Read-only: its obligation is to list and watch for as long as it runs.
-    obligations: ({ status }) => ({ follows: status === 'active' }),
+  stepInvariant: (step) => {
+    transitions(step);
+    const { event, before, after } = step;
+    const now: ListWatchContext = after.context;
+    const seen = event.type === 'watch.progressed'
+      ? event['resourceVersion']
+      : valueAt(event['output'], 'resourceVersion');
+    if (seen !== undefined) {
+      must(now.resourceVersion === seen, 'the newest revision is where a watch resumes');
+      must(now.problem === '', 'a success ends the problem');
+    }
+    if (event.type === 'watch.progressed') must(now.attempt === 0, 'only progress ends a backoff');
+    if (tagOf(step) === 'Listed') must(now.paged, 'a complete list allows pages again');
+    const hasFailed = event.type !== 'list.requested' && !before.matches(after.value) &&
+      (after.matches('backingOff') || after.matches('refused'));
+    if (hasFailed || (tagOf(step) === 'Expired')) {
+      must(now.attempt === before.context.attempt + 1, 'every failure makes the backoff longer');
+      must(now.problem !== '', 'a failure has a cause');
+    }
+    if (before.matches('listing') && tagOf(step) === 'Expired') {
+      must(!now.paged, 'pages that outlived their token are not tried again');
+    }
+    if (event.type === 'watch.progressed') must(!now.expired, 'progress follows no 410');
+    if (before.matches('watching') && tagOf(step) === 'Expired' && after.matches('listing')) {
+      must(now.expired, 'the next 410 waits');
+    }
+    if (event.type === 'list.requested') must(now.resourceVersion === null, 'a list was asked for');
   },
+  crash: {
+    world: UNLISTED,
+    record: (world: World, { event, actions }): World => {
+      if (actions.includes('adoptList')) return { needsList: false };
+      const isStale = event.type === WATCHED && tagOf({ event }) === 'Expired';
+      return event.type === 'list.requested' || isStale ? UNLISTED : world;
+    },
+    restart: ({ needsList }) => ({
+      input: { resource: 'nodes', seed: 2 },
+      events: needsList ? [] : [{ type: LISTED, output: { _tag: 'Listed', resourceVersion: '7' } }],
+    }),
+    obligations: ({ context, status }) => ({
+      follows: status === 'active',
+      needsList: context.resourceVersion === null,
+    }),
+  },
+  forgets: 'list.requested',
 });

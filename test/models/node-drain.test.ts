@@ -5,8 +5,11 @@ import { provideNodeDrain } from '../../src/actors/node-drains/node-drain-actor.
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { annotationOf, type CordonAnnotation, printCordon } from '../../src/domain/drain/cordon.ts';
 import { cancelSeen } from '../../src/domain/drain/cordon-patch.ts';
-import { endOf } from '../../src/domain/drain/drain-state.ts';
+import { clockStepMs, type DrainTime, endOf } from '../../src/domain/drain/drain-state.ts';
 import { type DrainedNode, projectDrainedNode } from '../../src/domain/drain/drained-node.ts';
+import type { PodCounts } from '../../src/domain/drain/pod-counts.ts';
+import { booleanAt, numberAt, textAt, valueAt } from '../../src/domain/json.ts';
+import { isOlder } from '../../src/domain/resource-versions.ts';
 import type { NodeWriteOutcome } from '../../src/domain/drain/node-write.ts';
 import { cordonsLayer } from '../../src/effects/cordons.ts';
 import { type KubeAnswer, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
@@ -14,7 +17,9 @@ import { Writes } from '../../src/effects/writes.ts';
 import { nodeDrain } from '../../src/machines/node-drain.ts';
 import type { NodeDrainContext, NodeDrainInput } from '../../src/machines/node-drain-context.ts';
 import { nodeDrainHarness } from './cluster/node-drain-harness.ts';
+import type { Received } from './harness/crash.ts';
 import { describeModel, type InvokedActors } from './model.ts';
+import { drainMoves } from './node-drain-invariants.ts';
 
 const KEY = 'cordon.tidegate.dev/reclaim';
 const DEADLINE_MS = 100_000;
@@ -88,19 +93,72 @@ const pods = (low: number, high: number, more: object = {}) => ({
   ...more,
 });
 
+const PODS = [pods(0, 0), pods(1, 1), pods(0, 1, { moved: true })];
+
 /** What outlives the process: the Node, its pods, our rights, and time. */
-type World = Pick<
-  NodeDrainContext,
-  'node' | 'podCounts' | 'refusal' | 'leftMs' | 'pausedAll' | 'withdrawn'
->;
+interface World extends DrainTime {
+  readonly node: DrainedNode | null;
+  readonly podCounts: PodCounts | null;
+  readonly withdrawn: boolean;
+  /** The UpcomingNode shows the end: pods that come later change nothing. */
+  readonly endVisible: boolean;
+}
 
 const NOWHERE: World = {
   node: null,
   podCounts: null,
-  refusal: '',
   leftMs: DEADLINE_MS,
-  pausedAll: false,
+  quarterMs: 25_000,
+  tierWaitMs: 25_000,
   withdrawn: false,
+  endVisible: false,
+};
+
+/** The Node that is written about: as served, not as the machine remembers it. */
+const nodeIn = (value: unknown): DrainedNode | undefined =>
+  projectDrainedNode(served.get(textAt(value, 'resourceVersion') ?? ''));
+
+/** An older Node says nothing, and a deleted one does not come back under its UID. */
+const withNode = (world: World, seen: DrainedNode | undefined): World =>
+  seen === undefined || world.node === null ||
+    isOlder(seen.resourceVersion, world.node.resourceVersion)
+    ? world
+    : { ...world, node: seen };
+
+const begun = (world: World, input: unknown): World => ({
+  ...world,
+  node: nodeIn(valueAt(input, 'node')) ?? null,
+  leftMs: numberAt(input, 'leftMs') ?? null,
+  withdrawn: booleanAt(input, 'withdrawn') === true,
+});
+
+const afterReceiving = (world: World, { event }: Pick<Received, 'event'>): World => {
+  switch (event.type) {
+    case 'xstate.init':
+      return begun(world, event['input']);
+    case 'node.observed':
+      return withNode(world, nodeIn(event['node']));
+    case 'node.vanished':
+      return { ...world, node: null };
+    case 'drain.withdrawn':
+      return { ...world, withdrawn: true };
+    case 'deadline.moved':
+      return { ...world, leftMs: numberAt(event, 'leftMs') ?? null };
+    case 'pods.observed': {
+      const counts = PODS.find(({ podCounts: one }) => one === event['podCounts'])?.podCounts;
+      return counts === undefined || world.endVisible ? world : { ...world, podCounts: counts };
+    }
+  }
+  if (event.type.startsWith('xstate.after.clockStep.') && world.leftMs !== null) {
+    return { ...world, leftMs: world.leftMs - clockStepMs(world) };
+  }
+  if (textAt(event['output'], '_tag') === 'Gone') return { ...world, node: null };
+  return withNode(world, nodeIn(valueAt(event['output'], 'node')));
+};
+
+const recorded = (world: World, received: Received): World => {
+  const now = afterReceiving(world, received);
+  return received.actions.includes('invoke:showEnd') ? { ...now, endVisible: true } : now;
 };
 
 const answerOf = (outcome: NodeWriteOutcome): Effect.Effect<KubeAnswer, NotSent> => {
@@ -175,7 +233,7 @@ describeModel('nodeDrain', {
       { node: reopened },
       { node: robbed },
     ],
-    'pods.observed': [pods(0, 0), pods(1, 1), pods(0, 1, { moved: true })],
+    'pods.observed': PODS,
     'order.joined': [{ order: further }],
     'deadline.moved': [{ leftMs: 0, quarterMs: 25_000, tierWaitMs: 25_000 }],
     'xstate.done.actor.cordonNode': [
@@ -224,20 +282,17 @@ describeModel('nodeDrain', {
       expect(annotationOf(known, 'reclaim')?.ended, 'an end is not on the Node').not.toBeNull();
     }
   },
+  stepInvariant: drainMoves,
   crash: {
     world: NOWHERE,
-    record: (_world: World, { after }): World => {
-      const { node: current, podCounts: left, refusal, ...rest } = after.context;
-      const { leftMs, pausedAll, withdrawn } = rest;
-      return { node: current, podCounts: left, refusal, leftMs, pausedAll, withdrawn };
-    },
-    restart: ({ node: current, podCounts: left, refusal, ...world }) => ({
-      input: inputOf(current ?? fresh, { orders: [], ...world }),
+    record: recorded,
+    restart: ({ node: current, podCounts: left, withdrawn, leftMs }) => ({
+      input: inputOf(current ?? fresh, { orders: [], withdrawn, leftMs }),
       events: [
         ...(current === null ? [{ type: 'node.vanished' }] : []),
         ...(left === null
           ? []
-          : [{ type: 'pods.observed', podCounts: left, moved: false, refusal }]),
+          : [{ type: 'pods.observed', podCounts: left, moved: false, refusal: '' }]),
         { type: 'evictions.released' },
       ],
     }),
@@ -252,5 +307,6 @@ describeModel('nodeDrain', {
       return { ids: key.ids, deadlineMs: key.deadlineMs, pending: isOver ? 'its end' : 'a drain' };
     },
   },
+  forgets: 'node.observed',
   limit: 100_000,
 });

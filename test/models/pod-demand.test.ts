@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { providePodDemand } from '../../src/actors/capacity-requests/pod-demand-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { uid } from '../../src/domain/ids.ts';
+import { textAt, valueAt } from '../../src/domain/json.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import {
   type DemandFacts,
@@ -17,12 +18,16 @@ import {
 } from '../../src/domain/pod-demand/owned-request.ts';
 import { OWNED_BY_POD, requestName } from '../../src/domain/pod-demand/pod-request.ts';
 import { requestText } from '../../src/domain/pod-demand/request-text.ts';
+import { isOlder } from '../../src/domain/resource-versions.ts';
 import type { KubeCall } from '../../src/effects/kube-api.ts';
 import { podRequestsLayer } from '../../src/effects/pod-requests.ts';
 import type { PodDemandContext } from '../../src/machines/pod-demand-context.ts';
 import { podDemand } from '../../src/machines/pod-demand.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { podDemandHarness } from './cluster/pod-demand-harness.ts';
+import type { Received } from './harness/crash.ts';
+import { isTimer, must } from './harness/step-invariants.ts';
+import { writerInvariant } from './harness/writer-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const POD: RequestedPod = {
@@ -84,14 +89,18 @@ const ADOPTED = request({
   resourceVersion: '12',
 });
 
+/** What outlives the process: the pod, its requests, and those that are known to be deleted. */
 interface World {
   readonly status: RequestsStatus;
   readonly requests: readonly OwnedRequest[];
+  readonly gone: readonly string[];
 }
+
+const ALONE: World = { status: 'Wanted', requests: [], gone: [] };
 
 const textOf = (status: RequestsStatus): string => (status === 'Wanted' ? TEXT : '');
 
-const inputOf = ({ status, requests }: World) => ({
+const inputOf = ({ status, requests }: Pick<World, 'status' | 'requests'>) => ({
   pod: POD,
   facts: { status, text: textOf(status), requests } satisfies DemandFacts,
   seed: 1,
@@ -129,6 +138,64 @@ const observed = (status: RequestsStatus): RequestsStatus => status === 'Overdue
 const pod = (status: RequestsStatus) => ({ status, text: textOf(status) });
 const briefly = ({ key, resourceVersion, phase }: OwnedRequest) => [key, resourceVersion, phase];
 
+const STATUSES = ['Wanted', 'Unwanted', 'Gone'] as const;
+
+/** The request that is written about: as served, not as the machine remembers it. */
+const requestIn = (value: unknown): OwnedRequest | undefined =>
+  projectOwnedRequest(served.get(textAt(value, 'resourceVersion') ?? ''));
+
+const without = (world: World, id: string | undefined): World =>
+  id === undefined ? world : {
+    ...world,
+    requests: world.requests.filter((one) => one.uid !== id),
+    gone: [...new Set([...world.gone, id])].toSorted(),
+  };
+
+/** A deleted request does not come back, and an older one says nothing. */
+const withRequest = (world: World, seen: OwnedRequest): World => {
+  const known = world.requests.find((one) => one.uid === seen.uid);
+  const isOld = known !== undefined && isOlder(seen.resourceVersion, known.resourceVersion);
+  if (world.gone.includes(seen.uid) || isOld) return world;
+  const others = world.requests.filter((one) => one.uid !== seen.uid && one.key !== seen.key);
+  const requests = [...others, seen].sort((one, other) => one.key < other.key ? -1 : 1);
+  return { ...world, requests };
+};
+
+const recorded = (world: World, { event, answered }: Received): World => {
+  if (event.type === 'pod.observed') {
+    const status = STATUSES.find((one) => one === event['status']);
+    return status === undefined ? world : { ...world, status };
+  }
+  if (event.type === 'request.vanished') return without(world, textAt(event, 'uid'));
+  if (textAt(event['output'], '_tag') === 'Absent') {
+    return without(world, textAt(answered, 'request', 'uid'));
+  }
+  const seen = requestIn(event['request']) ?? requestIn(valueAt(event['output'], 'current'));
+  return seen === undefined ? world : withRequest(world, seen);
+};
+
+const checkWriter = writerInvariant({
+  pendingIn: ({ context }) => pendingRequestWrite(POD, context.facts)?.write,
+  actorOf: {
+    create: 'createRequest',
+    update: 'updateRequest',
+    stamp: 'stampRequest',
+    delete: 'deleteRequest',
+  },
+  baseOf: ({ context }) => {
+    const about = pendingRequestWrite(POD, context.facts)?.request;
+    return about ? { uid: about.uid, resourceVersion: about.resourceVersion } : null;
+  },
+  restsIn: ({ context: { facts } }) => {
+    if (facts.requests.length === 0) return 'absent';
+    return facts.status === 'Gone' ? 'leaving' : 'settled';
+  },
+  retries: 'WithSlot',
+  reconsiders: ({ event, before: { context: { facts } } }) =>
+    event.type === 'pod.observed' &&
+    (event['status'] !== facts.status || event['text'] !== facts.text),
+});
+
 describeModel('podDemand', {
   machine: podDemand,
   wire,
@@ -164,10 +231,6 @@ describeModel('podDemand', {
   }),
   invariant: (snapshot, actions) => {
     const { facts, base } = snapshot.context;
-    const begun = actions.filter((action) => action.startsWith('invoke:'));
-    expect(begun.length, 'two writes of one pod in flight').toBeLessThanOrEqual(1);
-    if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
-    if (snapshot.hasTag('settled')) expect(pendingRequestWrite(POD, facts)).toBeUndefined();
     if (snapshot.matches('absent')) expect(facts.requests).toEqual([]);
     if (actions.includes('invoke:createRequest')) {
       expect(facts).toMatchObject({ status: 'Wanted', requests: [] });
@@ -182,13 +245,19 @@ describeModel('podDemand', {
       expect(facts.requests.find((one: OwnedRequest) => one.uid === base?.uid)?.phase).toBe('');
     }
   },
+  stepInvariant: (step) => {
+    checkWriter(step);
+    const { status } = step.after.context.facts;
+    if (isTimer(step, 'gcGrace')) {
+      must(status === 'Overdue', 'the garbage collector had its grace');
+    }
+    if (step.event.type === 'pod.observed' && step.event['status'] !== 'Gone') {
+      must(status === step.event['status'], 'the pod is known as it was seen last');
+    }
+  },
   crash: {
-    world: { status: 'Wanted', requests: [] } satisfies World as World,
-    record: (world: World, { event, before, after }): World => {
-      const { facts } = after.context;
-      if (event.type === 'pod.observed') return { ...world, status: observed(facts.status) };
-      return before === after ? world : { ...world, requests: facts.requests };
-    },
+    world: ALONE,
+    record: recorded,
     restart: (world) => ({ input: inputOf(world), events: [] }),
     obligations: ({ context }: { context: PodDemandContext }) => {
       const status = observed(context.facts.status);
@@ -201,5 +270,6 @@ describeModel('podDemand', {
       };
     },
   },
+  forgets: 'request.observed',
   limit: 40_000,
 });

@@ -5,6 +5,7 @@ import { providePodEviction } from '../../src/actors/pod-evictions/pod-eviction-
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { EvictionOutcome } from '../../src/domain/drain/answer.ts';
 import type { EvictionNeed, PodFacts } from '../../src/domain/drain/pod-facts.ts';
+import { textAt, valueAt } from '../../src/domain/json.ts';
 import { podEvictionApiLayer } from '../../src/effects/pod-eviction-api.ts';
 import {
   AnswerLost,
@@ -16,7 +17,9 @@ import { Writes } from '../../src/effects/writes.ts';
 import { podEviction, type PodEvictionContext } from '../../src/machines/pod-eviction.ts';
 import { refusal } from '../support/drains/eviction-refusals.ts';
 import { podEvictionHarness } from './cluster/pod-eviction-harness.ts';
+import type { Received } from './harness/crash.ts';
 import { describeModel, type InvokedActors } from './model.ts';
+import { evictionMoves } from './pod-eviction-invariants.ts';
 
 const facts = (more: Partial<PodFacts> = {}): PodFacts => ({
   terminating: false,
@@ -63,7 +66,7 @@ const OUTCOMES: readonly EvictionOutcome[] = [
 ];
 
 /** Answers after which there is no such pod. */
-const ENDS: ReadonlySet<EvictionOutcome['_tag'] | undefined> = new Set(['Gone', 'OtherPod']);
+const ENDS: ReadonlySet<string | undefined> = new Set(['Gone', 'OtherPod']);
 
 /** The answer of an API server that has this meaning. */
 const ANSWERS: Readonly<Record<EvictionOutcome['_tag'], KubeAnswer | KubeFault>> = {
@@ -90,6 +93,8 @@ const ANSWERS: Readonly<Record<EvictionOutcome['_tag'], KubeAnswer | KubeFault>>
   Refused: refusal(418, 'a teapot'),
 };
 
+const UNSEEN: World = { facts: null, wanted: true };
+
 /** The statechart with its real effects, down to its request. */
 const wire = (invoked: InvokedActors) => {
   const layer = podEvictionApiLayer(silentTelemetry).pipe(
@@ -115,9 +120,47 @@ const wire = (invoked: InvokedActors) => {
   });
 };
 
+const OBSERVED: readonly PodFacts[] = [
+  facts(),
+  facts({ need: ONE }),
+  facts({ need: { _tag: 'One', budget: 'ns/other' } }),
+  facts({ terminating: true }),
+  facts({ terminating: true, finalizers: true }),
+  facts({ terminating: true, kubeletSilent: true }),
+  facts({ kubeletSilent: true }),
+  facts({ need: { _tag: 'Blocked', reason: 'TwoBudgets' } }),
+  facts({ need: { _tag: 'Blocked', reason: 'BudgetBroken' } }),
+  facts({ need: { _tag: 'Blocked', reason: 'BudgetNeverAllows' } }),
+  // The same need and something else that is new: noted, and it leads nowhere.
+  facts({ need: ONE, finalizers: true }),
+  ...SLOT_BLOCKERS.map((reason) => facts({ need: { _tag: 'Blocked', reason }, finalizers: true })),
+];
+const FIRST = [facts(), facts({ need: ONE })];
+
+const receivedFacts = (value: unknown): PodFacts =>
+  [...OBSERVED, ...FIRST].find((one) => one === value) ?? facts();
+
 /** Stale events may arrive; a deleted pod stays deleted. */
 const seen = (world: World, now: PodFacts): PodFacts | null =>
   world.facts && { ...now, terminating: now.terminating || world.facts.terminating };
+
+const recorded = (world: World, { event }: Pick<Received, 'event'>): World => {
+  switch (event.type) {
+    case 'xstate.init':
+      return { ...world, facts: receivedFacts(valueAt(event, 'input', 'facts')) };
+    case 'pod.observed':
+      return { ...world, facts: seen(world, receivedFacts(event['facts'])) };
+    case 'pod.vanished':
+      return { ...world, facts: null };
+    case 'eviction.wanted':
+      return { ...world, wanted: true };
+    case 'eviction.released':
+      return { ...world, wanted: false };
+  }
+  const answer = textAt(event['output'], '_tag');
+  if (answer === 'Accepted') return { ...world, facts: seen(world, facts({ terminating: true })) };
+  return ENDS.has(answer) ? { ...world, facts: null } : world;
+};
 
 /** The remaining obligation towards the pod, from observable state. */
 const pending = (world: World): string => {
@@ -130,25 +173,9 @@ describeModel('podEviction', {
   machine: podEviction,
   wire,
   harness: podEvictionHarness,
-  inputs: [inputOf(facts()), inputOf(facts({ need: ONE }))],
+  inputs: FIRST.map(inputOf),
   events: {
-    'pod.observed': [
-      { facts: facts() },
-      { facts: facts({ need: ONE }) },
-      { facts: facts({ need: { _tag: 'One', budget: 'ns/other' } }) },
-      { facts: facts({ terminating: true }) },
-      { facts: facts({ terminating: true, finalizers: true }) },
-      { facts: facts({ terminating: true, kubeletSilent: true }) },
-      { facts: facts({ kubeletSilent: true }) },
-      { facts: facts({ need: { _tag: 'Blocked', reason: 'TwoBudgets' } }) },
-      { facts: facts({ need: { _tag: 'Blocked', reason: 'BudgetBroken' } }) },
-      { facts: facts({ need: { _tag: 'Blocked', reason: 'BudgetNeverAllows' } }) },
-      // The same need and something else that is new: noted, and it leads nowhere.
-      { facts: facts({ need: ONE, finalizers: true }) },
-      ...SLOT_BLOCKERS.map((reason) => ({
-        facts: facts({ need: { _tag: 'Blocked', reason }, finalizers: true }),
-      })),
-    ],
+    'pod.observed': OBSERVED.map((now) => ({ facts: now })),
     'xstate.done.actor.evictPod': OUTCOMES.map((output) => ({ output })),
   },
   project: (context: PodEvictionContext) => ({
@@ -170,33 +197,11 @@ describeModel('podEviction', {
       expect(now.need._tag, 'a pod under two budgets was evicted').not.toBe('Blocked');
     }
     if (snapshot.matches('queued')) expect(now.need._tag).toBe('One');
-    const begins = actions.includes('awaitDispatch') ? 1 : 0;
-    expect(begins === 1 && actions.includes('invoke:evictPod'), 'a slot was jumped').toBe(false);
   },
+  stepInvariant: evictionMoves,
   crash: {
-    world: { facts: null, wanted: true } satisfies World,
-    record: (world: World, { event, after }): World => {
-      const now = after.context;
-      switch (event.type) {
-        case 'xstate.init':
-          return { ...world, facts: now.facts };
-        case 'pod.observed':
-          return { ...world, facts: after.status === 'done' ? null : seen(world, now.facts) };
-        case 'pod.vanished':
-          return { ...world, facts: null };
-        case 'eviction.wanted':
-          return { ...world, wanted: true };
-        case 'eviction.released':
-          return { ...world, wanted: false };
-        case 'xstate.done.actor.evictPod':
-          if (now.outcome?._tag === 'Accepted') {
-            return { ...world, facts: seen(world, facts({ terminating: true })) };
-          }
-          return ENDS.has(now.outcome?._tag) ? { ...world, facts: null } : world;
-        default:
-          return world;
-      }
-    },
+    world: UNSEEN,
+    record: recorded,
     restart: ({ facts: current, wanted }) => ({
       input: inputOf(current ?? facts()),
       events: [
@@ -211,6 +216,8 @@ describeModel('podEviction', {
           : { ...context.facts, terminating: context.facts.terminating || context.accepted },
         wanted: !context.released,
       }),
+    expected: pending,
   },
+  forgets: 'pod.observed',
   limit: 20_000,
 });

@@ -3,7 +3,7 @@ import { lineAt, type Rule, SHIPPED, type SourceFile, type Violation } from './s
 
 const LINES_MAX = 400;
 /** A suite is a list: it may be longer than what it tests. */
-const TEST_LINES_MAX = 650;
+const TEST_LINES_MAX = 500;
 const COLUMNS_MAX = 100;
 const PARAMETERS_MAX = 3;
 const FUNCTION_LINES_MAX = 60;
@@ -228,7 +228,7 @@ const planted = (text: string, path = 'src/domain/planted.ts'): Rule['planted'] 
 /** Rules about the shape of files. */
 export const SHAPE_RULES: readonly Rule[] = [
   {
-    title: 'files have at most 400 lines',
+    title: 'files have at most 400 lines, and suites 500',
     check: tooLong,
     planted: planted('/** x */\n'.repeat(LINES_MAX + 1)),
   },

@@ -46,7 +46,7 @@ const cordons: RuleChapter = {
       'DR-07',
       'The annotations are input of whoever may write Nodes. An annotation beyond 32,768 ' +
         'characters or 64 instructions of 320 characters, and owners beyond 16, are left alone ' +
-        'like another version: they start no drain and end none. A drain takes 64 instructions. A ' +
+        'like another version: they start no drain and end none. A ' +
         'term resumes 1,000 instructions from Nodes, and a process acknowledges as many of them; ' +
         'beyond that, drains go on unacknowledged. A refusal is recorded once, on the Node.',
     ),
@@ -107,6 +107,26 @@ const instructions: RuleChapter = {
       'DR-16',
       'A live deadline runs on monotonic time, in timers of at most a day. A grace that is absent ' +
         'or not positive is 30 s; one above seven days is capped, with a Warning.',
+    ),
+    rule(
+      'DR-17',
+      'A Node is reclaimed only for a machine that the shard showed CONFIGURED and that has not ' +
+        'left since, or that has an UpcomingNode. Any other Node that an instruction or a replay ' +
+        'names is refused with a Warning and not counted; it is cordoned if its machine is shown ' +
+        'CONFIGURED before the deadline.',
+    ),
+    rule(
+      'DR-18',
+      'A Node that `--reclaimable-node-selector` does not select (by default one of the control ' +
+        'plane) is never drained for the shard: the reclaim is refused with a Warning and not ' +
+        'counted.',
+    ),
+    rule(
+      'DR-19',
+      'No drain begins for the shard while as many Nodes drain as `--max-draining` allows. ' +
+        'Further machines wait in the order of their deadlines, with one Event for each ' +
+        'instruction; they are not counted, and Failed when the deadline passes. A Node that ' +
+        'drains already needs no room.',
     ),
   ],
 };

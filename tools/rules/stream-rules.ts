@@ -106,6 +106,14 @@ const stream: RuleChapter = {
         'it: the acknowledgement follows the cordons of its nodes (DR-11).',
       testedBy: ['a reclaim instruction is published, counted and not acked', 'DR-11'],
     },
+    {
+      id: 'WIRE-14',
+      text:
+        'Everything that the shard sends has a limit ([limits](reference/limits.md)): what is ' +
+        'beyond it is left out, logged and counted, and costs nothing else. An oversized frame is ' +
+        'not decoded, and a machine that it names stays bound.',
+      testedBy: ['limits:'],
+    },
   ],
 };
 

@@ -44,6 +44,15 @@ const plantedBugs = (env: SuiteStep['env']): SuiteStep => ({
   env,
 });
 
+/** Fails for a statechart whose checks catch less than four of five mutants, and prints all. */
+const MUTANTS: SuiteStep = {
+  title: 'mutants',
+  runtime: 'node',
+  args: ['tools/models.ts', '--mutants'],
+  reports: false,
+  env: {},
+};
+
 /** Without a process or a cluster beside it. */
 const PURE = ['tidy', 'packages', 'unit', 'models'];
 const PURE_AND_SIMULATED = [...PURE, 'simulation'];
@@ -109,6 +118,7 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
 const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
   vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
+  { ...MUTANTS, env },
   plantedBugs(env),
   vitest({
     title: 'on Deno',

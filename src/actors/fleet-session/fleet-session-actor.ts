@@ -157,6 +157,7 @@ export const sessionPort = (
     render,
     reply: state.outbox.offer,
     shardEvents: state.shardEvents,
+    record,
     onHelloAck: () => send({ type: 'hello.acknowledged' }),
     onRollupAck: () => send({ type: 'rollup.acknowledged' }),
     onReplayGap: () => send({ type: 'frame.malformed' }),

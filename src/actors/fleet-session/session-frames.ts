@@ -9,7 +9,9 @@ import type { Telemetry } from '../../api/telemetry.ts';
 import type { BootstrapPull, ReclaimOrder, ShardEvent, ShardFrame } from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
 import type { BootstrapAnswer, Reply } from '../../domain/session.ts';
-import { cutText } from '../../domain/text.ts';
+import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
+import { cutText, quoted } from '../../domain/text.ts';
+import type { RecordOnLease } from '../role.ts';
 
 /** Renders the user data of a pull, or returns the problem. */
 export type RenderBootstrap = (pull: BootstrapPull) => BootstrapAnswer;
@@ -21,6 +23,7 @@ export interface FrameDependencies {
   readonly render: RenderBootstrap;
   readonly reply: (reply: Reply) => boolean;
   readonly shardEvents: Pick<Observer<ShardEvent>, 'next'>;
+  readonly record: RecordOnLease;
   readonly onHelloAck: () => void;
   readonly onRollupAck: () => void;
   /** A frame about an unknown machine was lost. */
@@ -28,6 +31,9 @@ export interface FrameDependencies {
   /** Called after every frame. */
   readonly onReceived: () => void;
 }
+
+/** The number of machines that a log line of an instruction names. */
+const NAMED_MAX = 10;
 
 /** The maximum length of an unknown ack in a log line. */
 const ECHO_MAX = 80;
@@ -67,17 +73,41 @@ const answer = (
   }
 };
 
-const publishReclaim = (
-  { telemetry, shardEvents }: FrameDependencies,
-  order: ReclaimOrder,
+const namesOf = (machines: readonly string[]): string => {
+  const more = machines.length - NAMED_MAX;
+  return `${machines.slice(0, NAMED_MAX).join(',')}${more > 0 ? ` and ${more} more` : ''}`;
+};
+
+/** Parts of an instruction that are not taken. */
+const recordLeftOut = (
+  { telemetry, record }: FrameDependencies,
+  { instructionId, leftOut = [] }: ReclaimOrder,
 ): void => {
+  for (const { limit, count } of leftOut) {
+    telemetry.count('tidegate_shard_limits_reached_total', count, { limit });
+    telemetry.log('warn', 'Machines of a ReclaimInstruction left out', {
+      instruction: instructionId,
+      machines: count,
+      limit,
+    });
+    record(
+      'ShardLimitReached',
+      `Cannot reclaim ${count} machines of ${quoted(instructionId)}: limit ${limit} is ` +
+        `${SHARD_LIMITS[limit].max}; the fleet must send them in further instructions`,
+    );
+  }
+};
+
+const publishReclaim = (dependencies: FrameDependencies, order: ReclaimOrder): void => {
+  const { telemetry, shardEvents } = dependencies;
   telemetry.count('tidegate_reclaim_instructions_total', 1);
   telemetry.log('info', 'ReclaimInstruction received', {
     instruction: order.instructionId,
-    machine: order.machines.join(','),
+    machine: namesOf(order.machines),
     graceSeconds: order.graceSeconds,
     preemptorPriority: order.preemptorPriority,
   });
+  recordLeftOut(dependencies, order);
   shardEvents.next({ _tag: 'ReclaimOrdered', order });
 };
 
@@ -126,7 +156,10 @@ const handle = (dependencies: FrameDependencies, frame: ShardFrame): void => {
 
 /** Handles the frames of a session, one at a time. */
 export const frameHandler = (dependencies: FrameDependencies) => (frame: ShardFrame): void => {
-  dependencies.telemetry.count('tidegate_session_frames_total', 1, { frame: frame._tag });
+  const { telemetry } = dependencies;
+  telemetry.count('tidegate_session_frames_total', 1, { frame: frame._tag });
+  const limit = 'limit' in frame ? frame.limit : undefined;
+  if (limit !== undefined) telemetry.count('tidegate_shard_limits_reached_total', 1, { limit });
   handle(dependencies, frame);
   dependencies.onReceived();
 };

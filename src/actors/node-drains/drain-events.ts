@@ -1,22 +1,33 @@
 /**
- * Events on the Node and log lines of drains.
+ * Events and log lines of drains and of reclaim instructions.
  *
  * Promises: one Event at the start of a drain and one at its end, which no limit drops; one for
  * each reason that has blocked a drain for ten seconds (budgets: without a slot for thirty), and
- * none for a pod or a retry (DR-42).
+ * none for a pod or a retry (DR-42); what an instruction names and does not drain is recorded with
+ * its cause and remedy.
  */
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
-import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
 import { CORDON_LIMITS } from '../../domain/drain/cordon-limits.ts';
 import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import { type DrainingLimit, drainingLimitText } from '../../domain/drain/draining-limit.ts';
+import { LineBudget } from '../../domain/drain/line-budget.ts';
+import { type ReclaimEntry, waitingEntries } from '../../domain/drain/reclaim-entry.ts';
+import type { ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { machineId } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
+import { SHARD_LIMITS, type ShardLimitName } from '../../domain/shard-limits.ts';
+import { quoted } from '../../domain/text.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
+import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
+import type { ReclaimInstructionContext } from '../../machines/reclaim-instruction.ts';
+import type { RecordOnLease } from '../role.ts';
+import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import type { BlockedPods } from './drain-pods.ts';
 
 /** The maximum number of pods or volumes in a note. */
@@ -65,14 +76,8 @@ export interface DrainEvents {
   readonly leftAlone: (subject: DrainSubject, owner: string, why: string) => void;
   /** Nodes with instructions beyond the bound; none is not recorded (DR-07). */
   readonly notResumed: (subjects: readonly DrainSubject[]) => void;
-  /** A drain of the Node has as many instructions as it may have (DR-07); recorded once. */
-  readonly full: (subject: DrainSubject, owner: string) => void;
   /** The requested grace exceeds the maximum (DR-16). */
   readonly clamped: (subject: DrainSubject, askedSeconds: number, seconds: number) => void;
-  /** An instruction names a machine without a known Node (DR-10). */
-  readonly withoutNode: (subject: MachineSubject, note: string) => void;
-  /** A repeated instruction names this machine for the first time (DR-03). */
-  readonly instructionChanged: (subject: MachineSubject, id: string) => void;
 }
 
 const nodeOf = ({ name, uid }: DrainSubject): Regarding => ({
@@ -130,8 +135,7 @@ type RecordAbout = (subject: DrainSubject, reason: ReasonName, note: string) => 
 const boundEvents = (
   telemetry: Telemetry,
   recordAbout: RecordAbout,
-): Pick<DrainEvents, 'notResumed' | 'full'> => {
-  const recordedFull = new WeakSet<DrainSubject>();
+): Pick<DrainEvents, 'notResumed'> => {
   return {
     notResumed: (subjects) => {
       const [first] = subjects;
@@ -145,21 +149,6 @@ const boundEvents = (
         `Drains of ${nodes} Nodes go on without acknowledgement: "${CORDON_PREFIX}reclaim" names ` +
           `more than ${CORDON_LIMITS.resumedInstructions} instructions in all; ` +
           'remove the annotations that no shard asked for',
-      );
-    },
-    full: (subject, owner) => {
-      telemetry.count('tidegate_cordons_refused_total', 1, { bound: 'ids' });
-      if (recordedFull.has(subject)) return;
-      recordedFull.add(subject);
-      telemetry.log('warn', 'Instructions refused: node has too many', {
-        node: subject.name,
-        owner,
-      });
-      recordAbout(
-        subject,
-        'CordonLeftAlone',
-        `Further instructions refused: "${CORDON_PREFIX}${owner}" names ${CORDON_LIMITS.ids} ` +
-          'already; remove the annotation if no shard gave them',
       );
     },
   };
@@ -209,19 +198,6 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
     ...boundEvents(telemetry, recordAbout),
     clamped: (subject, askedSeconds, seconds) =>
       recordAbout(subject, 'GraceClamped', `Requested ${askedSeconds} s, granted ${seconds} s`),
-    withoutNode: (subject, note) => {
-      telemetry.count('tidegate_machines_without_node_total', 1);
-      telemetry.log('warn', 'Machine has no Node', { machine: subject.machine, problem: note });
-      record({ regarding: upcomingNodeOf(subject), reason: 'MachineWithoutNode', note });
-    },
-    instructionChanged: (subject, instruction) => {
-      const { machine } = subject;
-      telemetry.count('tidegate_reclaim_instructions_changed_total', 1);
-      telemetry.log('warn', 'Repeated instruction names another machine', { instruction, machine });
-      const note =
-        `Not reclaimed: instruction "${instruction}" was already accepted without "${machine}"`;
-      record({ regarding: upcomingNodeOf(subject), reason: 'InstructionChanged', note });
-    },
   };
 };
 
@@ -244,4 +220,148 @@ export class UnrecognizedCordons {
   };
 
   readonly forget = (name: string): void => void this.#recorded.delete(name);
+}
+
+/** Why a Node is not reclaimed, with the remedy. */
+const REFUSALS = {
+  NoMachine:
+    'the shard showed no machine of it CONFIGURED, and it has no UpcomingNode; the fleet ' +
+    'must report the machine first',
+  TooManyInstructions: 'its drain has joined as many instructions as it may (node_instructions); ' +
+    'the drain goes on',
+  NotSelected: '--reclaimable-node-selector excludes it; change its labels or the selector',
+} as const;
+
+/** The dependencies of the Events of instructions. */
+export interface InstructionEventsOptions {
+  readonly record: RecordEvent;
+  readonly recordOnLease: RecordOnLease;
+  readonly machines: Pick<UpcomingNodeRegistry, 'drain'>;
+  readonly targets: Pick<ReclaimTargets, 'withoutMachine' | 'reportedMachineOf'>;
+  readonly upcomingNode: (machine: string) => UpcomingNodeProjection | undefined;
+  /** `--max-draining`. */
+  readonly maxDraining: DrainingLimit;
+}
+
+/** Records what instructions name and do not drain, or not yet. */
+export class InstructionEvents {
+  readonly #telemetry: Telemetry;
+  readonly #options: InstructionEventsOptions;
+  readonly #lines = new LineBudget(SHARD_LIMITS.instruction_log_lines.max);
+
+  constructor(telemetry: Telemetry, options: InstructionEventsOptions) {
+    this.#telemetry = telemetry;
+    this.#options = options;
+  }
+
+  /** The actions of the statechart. */
+  readonly actions = {
+    recordUnseen: ({ id, entries }: ReclaimInstructionContext): void => {
+      for (const entry of entries) {
+        if (entry.phase === 'Unseen') this.#unseen(id, entry, ' yet: it has no Node');
+      }
+    },
+    recordQueued: ({ id, entries }: ReclaimInstructionContext): void => {
+      const nodes = waitingEntries(entries).length;
+      const limit = drainingLimitText(this.#options.maxDraining);
+      const note =
+        `Cannot drain ${nodes} nodes of ${quoted(id)} yet: --max-draining is ${limit}; ` +
+        'they follow when other drains end, or raise it';
+      this.#telemetry.log('warn', 'Drains queued', { instruction: id, nodes, limit });
+      this.#options.recordOnLease('DrainLimitReached', note);
+    },
+    recordNeverStarted: ({ id, entries }: ReclaimInstructionContext): void => {
+      for (const entry of waitingEntries(entries)) this.#neverStarted(id, entry);
+    },
+  };
+
+  /** The Node is not reclaimed. */
+  readonly refused = (
+    node: DrainSubject,
+    { id, refusal }: { readonly id: string; readonly refusal: keyof typeof REFUSALS },
+  ): void => {
+    const problem = REFUSALS[refusal];
+    this.#telemetry.count('tidegate_reclaims_refused_total', 1, { reason: refusal });
+    if (refusal === 'TooManyInstructions') this.#reached('node_instructions');
+    if (!this.#mayWrite(id)) return;
+    this.#telemetry.log('warn', 'Reclaim refused', { node: node.name, instruction: id, problem });
+    const note = fittingSentence(`Cannot reclaim the node for ${quoted(id)}: ${problem}`);
+    this.#options.record({ regarding: nodeOf(node), reason: 'ReclaimRefused', note });
+  };
+
+  /** Machines that wait for `--max-draining`. */
+  readonly queueLength = (machines: number): void =>
+    this.#telemetry.gauge('tidegate_reclaims_queued', machines);
+
+  /** The instruction is not taken: active ones name as many machines as may be. */
+  readonly instructionRefused = (id: string, machines: number): void => {
+    const { max } = SHARD_LIMITS.reclaim_machines;
+    this.#reached('reclaim_machines', machines);
+    this.#telemetry.log('warn', 'ReclaimInstruction refused', { instruction: id, machines, max });
+    const note = `Cannot reclaim ${machines} machines of ${quoted(id)}: active instructions name ` +
+      `at most ${max} (reclaim_machines); the fleet must repeat it later`;
+    this.#options.recordOnLease('ShardLimitReached', note);
+  };
+
+  /** A repeated instruction names this machine for the first time (DR-03). */
+  readonly changed = (instruction: string, machine: string): void => {
+    this.#telemetry.count('tidegate_reclaim_instructions_changed_total', 1);
+    if (!this.#mayWrite(instruction)) return;
+    this.#telemetry.log('warn', 'Repeated instruction names another machine', {
+      instruction,
+      machine,
+    });
+    const note =
+      `Not reclaimed: instruction "${instruction}" was already accepted without "${machine}"`;
+    this.#recordOn(machine, 'InstructionChanged', note);
+  };
+
+  /** The machine left before its drain began. */
+  readonly left = (id: string, machine: string): void => {
+    if (!this.#mayWrite(id)) return;
+    const fields = { instruction: id, machine };
+    this.#telemetry.log('info', 'Machine left before its drain began', fields);
+  };
+
+  #reached(limit: ShardLimitName, count = 1): void {
+    this.#telemetry.count('tidegate_shard_limits_reached_total', count, { limit });
+  }
+
+  #mayWrite(id: string): boolean {
+    const verdict = this.#lines.take(id);
+    if (verdict === 'Write') return true;
+    this.#reached('instruction_log_lines');
+    if (verdict === 'Last') {
+      this.#telemetry.log('warn', 'Further lines about an instruction left out', {
+        instruction: id,
+      });
+    }
+    return false;
+  }
+
+  #neverStarted(id: string, entry: ReclaimEntry): void {
+    const { machines, targets } = this.#options;
+    const isQueued = entry.phase === 'Queued';
+    const lastError = isQueued
+      ? `its node waited for --max-draining until the deadline of "${id}"`
+      : `the machine had no Node until the deadline of "${id}"`;
+    if (!isQueued) this.#unseen(id, entry, `: ${lastError}`);
+    void machines.drain(targets.reportedMachineOf(entry), { _tag: 'Failed', lastError });
+  }
+
+  #unseen(id: string, entry: ReclaimEntry, why: string): void {
+    const node = this.#options.targets.withoutMachine(entry);
+    if (node !== undefined) return this.refused(node, { id, refusal: 'NoMachine' });
+    const { machine } = entry;
+    const note = `Cannot reclaim "${machine}"${why}`;
+    this.#telemetry.count('tidegate_machines_without_node_total', 1);
+    if (!this.#mayWrite(id)) return;
+    this.#telemetry.log('warn', 'Machine has no Node', { machine, instruction: id, problem: note });
+    this.#recordOn(machine, 'MachineWithoutNode', note);
+  }
+
+  #recordOn(machine: string, reason: ReasonName, note: string): void {
+    const uid = this.#options.upcomingNode(machine)?.uid ?? '';
+    this.#options.record({ regarding: upcomingNodeOf({ machine, uid }), reason, note });
+  }
 }

@@ -3,11 +3,11 @@
  * only.
  */
 import type { CordonOrder } from '../../domain/drain/cordon-patch.ts';
-import { CORDON_LIMITS } from '../../domain/drain/cordon-limits.ts';
 import { annotationOf, type CordonAnnotation, type DrainOwner } from '../../domain/drain/cordon.ts';
 import { graceOf, lastQuarterMs, tierWaitMs } from '../../domain/drain/deadline.ts';
 import type { DrainTime } from '../../domain/drain/drain-state.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
 import type { Time } from '../../domain/time.ts';
 import type { NodeDrainContext, PodsObserved } from '../../machines/node-drain-context.ts';
 import type { DrainPods } from './drain-pods.ts';
@@ -142,10 +142,6 @@ export const countedAtEnd = (
   return (id) => context.node === null || hasLanded(context, id) || isNamedIn(current, id);
 };
 
-/** True when the instruction may join, or follow the drain when that has ended (DR-07). */
-export const hasRoom = ({ ids, queued }: DrainEntry, id: string): boolean =>
-  ids.has(id) || ids.size + queued.length < CORDON_LIMITS.ids;
-
 /** Instructions that the drain did not carry out and that have time left. */
 export const ordersLeft = (
   entry: DrainEntry,
@@ -230,6 +226,11 @@ export const orderedDrain = (time: Time, order: DrainOrder): DrainBeginning => (
   isReleased: false,
   isWithdrawn: false,
 });
+
+/** True when the instruction is one of the drain, or one more may join. */
+export const takesInstruction = (entry: DrainEntry | undefined, id: string): boolean =>
+  entry === undefined || entry.ids.has(id) ||
+  entry.ids.size + entry.queued.length < SHARD_LIMITS.node_instructions.max;
 
 /** Drains by node. */
 export class DrainsByNode {

@@ -41,12 +41,12 @@ import {
   DrainsByNode,
   drainTime,
   hasLanded,
-  hasRoom,
   isEarlier,
   isNamedIn,
   orderedDrain,
   ordersLeft,
   resumedDrain,
+  takesInstruction,
 } from './drain-index.ts';
 import { DrainPods } from './drain-pods.ts';
 import {
@@ -90,6 +90,7 @@ export class DrainRegistry {
   /** Owners that have left and whose annotations may still exist. */
   readonly #withdrawn = new Set<string>();
   readonly #events = new Subject<DrainEvent>();
+  readonly events: Observable<DrainEvent> = this.#events;
   readonly #subscription = new Subscription();
   /** Drains whose pods changed; all that change at this moment are looked at together. */
   readonly #changed = new Set<string>();
@@ -129,10 +130,6 @@ export class DrainRegistry {
     this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(this.#pods.observe(fact))));
     this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
     this.#subscription.add(options.evictions.changes.subscribe((node) => this.#onPods(node)));
-  }
-
-  get events(): Observable<DrainEvent> {
-    return this.#events;
   }
 
   /** The owner drains this node; joins its active drain. */
@@ -187,17 +184,20 @@ export class DrainRegistry {
   readonly has = (node: string, owner: DrainOwner): boolean =>
     this.#registry.has(drainKey(node, owner));
 
+  /** False for an instruction beyond those that the drain of the node may join. */
+  readonly takes = (node: string, id: string) =>
+    takesInstruction(this.#entryOf(node, 'reclaim'), id);
+
   /** Drains by state. */
   readonly counts = (): Readonly<Record<string, number>> => this.#registry.counts();
 
   /** Begins nothing new; resolves when Node patches in flight have their answers. */
-  readonly stop = async (): Promise<void> => {
+  readonly stop = (): Promise<void> => {
     this.#isLeading = false;
     this.#isStopped = true;
     this.#subscription.unsubscribe();
     this.#slots.stop();
-    await this.#blockers.stop();
-    await this.#registry.stop();
+    return this.#blockers.stop().then(() => this.#registry.stop());
   };
 
   /** While its actor restarted, the Node was deleted, or got the end of the drain. */
@@ -312,16 +312,12 @@ export class DrainRegistry {
   }
 
   #place(node: DrainedNode, order: DrainOrder): void {
-    const entry = this.#entryOf(node.name, order.owner);
-    if (entry !== undefined && !hasRoom(entry, order.id)) {
-      this.#options.events.full(entry.node, order.owner);
-      return this.#publish(entry, order.id, { phase: 'Ended', counted: false });
-    }
-    if (entry !== undefined && entry.node.uid === node.uid && this.#canJoin(entry)) {
-      return this.#join(entry, order);
-    }
+    const { owner } = order;
+    const entry = this.#entryOf(node.name, owner);
+    const joins = entry?.node.uid === node.uid && this.#canJoin(entry);
+    if (entry !== undefined && joins) return this.#join(entry, order);
     if (entry !== undefined) return void entry.queued.push(order);
-    this.#withdrawn.delete(drainKey(node.name, order.owner));
+    this.#withdrawn.delete(drainKey(node.name, owner));
     this.#begin(node, orderedDrain(this.#environment.time, order));
   }
 
@@ -372,7 +368,7 @@ export class DrainRegistry {
   #lookAtChanged(): void {
     const keys = [...this.#changed];
     this.#changed.clear();
-    for (const key of keys) this.#look(key);
+    keys.forEach((key) => this.#look(key));
   }
 
   #nodeSeen(node: DrainedNode): void {
@@ -392,7 +388,7 @@ export class DrainRegistry {
   #onNodes(fact: Fact<DrainedNode>): void {
     if (fact._tag === 'Present') return this.#nodeSeen(fact.object);
     if (fact._tag === 'Absent') return this.#nodeGone(fact.key);
-    for (const node of fact.objects) this.#nodeSeen(node);
+    fact.objects.forEach((node) => this.#nodeSeen(node));
     for (const name of this.#byNode.nodes()) {
       if (this.#options.nodes.get(objectKey(name)) === undefined) this.#nodeGone(name);
     }

@@ -3,17 +3,22 @@
  *
  * Promises: resumes the drains found on Nodes as soon as it leads (DR-13).
  */
+import type { Subscription } from 'rxjs';
 import { projectNode } from '../../domain/cluster-node.ts';
 import { projectBudget } from '../../domain/drain/budget.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import type { DrainingLimit } from '../../domain/drain/draining-limit.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import { podProjection } from '../../domain/drain/pod.ts';
 import {
   projectVolumeAttachment,
   type VolumeAttachment,
 } from '../../domain/drain/volume-attachment.ts';
+import type { Identity } from '../../domain/facts.ts';
 import { machineId, objectKey } from '../../domain/ids.ts';
+import type { Labels } from '../../domain/label-condition.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
+import { identityOf, labelsOf } from '../../domain/object-meta.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
@@ -37,13 +42,40 @@ export interface DrainPolicy {
   readonly paused: boolean;
   /** `--evictions-per-budget`. */
   readonly callsPerBudget?: number;
+  /** `--reclaimable-node-selector`; without it, every Node. */
+  readonly isReclaimable?: (labels: Labels) => boolean;
+  /** `--max-draining`; without it, all at once. */
+  readonly maxDraining?: DrainingLimit;
 }
+
+const NO_LIMIT: DrainingLimit = { _tag: 'Percent', percent: 100 };
+
+/** A Node, and whether the shard may reclaim it. */
+interface SelectedNode extends Identity {
+  readonly reclaimable: boolean;
+}
+
+const selectedNodes = (
+  { informers }: Pick<RoleContext, 'informers'>,
+  isReclaimable: (labels: Labels) => boolean,
+) =>
+  informers.collection({
+    id: 'nodes',
+    path: '/api/v1/nodes',
+    project: (raw): SelectedNode | undefined => {
+      const identity = identityOf(raw);
+      return identity && { ...identity, reclaimable: isReclaimable(labelsOf(raw)) };
+    },
+  });
 
 /** The inputs of the role. */
 export interface NodeDrainsRoleOptions {
   readonly policy: DrainPolicy;
   readonly session: Pick<FleetSession, 'shardEvents' | 'reply'>;
-  readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'machineOf' | 'drain'>;
+  readonly machines: Pick<
+    UpcomingNodeRegistry,
+    'nodeOf' | 'machineOf' | 'drain' | 'wasConfigured'
+  >;
   /** The same one that the role of UpcomingNodes reads. */
   readonly upcomingNodeCollection: InformerOptions<UpcomingNodeProjection>;
 }
@@ -76,10 +108,34 @@ type DrainInformers = ReturnType<typeof drainInformers>;
 
 type NamedNode = Pick<DrainedNode, 'name'>;
 
+/** UpcomingNodes by the Node that they refer to; computed again after a change, when asked. */
+class UpcomingNodesByNode {
+  readonly #subscription: Subscription;
+  #byNode: ReadonlyMap<string, UpcomingNodeProjection> | undefined;
+
+  constructor(upcomingNodes: DrainInformers['upcomingNodes']) {
+    this.#subscription = upcomingNodes.facts.subscribe(() => {
+      this.#byNode = undefined;
+    });
+    this.get = ({ name }) => {
+      this.#byNode ??= new Map(
+        [...upcomingNodes.values()].toReversed()
+          .filter(({ machineId: id, nodeName }) => id !== '' && nodeName !== '')
+          .map((upcomingNode) => [upcomingNode.nodeName, upcomingNode]),
+      );
+      return this.#byNode.get(name);
+    };
+  }
+
+  readonly get: (node: NamedNode) => UpcomingNodeProjection | undefined;
+  readonly stop = (): Promise<void> => Promise.resolve(this.#subscription.unsubscribe());
+}
+
 /** The machine of a Node: by matching, by its UpcomingNode, by label or by name. */
 const machineFinder = (
-  { machines, upcomingNodes, nodes }: Pick<DrainInformers, 'upcomingNodes' | 'nodes'> & {
+  { machines, upcomingNodes, nodes, byNode }: Pick<DrainInformers, 'upcomingNodes' | 'nodes'> & {
     readonly machines: Pick<UpcomingNodeRegistry, 'machineOf'>;
+    readonly byNode: Pick<UpcomingNodesByNode, 'get'>;
   },
 ) => {
   const isOf = (upcomingNode: UpcomingNodeProjection, node: NamedNode): boolean =>
@@ -94,12 +150,15 @@ const machineFinder = (
       const upcomingNode = objectOf(id);
       if (upcomingNode !== undefined && isOf(upcomingNode, node)) return upcomingNode.machineId;
     }
-    for (const upcomingNode of upcomingNodes.values()) {
-      if (isOf(upcomingNode, node)) return upcomingNode.machineId;
-    }
+    const known = byNode.get(node)?.machineId;
+    if (known !== undefined) return known;
     // A label may name the machine of another Node.
     return candidates(node).find((id) => (objectOf(id)?.nodeName ?? '') === '');
   };
+};
+
+const stopAll = async (parts: readonly { readonly stop: () => Promise<void> }[]): Promise<void> => {
+  await Promise.all(parts.map(({ stop }) => stop()));
 };
 
 /** Creates the role, not leading. */
@@ -108,17 +167,19 @@ export const nodeDrainsRole = (
   { policy, session, machines, upcomingNodeCollection }: NodeDrainsRoleOptions,
   context: RoleContext,
 ): Role => {
-  const { own, tierWaitMs, paused, callsPerBudget } = policy;
-  const { record } = context;
+  const { own, tierWaitMs, paused, callsPerBudget, isReclaimable = () => true } = policy;
+  const { record, recordOnLease } = context;
   const read = drainInformers(context, upcomingNodeCollection);
   const { nodes, pods, budgets, upcomingNodes } = read;
+  const selection = selectedNodes(context, isReclaimable);
   // Only named in an Event (DR-24), so the role does not wait for it.
   const attachments = context.informers.collection({
     id: 'volumeattachments',
     path: '/apis/storage.k8s.io/v1/volumeattachments',
     project: projectVolumeAttachment,
   });
-  const machineOf = machineFinder({ machines, upcomingNodes, nodes });
+  const byNode = new UpcomingNodesByNode(upcomingNodes);
+  const machineOf = machineFinder({ machines, upcomingNodes, nodes, byNode });
   const events = drainEvents(environment.telemetry, record);
   const evictions = startPodEvictions(environment, {
     pods,
@@ -146,12 +207,14 @@ export const nodeDrainsRole = (
     upcomingNodes,
     machineOf,
     drains,
+    record,
+    recordOnLease,
     events,
+    isReclaimable: (node) => selection.get(objectKey(node))?.reclaimable === true,
+    maxDraining: policy.maxDraining ?? NO_LIMIT,
   });
-  const onLeadershipLost = (): void => {
-    reclaims.onLeadershipLost();
-    drains.onLeadershipLost();
-  };
+  const onLeadershipLost = (): void =>
+    [reclaims, drains].forEach((registry) => registry.onLeadershipLost());
   return {
     ...roleDefaults('node-drains', Object.values(read)),
     onLeading: () => {
@@ -164,8 +227,6 @@ export const nodeDrainsRole = (
       onLeadershipLost();
       return Promise.resolve();
     },
-    stop: async () => {
-      await Promise.all([reclaims.stop(), drains.stop(), evictions.stop()]);
-    },
+    stop: () => stopAll([reclaims, drains, evictions, byNode]),
   };
 };

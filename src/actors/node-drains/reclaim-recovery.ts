@@ -5,6 +5,7 @@
  * Promises: only machines of the replay count, and only until a later frame reports another state.
  */
 import type { ShardEvent } from '../../domain/frames.ts';
+import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
 import { reclaimRecovery, type ReclaimRecoveryEvent } from '../../machines/reclaim-recovery.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
@@ -48,7 +49,7 @@ export class ReclaimRecovery {
     if (seen._tag === 'MachineObserved') {
       const { machineId, state } = seen.machine;
       if (state !== 'Draining') this.#draining.delete(machineId);
-      else if (this.#isReplaying) this.#draining.add(machineId);
+      else if (this.#isReplaying && !this.#isFull()) this.#draining.add(machineId);
       return;
     }
     if (seen._tag === 'StreamEnded') {
@@ -59,6 +60,10 @@ export class ReclaimRecovery {
     const event = EVENTS[seen._tag];
     if (event !== undefined) this.#registry.get('recovery')?.send(event);
   };
+
+  #isFull(): boolean {
+    return this.#draining.size >= SHARD_LIMITS.reclaim_machines.max;
+  }
 
   readonly stop = (): Promise<void> => this.#registry.stop();
 }

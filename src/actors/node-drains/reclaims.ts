@@ -5,20 +5,16 @@
  * Promises: an instruction never starts twice, and is acked again when it is repeated, with a
  * Warning for machines that it did not name at first (DR-03); instructions found on Nodes resume
  * before anything new, and are acked once more by each process, up to a bound (DR-07, DR-12,
- * DR-13); a machine without a Node is recorded and not counted, and is awaited only while it is
- * bound to this cluster; an entry that names a Node is shown on the machine of that Node (DR-10).
+ * DR-13); what has no Node, or may not drain (yet), is recorded and not counted, and is awaited only
+ * while bound; an entry that names a Node is shown on the machine of that Node (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { MachineLives } from '../../domain/drain/machine-lives.ts';
-import {
-  entriesOf,
-  othersThan,
-  type ReclaimEntry,
-  unseen,
-  withEntry,
-} from '../../domain/drain/reclaim-entry.ts';
+import type { RecordEvent } from '../../api/event-note.ts';
+import { type DrainingLimit, nodesAllowed } from '../../domain/drain/draining-limit.ts';
+import { othersThan, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
 import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
@@ -32,13 +28,15 @@ import {
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
+import type { RecordOnLease } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
-import type { DrainEvents, MachineSubject } from './drain-events.ts';
+import { type DrainEvents, InstructionEvents } from './drain-events.ts';
 import type { DrainEvent } from './drain-index.ts';
 import type { DrainRegistry } from './drains.ts';
 import {
   AckedInstructions,
   awaitedEntries,
+  hasRoomFor,
   type InstructionEntry,
   instructionsOnNodes,
   machinesNow,
@@ -46,7 +44,7 @@ import {
   RECOVERED_GRACE_SECONDS,
   RECOVERED_PREFIX,
 } from '../../domain/drain/reclaim-index.ts';
-import { ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
+import { type DrainRoom, ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 
 export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
@@ -56,16 +54,19 @@ export interface ReclaimsOptions {
   readonly shardEvents: Observable<ShardEvent>;
   /** False without room or a stream. */
   readonly reply: (reply: Reply) => boolean;
-  readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain'>;
-  readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values'>;
+  readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain' | 'wasConfigured'>;
+  readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values' | 'size'>;
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'get'>;
   /** The machine of a Node, also of one that is gone. */
   readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
-  readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has'>;
-  readonly events: Pick<
-    DrainEvents,
-    'clamped' | 'notResumed' | 'withoutNode' | 'instructionChanged'
-  >;
+  readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has' | 'takes' | 'counts'>;
+  readonly record: RecordEvent;
+  readonly recordOnLease: RecordOnLease;
+  readonly events: Pick<DrainEvents, 'clamped' | 'notResumed'>;
+  /** `--reclaimable-node-selector` selects the Node. */
+  readonly isReclaimable: (node: string) => boolean;
+  /** `--max-draining`. */
+  readonly maxDraining: DrainingLimit;
 }
 
 /** All active instructions; none, and not leading, at first. */
@@ -76,6 +77,7 @@ export class ReclaimRegistry {
   readonly #recovery: ReclaimRecovery;
   readonly #lives = new MachineLives();
   readonly #targets: ReclaimTargets;
+  readonly #events: InstructionEvents;
   readonly #acked = new AckedInstructions();
   readonly #subscription = new Subscription();
   readonly #awaited = () => awaitedEntries(this.#registry.entries());
@@ -90,12 +92,18 @@ export class ReclaimRegistry {
       node: (name) => options.nodes.get(objectKey(name)),
       nodeOf: (machine) => options.machines.nodeOf(machine, machine)?.node,
       machineOf: options.machineOf,
+      wasConfigured: options.machines.wasConfigured,
+      isReclaimable: options.isReclaimable,
+    });
+    this.#events = new InstructionEvents(environment.telemetry, {
+      ...options,
+      targets: this.#targets,
+      upcomingNode: (machine) => this.#currentOf(machine),
     });
     this.#registry = reclaimActors(environment, {
       queueAck: (ack) => Promise.resolve(this.#queueAck(ack)),
       releaseEvictions: (context) => this.#releaseEvictions(context),
-      recordUnseen: (context) => this.#recordUnseen(context),
-      recordNeverSeen: (context) => this.#recordNeverSeen(context),
+      ...this.#events.actions,
       machinesNow: (entry) => machinesNow(entry, (node) => options.nodes.get(objectKey(node))),
       onRestart: (entry) => this.#orderDrains(entry),
     });
@@ -153,35 +161,8 @@ export class ReclaimRegistry {
     }
   }
 
-  #recordUnseen({ id, entries }: ReclaimInstructionContext): void {
-    for (const { machine } of unseen(entries)) {
-      const note = `Cannot reclaim "${machine}" for "${id}" yet: it has no Node`;
-      this.#recordWithoutNode(machine, note);
-    }
-  }
-
-  #recordNeverSeen({ id, entries }: ReclaimInstructionContext): void {
-    for (const { machine } of unseen(entries)) {
-      const lastError = `the machine had no Node until the deadline of "${id}"`;
-      this.#recordWithoutNode(machine, `Cannot reclaim "${machine}": ${lastError}`);
-      void this.#options.machines.drain(machine, { _tag: 'Failed', lastError });
-    }
-  }
-
-  #subjectOf(machine: string): MachineSubject {
-    return { machine, uid: this.#currentOf(machine)?.uid ?? '' };
-  }
-
-  #recordWithoutNode(machine: string, note: string): void {
-    this.#options.events.withoutNode(this.#subjectOf(machine), note);
-  }
-
   #currentOf(machine: string): UpcomingNodeProjection | undefined {
     return this.#options.upcomingNodes.get(objectKey(upcomingNodeName(machineId(machine))));
-  }
-
-  #findAll(machines: readonly string[]): readonly ReclaimEntry[] {
-    return entriesOf(machines).map(this.#targets.foundOrGone);
   }
 
   #showGone(entry: ReclaimEntry): void {
@@ -197,6 +178,10 @@ export class ReclaimRegistry {
       this.#registry.get(id)?.send({ type: 'machine.observed', entry: gone });
       return this.#showGone(gone);
     }
+    if (!drains.takes(entry.node, id)) {
+      this.#events.refused(present, { id, refusal: 'TooManyInstructions' });
+      return this.#setEntry(instruction, { ...entry, phase: 'Ended' });
+    }
     if (askedSeconds > terms.graceSeconds) {
       events.clamped(present, askedSeconds, terms.graceSeconds);
     }
@@ -211,7 +196,23 @@ export class ReclaimRegistry {
 
   #act(instruction: InstructionEntry, entry: ReclaimEntry): void {
     if (entry.phase === 'Cordoning') this.#orderDrain(instruction, entry);
-    if (entry.phase === 'Ended') this.#showGone(entry);
+    if (entry.phase === 'Ended') this.#end(instruction, entry);
+  }
+
+  /** The Node is gone, or the selector excludes it. */
+  #end({ id }: InstructionEntry, entry: ReclaimEntry): void {
+    const node = entry.counted ? undefined : this.#options.nodes.get(objectKey(entry.node));
+    if (node === undefined) this.#showGone(entry);
+    else this.#events.refused(node, { id, refusal: 'NotSelected' });
+  }
+
+  #room(): DrainRoom {
+    const { drains, nodes, maxDraining } = this.#options;
+    const draining = Object.values(drains.counts()).reduce((sum, count) => sum + count, 0);
+    return {
+      free: nodesAllowed(maxDraining, nodes.size) - draining,
+      isDraining: (node) => drains.has(node, 'reclaim'),
+    };
   }
 
   /** An order that is repeated after a crash joins what goes on. */
@@ -222,16 +223,22 @@ export class ReclaimRegistry {
     this.#searchSoon();
   }
 
-  /** Finds the Nodes of machines that had none. */
+  /** Finds the Nodes of machines that had none, and lets queued ones begin. */
   #search(): void {
     this.#isSearching = false;
-    for (const { instruction, entry } of this.#awaited()) {
-      const found = this.#targets.found(entry);
-      if (found.phase === 'Unseen') continue;
-      const isNeedless = instruction.id.startsWith(RECOVERED_PREFIX) && this.#isClaimed(found);
-      this.#setEntry(instruction, isNeedless ? { ...found, phase: 'Ended' } : found);
-      if (!isNeedless) this.#act(instruction, found);
-    }
+    const awaited = this.#awaited();
+    const next = this.#targets.next(awaited.map(({ entry }) => entry), this.#room());
+    awaited.forEach(({ instruction, entry }, at) => {
+      const now = next[at] ?? entry;
+      if (now.phase !== entry.phase) this.#advance(instruction, now);
+    });
+    this.#events.queueLength(next.filter(({ phase }) => phase === 'Queued').length);
+  }
+
+  #advance(instruction: InstructionEntry, entry: ReclaimEntry): void {
+    const isNeedless = instruction.id.startsWith(RECOVERED_PREFIX) && this.#hasKey(entry);
+    this.#setEntry(instruction, isNeedless ? { ...entry, phase: 'Ended' } : entry);
+    if (!isNeedless) this.#act(instruction, entry);
   }
 
   /** After all subscribers have received this fact. */
@@ -246,22 +253,26 @@ export class ReclaimRegistry {
     readonly graceSeconds: number;
     readonly ackPending: boolean;
   }): void {
-    const found = this.#findAll(machines);
+    const found = this.#targets.first(machines, this.#room());
     const { time } = this.#environment;
     const instruction = orderedInstruction(time, { id, machines: found, ...terms });
     this.#registry.consider(instruction);
     this.#orderDrains(instruction);
-    for (const entry of found) if (entry.phase === 'Ended') this.#showGone(entry);
+    for (const entry of found) if (entry.phase === 'Ended') this.#end(instruction, entry);
   }
 
   #onOrder(order: ReclaimOrder): void {
     if (!this.#isLeading) return;
     const { instructionId: id, machines, graceSeconds } = order;
     const known = this.#registry.entry(id);
-    if (known === undefined) return this.#begin(id, machines, { graceSeconds, ackPending: true });
-    for (const machine of othersThan(known.machines, machines)) {
-      this.#options.events.instructionChanged(this.#subjectOf(machine), id);
+    if (known === undefined) {
+      if (hasRoomFor(machines, this.#registry.entries())) {
+        return this.#begin(id, machines, { graceSeconds, ackPending: true });
+      }
+      this.#events.instructionRefused(id, machines.length);
+      return void this.#queueAck({ id, nodesStarted: 0 });
     }
+    for (const other of othersThan(known.machines, machines)) this.#events.changed(id, other);
     known.ackPending = true;
     this.#registry.get(id)?.send({ type: 'instruction.repeated' });
   }
@@ -275,20 +286,20 @@ export class ReclaimRegistry {
     for (const actor of [...this.#registry.actors()]) actor.send({ type: 'stream.opened' });
   }
 
-  /** A machine that left without a Node is not drained in its next life for this one (DR-10). */
+  /** A machine that left undrained is not drained in its next life for this one (DR-10). */
   #endStays(event: ShardEvent): void {
     const hasLeft = this.#lives.observe(event);
     if (hasLeft === undefined) return;
     for (const { instruction, entry } of this.#awaited()) {
-      const { machine } = entry;
+      const machine = this.#targets.reportedMachineOf(entry);
       if (!hasLeft(machine)) continue;
-      const fields = { instruction: instruction.id, machine };
-      this.#environment.telemetry.log('info', 'Machine left before its Node joined', fields);
+      this.#events.left(instruction.id, machine);
       this.#setEntry(instruction, { ...entry, phase: 'Ended' });
     }
   }
 
   #onDrain({ id, node, owner, phase, counted }: DrainEvent): void {
+    if (phase === 'Ended') this.#searchSoon();
     const instruction = owner === 'reclaim' ? this.#registry.entry(id) : undefined;
     if (instruction === undefined) return;
     for (const machine of instruction.machines) {
@@ -304,7 +315,7 @@ export class ReclaimRegistry {
   }
 
   /** The Node has the key of an instruction, ended or not, or is about to get it. */
-  #isClaimed({ node }: ReclaimEntry): boolean {
+  #hasKey({ node }: ReclaimEntry): boolean {
     const present = this.#options.nodes.get(objectKey(node));
     return (present !== undefined && Object.hasOwn(present.cordons, 'reclaim')) ||
       this.#options.drains.has(node, 'reclaim');
@@ -314,9 +325,9 @@ export class ReclaimRegistry {
   #recover(draining: readonly string[]): void {
     if (!this.#isLeading) return;
     const awaited = new Set(this.#awaited().map(({ entry }) => entry.machine));
-    for (const found of this.#findAll(draining)) {
+    for (const found of this.#targets.first(draining, this.#room())) {
       const { machine, node, phase } = found;
-      if (phase === 'Ended' || awaited.has(machine) || this.#isClaimed(found)) continue;
+      if (phase === 'Ended' || awaited.has(machine) || this.#hasKey(found)) continue;
       this.#environment.telemetry.log('warn', 'Recovered a lost reclaim', { machine, node });
       const terms = { graceSeconds: RECOVERED_GRACE_SECONDS, ackPending: false };
       this.#begin(`${RECOVERED_PREFIX}${machine}`, [machine], terms);
@@ -330,7 +341,8 @@ export interface ReclaimActions {
   readonly queueAck: (ack: ReclaimAck) => Promise<boolean>;
   readonly releaseEvictions: (context: ReclaimInstructionContext) => void;
   readonly recordUnseen: (context: ReclaimInstructionContext) => void;
-  readonly recordNeverSeen: (context: ReclaimInstructionContext) => void;
+  readonly recordQueued: (context: ReclaimInstructionContext) => void;
+  readonly recordNeverStarted: (context: ReclaimInstructionContext) => void;
 }
 
 /** The statechart with its implementations. */
@@ -340,7 +352,8 @@ export const provideReclaim = (actions: ReclaimActions): typeof reclaimInstructi
     actions: {
       releaseEvictions: ({ context }) => actions.releaseEvictions(context),
       recordUnseen: ({ context }) => actions.recordUnseen(context),
-      recordNeverSeen: ({ context }) => actions.recordNeverSeen(context),
+      recordQueued: ({ context }) => actions.recordQueued(context),
+      recordNeverStarted: ({ context }) => actions.recordNeverStarted(context),
     },
   });
 

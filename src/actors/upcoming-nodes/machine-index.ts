@@ -14,6 +14,7 @@ import { upcomingNodeName } from '../../domain/names.ts';
 import { type NodeLink, nodeLinkOf } from '../../domain/node-link.ts';
 import { type NodeMatch, nodeMatching } from '../../domain/node-matching.ts';
 import type { DrainFact, HoldingFact } from '../../domain/object-phase.ts';
+import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import {
   machinePhaseOf,
@@ -34,6 +35,8 @@ export interface MachineEntry {
   readonly machineId: string;
   readonly key: ObjectKey;
   reported: MachineReport | undefined;
+  /** The shard showed it CONFIGURED, and it has not left since. */
+  wasConfigured: boolean;
   /** The drain's last report, while it holds the phase. */
   drain: HoldingFact | undefined;
   /** It began a new lifecycle during its drain: the end of that drain does not concern it. */
@@ -62,6 +65,8 @@ export interface MachineIndex {
   readonly entries: () => Iterable<MachineEntry>;
   readonly size: () => number;
   readonly get: (machineId: string) => MachineEntry | undefined;
+  /** True for a machine beyond the limit: its frames are not applied. */
+  readonly isBeyond: (machineId: string) => boolean;
   /** Applies a frame. `undefined` when it changes nothing. */
   readonly putFrame: (
     frame: MachineObservation,
@@ -116,6 +121,9 @@ const isReused = (before: MachineReport | undefined, { phase }: MachineReport): 
   return had !== null && endsObject(had) && phase !== null && !endsObject(phase);
 };
 
+/** True while the machine is bound to this cluster. */
+const hasStay = ({ phase }: MachineReport): boolean => phase !== null && !endsObject(phase);
+
 /** `un-<machine id>` → the id, unless it is a hash. */
 const namedIn = (key: ObjectKey): string =>
   key.startsWith(NAME_PREFIX) ? key.slice(NAME_PREFIX.length) : '';
@@ -124,6 +132,7 @@ const newEntry = (id: string): MachineEntry => ({
   machineId: id,
   key: objectKey(upcomingNodeName(machineId(id))),
   reported: undefined,
+  wasConfigured: false,
   drain: undefined,
   outlivedDrain: false,
   awaiting: [],
@@ -152,6 +161,8 @@ class Machines implements MachineIndex {
   readonly size = () => this.#entries.size;
   readonly get = (id: string) => this.#entries.get(id);
   readonly nodeNamed = this.#matching.nodeNamed;
+  readonly isBeyond = (id: string) =>
+    this.#entries.size >= SHARD_LIMITS.machines.max && !this.#entries.has(id);
 
   readonly node = (entry: MachineEntry): NodeLink | null => {
     const found = this.#matching.resolve(this.#traitsOf(entry))?.node;
@@ -187,6 +198,8 @@ class Machines implements MachineIndex {
     const before = entry.reported;
     const reported = this.#servingAgain(entry, reportOf(before, frame, nowMs));
     this.#countUnknown(before, frame);
+    entry.wasConfigured = hasStay(reported) &&
+      (entry.wasConfigured || reported.state === 'Configured');
     if (isSameReport(before, reported)) return undefined;
     entry.reported = { ...reported, spec: this.#intern(reported.spec) };
     if (entry.drain !== undefined && isReused(before, reported)) {
@@ -252,6 +265,7 @@ class Machines implements MachineIndex {
     // Its object is that of a machine with a hashed name.
     if ((this.#hashed.get(entry.key) ?? entry) !== entry) return false;
     entry.reported = UNBOUND;
+    entry.wasConfigured = false;
     this.#telemetry.count('tidegate_stale_machines_total', 1);
     return true;
   };

@@ -250,6 +250,7 @@ class MachineActors implements UpcomingNodeActors {
       entry.outlivedDrain = false;
       // Their callers have lost leadership, too.
       entry.awaiting = [];
+      entry.wasConfigured = false;
     });
 
   readonly idle = async (): Promise<void> => {

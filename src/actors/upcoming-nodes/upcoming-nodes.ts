@@ -17,6 +17,7 @@ import type { MachineObservation, ShardEvent } from '../../domain/frames.ts';
 import { wellFormed } from '../../domain/machine-spec.ts';
 import type { NodeMatch } from '../../domain/node-matching.ts';
 import type { DrainFact } from '../../domain/object-phase.ts';
+import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
@@ -54,6 +55,8 @@ export interface UpcomingNodeRegistry {
   readonly nodeOf: (machineId: string, named?: string) => NodeMatch | undefined;
   /** The machine of this Node; `undefined` when unknown or ambiguous. */
   readonly machineOf: (node: string) => string | undefined;
+  /** The shard showed the machine CONFIGURED in this term, and it has not left since. */
+  readonly wasConfigured: (machineId: string) => boolean;
   /**
    * Applies the report of a machine's drain; resolves when the object shows it, or there is none.
    * Frames do not undo it (DR-40). Never resolves after the lease is lost.
@@ -88,6 +91,7 @@ class Machines implements UpcomingNodeRegistry {
   readonly #object: UpcomingNodesOptions['upcomingNodes']['get'];
   readonly #record: RecordEvent;
   readonly #warnLeftOut: (trouble: Trouble) => void;
+  readonly #warnBeyond: (trouble: Trouble) => void;
   readonly #subscription = new Subscription();
   /** Ids of machines with new reports. */
   readonly #reports = new Subject<string>();
@@ -107,6 +111,7 @@ class Machines implements UpcomingNodeRegistry {
     this.#object = object;
     this.#record = record;
     this.#warnLeftOut = warningAggregator(telemetry, time, 'Malformed fields of machines left out');
+    this.#warnBeyond = warningAggregator(telemetry, time, 'Machines beyond the limit left out');
     this.#index = machineIndex({ object, telemetry: environment.telemetry, intern });
     this.#actors = upcomingNodeActors(environment, {
       index: this.#index,
@@ -133,6 +138,8 @@ class Machines implements UpcomingNodeRegistry {
   readonly counts = () => this.#actors.counts();
   readonly nodeOf = (machineId: string, named?: string) => this.#index.nodeOf(machineId, named);
   readonly machineOf = (node: string) => this.#index.machineOf(node);
+  readonly wasConfigured = (machineId: string) =>
+    this.#index.get(machineId)?.wasConfigured === true;
 
   readonly onLeadershipLost = (): void => {
     this.#replay.early = new Set();
@@ -171,14 +178,21 @@ class Machines implements UpcomingNodeRegistry {
   /** The frame is applied at once: its meaning depends on the previous one. */
   #onFrame(frame: MachineObservation): void {
     const { time } = this.#environment;
+    if (this.#index.isBeyond(frame.machineId)) return this.#refuse(frame.machineId);
     const { machine, leftOut } = wellFormed(frame);
-    const { stream, early } = this.#replay;
-    early?.add(machine.machineId);
-    const entry = this.#index.putFrame(machine, stream, time.now());
+    this.#mentionEarly(machine.machineId);
+    const entry = this.#index.putFrame(machine, this.#replay.stream, time.now());
     this.#recordLeftOut(machine.machineId, leftOut);
     if (entry === undefined) return this.#countNoop();
     entry.pendingSinceMs ??= time.monotonic();
     this.#reports.next(entry.machineId);
+  }
+
+  #refuse(machineId: string): void {
+    const limit = 'machines';
+    this.#environment.telemetry.count('tidegate_shard_limits_reached_total', 1, { limit });
+    const problem = `limit ${SHARD_LIMITS[limit].max}; the fleet must take machines back first`;
+    this.#warnBeyond({ name: machineId, reason: limit, problem });
   }
 
   #recordLeftOut(machineId: string, problem: string): void {
@@ -217,12 +231,17 @@ class Machines implements UpcomingNodeRegistry {
     for (const machine of early) this.#index.mention(machine, stream);
   }
 
+  #mentionEarly(machineId: string): void {
+    const { early } = this.#replay;
+    if (early !== undefined && early.size < SHARD_LIMITS.machines.max) early.add(machineId);
+  }
+
   readonly #onShardEvent = (event: ShardEvent): void => {
     switch (event._tag) {
       case 'MachineObserved':
         return this.#onFrame(event.machine);
       case 'MachineMalformed':
-        this.#replay.early?.add(event.machineId);
+        this.#mentionEarly(event.machineId);
         return this.#index.mention(event.machineId, this.#replay.stream);
       case 'StreamOpened':
         return this.#onOpened(event.stream);

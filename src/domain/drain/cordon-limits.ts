@@ -6,12 +6,14 @@
  * this version writes are within the bounds.
  */
 
+import { SHARD_LIMITS } from '../shard-limits.ts';
+
 /** The bounds, with their names in `docs/reference/limits.md`. */
 export const CORDON_LIMITS = {
   /** Of the text of one annotation. */
   annotationCharacters: 32 * 1024,
   /** Instructions that one annotation names: those of one Node. */
-  ids: 64,
+  ids: SHARD_LIMITS.node_instructions.max,
   idCharacters: 320,
   /** Annotations of one Node, besides those of `person`, `reclaim` and `disabled`. */
   otherOwners: 16,

@@ -3,9 +3,13 @@
  *
  * Promises: a stay ends with IDLE, DELETING, a complete replay without the machine, and with
  * CONFIGURING or CONFIGURED after DRAINING, because the frames between were superseded or missed; a
- * replay with a gap ends none. Machines are kept while they drain and while a replay is incomplete.
+ * replay with a gap, or of more machines than a cluster may have, ends none. Machines are kept
+ * while they drain and while a replay is incomplete.
  */
 import type { MachineState, ShardEvent } from '../frames.ts';
+import { SHARD_LIMITS } from '../shard-limits.ts';
+
+const MACHINES_MAX = SHARD_LIMITS.machines.max;
 
 /** True for a machine whose stay has ended. */
 export type HasLeft = (machine: string) => boolean;
@@ -24,11 +28,11 @@ export class MachineLives {
       case 'MachineObserved':
         return this.#onFrame(event.machine.machineId, event.machine.state);
       case 'MachineMalformed':
-        this.#replayed?.add(event.machineId);
+        this.#mention(event.machineId);
         return undefined;
       case 'ReclaimOrdered':
         // The shard reclaims bound machines only.
-        for (const machine of event.order.machines) this.#replayed?.add(machine);
+        for (const machine of event.order.machines) this.#mention(machine);
         return undefined;
       case 'Resynced':
         return this.#onResynced();
@@ -41,11 +45,17 @@ export class MachineLives {
     }
   };
 
+  #mention(machine: string): void {
+    if (this.#replayed === undefined) return;
+    this.#replayed.add(machine);
+    if (this.#replayed.size > MACHINES_MAX) this.#replayed = undefined;
+  }
+
   #onFrame(machine: string, state: MachineState): HasLeft | undefined {
-    this.#replayed?.add(machine);
+    this.#mention(machine);
     const wasDraining = this.#draining.has(machine);
-    if (state === 'Draining') this.#draining.add(machine);
-    else this.#draining.delete(machine);
+    if (state === 'Draining' && this.#draining.size < MACHINES_MAX) this.#draining.add(machine);
+    if (state !== 'Draining') this.#draining.delete(machine);
     const isNextLife = wasDraining && (state === 'Configuring' || state === 'Configured');
     return isNextLife || state === 'Idle' || state === 'Deleting' ? only(machine) : undefined;
   }

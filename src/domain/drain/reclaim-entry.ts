@@ -5,8 +5,8 @@
  * instruction has for it (DR-10, DR-11).
  */
 
-/** The progress of a machine, in order. */
-export const ENTRY_PHASES = ['Unseen', 'Cordoning', 'Cordoned', 'Ended'] as const;
+/** The progress of a machine, in order; `Queued` has a Node and waits for `--max-draining`. */
+export const ENTRY_PHASES = ['Unseen', 'Queued', 'Cordoning', 'Cordoned', 'Ended'] as const;
 export type EntryPhase = (typeof ENTRY_PHASES)[number];
 
 /** One machine of an instruction. */
@@ -53,10 +53,14 @@ export const nodesStarted = (entries: readonly ReclaimEntry[]): number =>
 export const anyAt = (entries: readonly ReclaimEntry[], phase: EntryPhase): boolean =>
   entries.some((entry) => entry.phase === phase);
 
-/** The entries without a Node. */
-export const unseen = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
-  entries.filter(({ phase }) => phase === 'Unseen');
+/** True while the drain of the entry's Node has not begun. */
+export const isWaiting = ({ phase }: ReclaimEntry): boolean =>
+  phase === 'Unseen' || phase === 'Queued';
 
-/** Ends the machines without a Node: their time is over. */
-export const giveUpUnseen = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
-  entries.map((entry) => (entry.phase === 'Unseen' ? { ...entry, phase: 'Ended' } : entry));
+/** The entries whose drains have not begun. */
+export const waitingEntries = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
+  entries.filter(isWaiting);
+
+/** Ends the machines whose drains have not begun: their time is over. */
+export const giveUpWaiting = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
+  entries.map((entry) => (isWaiting(entry) ? { ...entry, phase: 'Ended' } : entry));

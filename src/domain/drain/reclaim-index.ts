@@ -5,7 +5,8 @@ import type { NodeProjection } from '../cluster-node.ts';
 import { CORDON_LIMITS } from './cordon-limits.ts';
 import { annotationOf, type CordonAnnotation } from './cordon.ts';
 import { graceOf } from './deadline.ts';
-import { type ReclaimEntry, unseen, withEntry } from './reclaim-entry.ts';
+import { type ReclaimEntry, waitingEntries, withEntry } from './reclaim-entry.ts';
+import { SHARD_LIMITS } from '../shard-limits.ts';
 import type { Time } from '../time.ts';
 
 /** The id under which lost reclaims are recovered (DR-14). */
@@ -143,14 +144,31 @@ export const machinesNow = (
       : known;
   }, machines);
 
-/** The entries whose Nodes these instructions wait for. */
-export const awaitedEntries = (instructions: Iterable<InstructionEntry>): readonly {
+/** An entry whose drain has not begun. */
+export interface AwaitedEntry {
   readonly instruction: InstructionEntry;
   readonly entry: ReclaimEntry;
-}[] =>
-  [...instructions].flatMap((instruction) =>
-    unseen(instruction.machines).map((entry) => ({ instruction, entry }))
-  );
+}
+
+/** The entries whose drains have not begun, by deadline. */
+export const awaitedEntries = (
+  instructions: Iterable<InstructionEntry>,
+): readonly AwaitedEntry[] =>
+  [...instructions]
+    .toSorted((left, right) => left.terms.deadlineMs - right.terms.deadlineMs)
+    .flatMap((instruction) =>
+      waitingEntries(instruction.machines).map((entry) => ({ instruction, entry }))
+    );
+
+/** True when all active instructions together may name these machines as well. */
+export const hasRoomFor = (
+  machines: readonly string[],
+  instructions: Iterable<InstructionEntry>,
+): boolean => {
+  let named = machines.length;
+  for (const instruction of instructions) named += Math.max(1, instruction.machines.length);
+  return named <= SHARD_LIMITS.reclaim_machines.max;
+};
 
 /** The number of remembered acks of earlier terms; the oldest is evicted. */
 const ACKED_MAX = 1000;

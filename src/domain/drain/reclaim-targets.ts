@@ -1,12 +1,14 @@
 /**
- * The machine and the Node that an entry of a reclaim instruction names.
+ * Which Nodes the entries of reclaim instructions name, and which of them may drain now.
  *
  * Promises: asks for the facts each time and keeps none; a machine whose Node was observed once is
- * never taken for one that had none (DR-10).
+ * never taken for one that had none (DR-10); a Node drains only for a machine that the shard showed
+ * CONFIGURED or that has an UpcomingNode (DR-17), only when the selector has it (DR-18), and never
+ * above the limit (DR-19).
  */
 import type { NodeProjection } from '../cluster-node.ts';
 import type { UpcomingNodeProjection } from '../upcoming-node.ts';
-import type { ReclaimEntry } from './reclaim-entry.ts';
+import { entriesOf, type ReclaimEntry } from './reclaim-entry.ts';
 
 /** What is known of machines and Nodes now. */
 export interface KnownMachines {
@@ -16,6 +18,10 @@ export interface KnownMachines {
   readonly nodeOf: (machine: string) => Pick<NodeProjection, 'name'> | undefined;
   /** The machine of a Node, also of one that is gone. */
   readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
+  /** The shard showed the machine CONFIGURED, and it has not left since. */
+  readonly wasConfigured: (machine: string) => boolean;
+  /** `--reclaimable-node-selector` selects the Node. */
+  readonly isReclaimable: (node: string) => boolean;
 }
 
 /** Finds what the entries of instructions name. */
@@ -26,27 +32,53 @@ export class ReclaimTargets {
     this.#known = known;
   }
 
-  /** The entry with the Node of its machine, as far as ever observed (DR-10). */
+  /**
+   * The entry with the Node of its machine, as far as ever observed (DR-10): `Queued` when the Node
+   * may drain, ended and not counted when the selector excludes it, unchanged when it has no
+   * machine (DR-17, DR-18).
+   */
   readonly found = (entry: ReclaimEntry): ReclaimEntry => {
     const { nodeOf, upcomingNode, node } = this.#known;
     const match = nodeOf(entry.machine);
-    if (match !== undefined) return { ...entry, node: match.name, phase: 'Cordoning' };
+    if (match !== undefined) return this.#withNode(entry, match.name);
     const current = upcomingNode(entry.machine);
     if (current === undefined || current.nodeName === '') return entry;
     const known = node(current.nodeName);
-    if (known?.uid === current.nodeUid) return { ...entry, node: known.name, phase: 'Cordoning' };
+    if (known?.uid === current.nodeUid) return this.#withNode(entry, known.name);
     return { ...entry, node: current.nodeName, phase: 'Ended', counted: true };
   };
 
   /** Like `found`; the entry may also name a Node that is gone, instead of its machine. */
   readonly foundOrGone = (named: ReclaimEntry): ReclaimEntry => {
-    const { upcomingNode, machineOf } = this.#known;
+    const { upcomingNode, machineOf, node } = this.#known;
     const entry = this.found(named);
     if (entry.phase !== 'Unseen' || upcomingNode(entry.machine) !== undefined) return entry;
+    if (node(entry.machine) !== undefined) return entry;
     const owner = machineOf({ name: entry.machine }) ?? entry.machine;
     return owner !== entry.machine
       ? { ...entry, node: entry.machine, phase: 'Ended', counted: true }
       : entry;
+  };
+
+  /** The entries of an instruction that names these machines, as far as there is room. */
+  readonly first = (machines: readonly string[], room: DrainRoom): readonly ReclaimEntry[] =>
+    admitted(entriesOf(machines).map(this.foundOrGone), room);
+
+  /** Awaited entries as they are now, in the same order. */
+  readonly next = (awaited: readonly ReclaimEntry[], room: DrainRoom): readonly ReclaimEntry[] => {
+    const isFull = room.free <= 0;
+    const now = awaited.map((entry) =>
+      isFull && entry.phase === 'Queued' ? entry : this.found(entry)
+    );
+    return admitted(now, room);
+  };
+
+  /** The Node of an entry that no machine of the shard has (DR-17). */
+  readonly withoutMachine = ({ machine }: ReclaimEntry): NodeProjection | undefined => {
+    const name = this.#known.nodeOf(machine)?.name;
+    return name === undefined || this.#isOfMachine(machine, name)
+      ? undefined
+      : this.#known.node(name);
   };
 
   /** The machine that shows the drain: of an entry that names the Node, the Node's. */
@@ -55,4 +87,45 @@ export class ReclaimTargets {
     if (machine !== node || upcomingNode(machine) !== undefined) return machine;
     return machineOf({ name: node }) ?? machine;
   };
+
+  #withNode(entry: ReclaimEntry, node: string): ReclaimEntry {
+    if (!this.#known.isReclaimable(node)) return { ...entry, node, phase: 'Ended', counted: false };
+    return this.#isOfMachine(entry.machine, node) ? { ...entry, node, phase: 'Queued' } : entry;
+  }
+
+  /** The text may be a machine or the name of the Node. */
+  #isOfMachine(text: string, node: string): boolean {
+    if (this.#has(text, node)) return true;
+    const owner = this.#known.machineOf({ name: node });
+    return owner !== undefined && owner !== text && this.#has(owner, node);
+  }
+
+  #has(machine: string, node: string): boolean {
+    const { wasConfigured, upcomingNode, nodeOf } = this.#known;
+    const object = upcomingNode(machine);
+    if (object === undefined && !wasConfigured(machine)) return false;
+    return object?.nodeName === node || nodeOf(machine)?.name === node;
+  }
 }
+
+/** The drains that may still begin. */
+export interface DrainRoom {
+  readonly free: number;
+  /** The Node drains already, so that it needs no room. */
+  readonly isDraining: (node: string) => boolean;
+}
+
+/** Lets queued entries begin, in this order, while there is room (DR-19). */
+const admitted = (
+  entries: readonly ReclaimEntry[],
+  { free, isDraining }: DrainRoom,
+): readonly ReclaimEntry[] => {
+  const begun = new Set<string>();
+  return entries.map((entry): ReclaimEntry => {
+    if (entry.phase !== 'Queued') return entry;
+    const needsRoom = !begun.has(entry.node) && !isDraining(entry.node);
+    if (needsRoom && begun.size >= free) return entry;
+    if (needsRoom) begun.add(entry.node);
+    return { ...entry, phase: 'Cordoning' };
+  });
+};

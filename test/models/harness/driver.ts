@@ -1,6 +1,6 @@
 /**
- * Drives a path through a live actor on a simulated clock with fake effects, and compares the state
- * after each step with the pure statechart.
+ * Drives a path through a live actor on a simulated clock with fake effects, and compares state and
+ * acts of each step with the pure statechart's.
  */
 import {
   type AnyActorLogic,
@@ -9,9 +9,11 @@ import {
   createActor,
   type EventObject,
   fromPromise,
+  type InspectionEvent,
 } from 'xstate';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
-import { eventLabel } from './interpreter.ts';
+import { actionName, eventLabel, type Step } from './interpreter.ts';
+import { visibleActions } from './step-invariants.ts';
 import type { Path } from './paths.ts';
 
 /** The effects of a live actor, answered by the driven path. */
@@ -93,14 +95,37 @@ export interface Rig {
   readonly invariant:
     | ((snapshot: AnyMachineSnapshot, actions: readonly string[]) => void)
     | undefined;
+  readonly stepInvariant?: ((step: Step) => void) | undefined;
 }
+
+/** The acts of a live actor since they were last read. */
+const liveActions = () => {
+  let live: string[] = [];
+  return {
+    inspect: (event: InspectionEvent): void => {
+      // Actors that it starts have acts of their own.
+      const isItsOwn = event.actorRef.sessionId === event.rootId;
+      if (event.type === '@xstate.action' && isItsOwn) live.push(actionName(event.action));
+    },
+    read: (): readonly string[] => {
+      const done = live;
+      live = [];
+      return done;
+    },
+  };
+};
 
 /** Drives one path; throws with the transcript so far when the live actor deviates. */
 export const drive = async (rig: Rig, path: Path): Promise<void> => {
   const invoked = controlledActors();
   const timers = namedTimers();
   const machine = rig.wire?.(invoked) ?? plainFakes(rig.machine, invoked);
-  const actor = createActor(machine, { input: path.input, clock: timers.clock });
+  const live = liveActions();
+  const actor = createActor(machine, {
+    input: path.input,
+    clock: timers.clock,
+    inspect: live.inspect,
+  });
   timers.watch(() => actor.system.getSnapshot()._scheduledEvents);
   const defects: unknown[] = [];
   actor.subscribe({ error: (error) => defects.push(error) });
@@ -108,12 +133,17 @@ export const drive = async (rig: Rig, path: Path): Promise<void> => {
   const transcript: string[] = [];
   actor.start();
   await settle();
-  for (const { event, after, actions: done } of path.steps) {
+  live.read();
+  for (const step of path.steps) {
+    const { event } = step;
     transcript.push(eventLabel(event));
+    const before = actor.getSnapshot();
     perform(event);
     await settle();
-    compare(after.value, after.context, after.status);
-    rig.invariant?.(actor.getSnapshot(), done);
+    const taken = { ...step, before, after: actor.getSnapshot(), actions: live.read() };
+    compare(step, taken);
+    rig.invariant?.(taken.after, taken.actions);
+    rig.stepInvariant?.(taken);
   }
   actor.stop();
 
@@ -131,10 +161,9 @@ export const drive = async (rig: Rig, path: Path): Promise<void> => {
     else actor.send(event);
   }
 
-  function compare(value: unknown, context: unknown, status: string): void {
-    const now = actor.getSnapshot();
-    const seen = JSON.stringify([now.status, now.value, rig.project(now.context as never)]);
-    const expected = JSON.stringify([status, value, rig.project(context as never)]);
+  function compare(drawn: Step, live: Step): void {
+    const expected = seenIn(rig, drawn);
+    const seen = seenIn(rig, live);
     if (seen === expected) return;
     const because = defects.length === 0 ? '' : `\n  defect: ${String(defects[0])}`;
     throw new Error(
@@ -143,4 +172,9 @@ export const drive = async (rig: Rig, path: Path): Promise<void> => {
       }\n  drawn: ${expected}\n  live:  ${seen}${because}`,
     );
   }
+};
+
+const seenIn = ({ project }: Rig, step: Step): string => {
+  const { status, value, context } = step.after;
+  return JSON.stringify([status, value, project(context as never), visibleActions(step)]);
 };

@@ -15,6 +15,7 @@ import {
   type InspectionEvent,
 } from 'xstate';
 import { isMachineSnapshot } from 'xstate';
+import { textAt, valueAt } from '../../../src/domain/json.ts';
 
 /** What may be sent to a statechart. */
 export type StepEvent = EventObject & Readonly<Record<string, unknown>>;
@@ -41,10 +42,18 @@ export const eventLabel = (event: EventObject): string => {
   return Object.keys(payload).length === 0 ? type : `${type} ${JSON.stringify(payload)}`;
 };
 
+/** An action's name; `invoke:<id>` when it starts an actor. */
+export const actionName = ({ type, params }: {
+  readonly type: string;
+  readonly params: unknown;
+}): string => type === 'xstate.spawnChild' ? `invoke:${textAt(params, 'id') ?? ''}` : type;
+
 type Scope = Parameters<AnyStateMachine['transition']>[2];
 type Move = Pick<Step, 'actions' | 'invokes' | 'transitions'> & {
   readonly snapshot: AnyMachineSnapshot;
 };
+/** The initial step, and the input that it began with. */
+type Beginning = Move & { readonly input: unknown };
 
 /** A pure interpreter: computes snapshots and records effects without running them. */
 export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
@@ -76,15 +85,10 @@ export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
     system: self.system,
     stopChild: () => {},
     actionExecutor: (action) => {
-      const params: Record<string, unknown> = typeof action.params === 'object' &&
-          action.params !== null
-        ? { ...action.params }
-        : {};
-      if (action.type === 'xstate.spawnChild') {
-        const id = String(params['id']);
-        actions.push(`invoke:${id}`);
-        invokes.push({ id, input: params['input'] });
-      } else actions.push(action.type);
+      actions.push(actionName(action));
+      if (action.type !== 'xstate.spawnChild') return;
+      const { params } = action;
+      invokes.push({ id: textAt(params, 'id') ?? '', input: valueAt(params, 'input') });
     },
   };
   const moved = (move: () => AnyMachineSnapshot): Move => {
@@ -98,7 +102,10 @@ export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
   return {
     taken,
     visited,
-    begin: (): Move => moved(() => machine.getInitialSnapshot(scope, input)),
+    begin: (): Beginning => ({
+      ...moved(() => machine.getInitialSnapshot(scope, input)),
+      input,
+    }),
     step: (before: AnyMachineSnapshot, event: StepEvent): Step => {
       const { snapshot: after, ...done } = moved(() => machine.transition(before, event, scope));
       return { event, before, after, ...done };
@@ -114,9 +121,9 @@ const eventTypesOf = (snapshot: AnyMachineSnapshot): ReadonlySet<string> =>
       .filter((type) => !RAISED_INSIDE.test(type)),
   );
 
-/** The initial actions, as a step. */
-export const firstStep = ({ snapshot, ...done }: Move): Step => ({
-  event: { type: 'xstate.init' },
+/** The initial actions, as a step; its event bears the input. */
+export const firstStep = ({ snapshot, input, ...done }: Beginning): Step => ({
+  event: { type: 'xstate.init', input },
   before: snapshot,
   after: snapshot,
   ...done,

@@ -1,5 +1,10 @@
-/** Runs the generated tests of a statechart on its mutants: which are killed, and which survive. */
+/**
+ * Runs the generated tests of a statechart on its mutants: which are caught by checks that know
+ * what is right, which only by a transcript that differs, and which survive.
+ */
 import type { AnyStateMachine } from 'xstate';
+import { type Check, defectOf, type Rules } from './independent-checks.ts';
+import type { Explored } from './explorer.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
 import type { Path } from './paths.ts';
 import { type PathSet, transcriptOf } from './transcript.ts';
@@ -7,10 +12,12 @@ import { type PathSet, transcriptOf } from './transcript.ts';
 /** How the mutants of one machine fared. */
 export interface MutationResult {
   readonly machine: string;
-  /** Mutants by kind: how many there were, and how many were caught. */
+  /** Mutants by kind: how many there were, and how many independent checks caught. */
   readonly kinds: Readonly<Record<Mutant['kind'], MutantCounts>>;
-  /** Caught by a recorded transcript; the others by a further path. */
-  readonly byTranscripts: number;
+  /** Caught by independent checks, by the first that did. */
+  readonly checks: Readonly<Record<Check, number>>;
+  /** Caught by nothing but a transcript or digest that differs. */
+  readonly byTranscriptsOnly: readonly string[];
   readonly survivors: readonly string[];
 }
 
@@ -20,10 +27,23 @@ export interface MutantCounts {
   readonly caught: number;
 }
 
+/** What mutants are checked with. */
+export interface MutationGround<Input, World> {
+  readonly machine: AnyStateMachine;
+  readonly rules: Rules<Input, World>;
+  readonly paths: PathSet;
+  readonly explored: (mutant: AnyStateMachine) => Explored<unknown>;
+}
+
 const NONE: MutantCounts = { made: 0, caught: 0 };
 
 /** Runs the mutation of one machine. */
-export const mutationResult = (machine: AnyStateMachine, paths: PathSet): MutationResult => {
+export const mutationResult = <Input, World>(
+  { machine, rules, paths, explored }: MutationGround<Input, World>,
+): MutationResult => {
+  const walks = [...paths.recorded, ...paths.further];
+  const wrong = defectOf(machine, rules, { walks, explored });
+  if (wrong !== undefined) throw new Error(`${machine.id} itself: ${wrong.problem}`);
   const recorded = new Map<Path, string>();
   const asRecorded = (mutant: AnyStateMachine) => (path: Path): boolean => {
     const transcript = recorded.get(path) ?? transcriptOf(machine, path);
@@ -31,16 +51,23 @@ export const mutationResult = (machine: AnyStateMachine, paths: PathSet): Mutati
     return transcriptOf(mutant, path) === transcript;
   };
   const kinds = { 'guard negated': NONE, 'target changed': NONE, 'action dropped': NONE };
+  const checks = { invariants: 0, 'crash law': 0, coverage: 0, 'dead ends': 0, breaks: 0 };
+  const byTranscriptsOnly: string[] = [];
   const survivors: string[] = [];
-  let byTranscripts = 0;
   for (const { name, kind, machine: mutant } of mutantsOf(machine)) {
-    const goesAsBefore = asRecorded(mutant);
-    const isCaughtByTranscripts = !paths.recorded.every(goesAsBefore);
-    const isCaught = isCaughtByTranscripts || !paths.further.every(goesAsBefore);
-    if (isCaughtByTranscripts) byTranscripts += 1;
-    if (!isCaught) survivors.push(name);
+    const found = defectOf(mutant, rules, { walks, explored });
     const { made, caught } = kinds[kind];
-    kinds[kind] = { made: made + 1, caught: caught + (isCaught ? 1 : 0) };
+    kinds[kind] = { made: made + 1, caught: caught + (found === undefined ? 0 : 1) };
+    if (found !== undefined) checks[found.check] += 1;
+    else if (walks.every(asRecorded(mutant))) survivors.push(name);
+    else byTranscriptsOnly.push(name);
   }
-  return { machine: machine.id, kinds, byTranscripts, survivors };
+  return { machine: machine.id, kinds, checks, byTranscriptsOnly, survivors };
 };
+
+/** All mutants of a machine. */
+export const mutantsIn = ({ kinds }: Pick<MutationResult, 'kinds'>): MutantCounts =>
+  Object.values(kinds).reduce((sum, { made, caught }) => ({
+    made: sum.made + made,
+    caught: sum.caught + caught,
+  }));

@@ -89,7 +89,8 @@ const crashingRegistry = <Machine extends AnyStateMachine>(machine: Machine) => 
     name: machine.id,
     logic: withPlantedCrash(machine),
     keyOf: ({ key }: Entry<InputFrom<Machine>>) => key,
-    input: ({ start }) => start.input,
+    // Without an input the registry starts nothing; these have none.
+    input: ({ start }) => start.input ?? {},
     onStart: ({ start }, actor) => start.events.forEach((event) => actor.send(event)),
   });
   return { registry, restart: fireNewest, clear, defects: () => defects };

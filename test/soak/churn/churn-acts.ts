@@ -71,6 +71,13 @@ const createSome = async (site: ChurnSite, draw: Draw): Promise<void> => {
   for (let left = Math.min(room, some(draw)); left > 0; left -= 1) await create(site, kind);
 };
 
+/** Enough that nothing rests at zero. */
+export const populate = async (site: ChurnSite): Promise<void> => {
+  for (let count = 0; count < WANTED_MAX / 3; count += 1) {
+    await create(site, count % 5 === 0 ? 'request' : 'pod');
+  }
+};
+
 const removeSome = async (site: ChurnSite, draw: Draw): Promise<readonly Wanted[]> => {
   const wanted = site.ledger.current();
   const first = Math.floor(draw() * wanted.length);

@@ -11,7 +11,7 @@ import { realTime } from '../../../src/effects/real-time.ts';
 import { startTestbed } from '../../../tools/testbed/testbed.ts';
 import { pause } from '../../support/eventually.ts';
 import { spawnTidegate } from '../../support/processes/tidegate-child.ts';
-import { actAt, drawsFrom } from './churn-acts.ts';
+import { actAt, drawsFrom, populate } from './churn-acts.ts';
 import { type ChurnSite, churnSite, untilLed } from './churn-site.ts';
 import { restProblems } from './rest-checks.ts';
 import { watchRollups } from './rollup-watch.ts';
@@ -52,6 +52,7 @@ try {
   const site = await churnSite(bed, spawnTidegate);
   await site.startOperators();
   await untilLed(site);
+  await populate(site);
   const rollups = watchRollups(site);
   const endMs = realTime.monotonic() + Number(minutes) * MINUTE_MS;
   const acts = new Map<string, number>();

@@ -15,9 +15,11 @@ import type {
 } from '../../../src/actors/pod-evictions/pod-evictions.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
+import type { ReasonName } from '../../../src/api/reasons.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { annotationOf } from '../../../src/domain/drain/cordon.ts';
+import type { DrainingLimit } from '../../../src/domain/drain/draining-limit.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
 import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
@@ -43,6 +45,12 @@ export interface DrainRigOptions {
   /** False when the operator does not lead at first. */
   readonly leads?: boolean;
   readonly telemetry?: Telemetry;
+  /** Machines that the shard never showed CONFIGURED; all others it did. */
+  readonly strangers?: readonly string[];
+  /** Nodes that `--reclaimable-node-selector` excludes. */
+  readonly excluded?: readonly string[];
+  /** `--max-draining`; without it, 100%. */
+  readonly maxDraining?: DrainingLimit;
 }
 
 type Intercept = (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent>;
@@ -153,7 +161,6 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
 
 /** A cluster, a session and a process, all on one simulated time. */
 export const drainRig = (options: DrainRigOptions = {}) => {
-  const { telemetry = silentTelemetry } = options;
   const time = simulatedTime();
   const log: string[] = [];
   const nodes = fakeObjects(NODES, projectNode);
@@ -161,6 +168,25 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const shardEvents = new Subject<ShardEvent>();
   const notes: EventNote[] = [];
   const replies: { readonly id: string; readonly nodesStarted: number }[] = [];
+  const leaseNotes: { readonly reason: ReasonName; readonly note: string }[] = [];
+  const gauges = new Map<string, number>();
+  const counts = new Map<string, number>();
+  const logged: { readonly message: string; readonly fields: object }[] = [];
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    log: (level, message, fields) => {
+      logged.push({ message, fields: fields ?? {} });
+      options.telemetry?.log(level, message, fields);
+    },
+    gauge: (name, value, ..._labels) => void gauges.set(name, value),
+    count: (name, by, ...rest) => {
+      const [labels] = rest;
+      options.telemetry?.count(name, by, ...rest);
+      const key = [name, ...Object.values(labels ?? {})].join(' ');
+      counts.set(key, (counts.get(key) ?? 0) + by);
+    },
+  };
+  const strangers = new Set(options.strangers);
   const reported: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] =
     [];
   const machineObjects = new Map<string, Partial<UpcomingNodeProjection>>();
@@ -191,6 +217,9 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const reflector = {
     ...nodes.reflector,
     values: () => nodes.names().flatMap((name) => nodes.known(name) ?? []),
+    get size() {
+      return nodes.names().length;
+    },
   };
   nodes.list();
   const runtime = ManagedRuntime.make(
@@ -204,6 +233,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       const node = nodes.known(machine);
       return node === undefined ? undefined : { node, rule: 'NodeName' as const };
     },
+    wasConfigured: (machine: string) => !strangers.has(machine),
     drain: (machine: string, fact: DrainFact) => {
       reported.push({ machine, fact, atMs: time.monotonic() });
       log.push(`show ${machine} ${fact._tag}`);
@@ -260,7 +290,11 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       },
       machineOf,
       drains,
+      record,
+      recordOnLease: (reason, note) => void leaseNotes.push({ reason, note }),
       events,
+      isReclaimable: (name) => options.excluded?.includes(name) !== true,
+      maxDraining: options.maxDraining ?? { _tag: 'Percent', percent: 100 },
     });
     const setLeading = (isLeading: boolean): void => {
       for (const part of [reclaims, drains]) {
@@ -284,6 +318,12 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     pods,
     shardEvents,
     notes,
+    /** Events on the operator's Lease. */
+    leaseNotes,
+    gauges,
+    counts,
+    logged,
+    strangers,
     /** The actor that records this reason next crashes once. */
     crashOn: (reason: EventNote['reason']) => {
       crash.onReason = reason;

@@ -54,4 +54,25 @@ describe('the Node of a machine', () => {
     expect(registry().nodeOf('unheard', 'm1')).toMatchObject({ rule: 'NamedInEntry' });
     expect(registry().nodeOf('unheard')).toBeUndefined();
   });
+
+  test('upcomingNodes: was CONFIGURED from the frame that says so to the end of its stay', async () => {
+    const { frames, registry, shardEvents, settle } = machineRig();
+    const configured = () => registry().wasConfigured('m1');
+    shardEvents.next({ _tag: 'StreamOpened', stream: 1 });
+    expect(configured()).toBe(false);
+    await frames('m1', 'Configuring');
+    expect(configured()).toBe(false);
+    await frames('m1', 'Configured', 'Draining');
+    expect(configured()).toBe(true);
+    await frames('m1', 'Idle');
+    expect(configured()).toBe(false);
+    await frames('m1', 'Configuring', 'Configured');
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
+    shardEvents.next({ _tag: 'Resynced', stream: 2 });
+    await settle();
+    expect(configured()).toBe(false);
+    await frames('m1', 'Configured');
+    registry().onLeadershipLost();
+    expect(configured()).toBe(false);
+  });
 });

@@ -51,6 +51,17 @@ describe('node matching', () => {
     expect(matched(nodes, machine('m1', { providerId: 'ost-1' }))).toBeUndefined();
   });
 
+  test('node matching: a provider id that is only the name of a Node matches nothing', () => {
+    const providerId = 'kind://docker/kind/control-plane';
+    const nodes = [node('control-plane', { providerId })];
+    expect(matched(nodes, machine('m1', { providerId: 'control-plane' }))).toBeUndefined();
+    expect(matched([node('host-1', { providerId: 'host-1' })], {
+      ...machine('m1'),
+      providerId: 'host-1',
+    })).toBeUndefined();
+    expect(matched(nodes, machine('m1', { providerId }))).toEqual(['control-plane', 'ProviderId']);
+  });
+
   test('node matching: prefers an equal providerID to a matching suffix', () => {
     expect(matched([
       node('n1', { providerId: 'fleet:///host-1' }),
@@ -144,7 +155,8 @@ describe('node matching', () => {
         : all.filter((each) => each.providerId.endsWith(`/${providerId}`));
       const provider = exact.length > 0 ? exact : ending;
       const labelled = all.filter((each) => each.machineLabel === 'm1');
-      const wanted = (provider.length === 1 ? provider[0] : undefined) ?? present.get('m1') ??
+      const claimed = provider.length === 1 ? provider[0] : undefined;
+      const wanted = (claimed?.name === providerId ? undefined : claimed) ?? present.get('m1') ??
         (labelled.length === 1 ? labelled[0] : undefined);
       expect(matching.resolve(traits)?.node.name).toBe(wanted?.name);
     }));

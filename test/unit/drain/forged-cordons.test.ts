@@ -107,23 +107,6 @@ describe('a forged reclaim annotation', () => {
     expect(pods.names()).toEqual([]);
   });
 
-  test('DR-07: a drain takes 64 instructions, and refuses the next ones with one Event', async () => {
-    const { node, order, pods, time, annotation, replies, ...seen } = rig();
-    node('n1');
-    pods.add({ node: 'n1', goesAfterMs: 600_000 });
-    const ids = idsOf(CORDON_LIMITS.ids + 10, 'i');
-    for (const id of ids) order(id, ['n1']);
-    await time.advance(10_000);
-    expect(annotation('n1')?.ids).toEqual(ids.slice(0, CORDON_LIMITS.ids));
-    expect(replies.filter(({ nodesStarted }) => nodesStarted === 1)).toHaveLength(64);
-    expect(replies.filter(({ nodesStarted }) => nodesStarted === 0)).toHaveLength(10);
-    expect(seen.refused).toEqual(Array<string>(10).fill('{"bound":"ids"}'));
-    expect(seen.warnings.map(({ message }) => message)).toEqual([
-      'Instructions refused: node has too many',
-    ]);
-    expect(seen.notes.filter(({ reason }) => reason === 'CordonLeftAlone')).toHaveLength(1);
-  });
-
   test('DR-07: on thousands of Nodes, a thousand are resumed and acked once by the process', async () => {
     const { node, time, replies, reclaims, setLeading, ...seen } = rig({ leads: false });
     const count = 1100;

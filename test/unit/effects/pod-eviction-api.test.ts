@@ -73,6 +73,7 @@ describe('an eviction', () => {
         apiVersion: 'policy/v1',
         kind: 'Eviction',
         metadata: { name: 'p1', namespace: 'ns' },
+        deleteOptions: { preconditions: { uid: 'u1' } },
       },
     }]);
   });

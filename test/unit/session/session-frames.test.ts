@@ -12,6 +12,7 @@ test('wire 9: a bootstrap pull is answered before a later frame of the same chun
     render: () => ({ _tag: 'Rendered', userData: '#cloud-config' }),
     reply: ({ _tag }) => order.push(_tag) > 0,
     shardEvents: { next: ({ _tag }) => void order.push(_tag) },
+    record: () => {},
     onHelloAck: () => {},
     onRollupAck: () => {},
     onReplayGap: () => {},

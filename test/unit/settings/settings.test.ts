@@ -38,6 +38,8 @@ describe('operator settings', () => {
           tierWaitMs: undefined,
           isPaused: false,
           evictionsPerBudget: 1,
+          isReclaimable: expect.any(Function),
+          maxDraining: { _tag: 'Percent', percent: 100 },
           ownPod: null,
         },
       },
@@ -101,6 +103,35 @@ describe('operator settings', () => {
 
   test('DR-21: read --tier-wait as the wait between tiers', () => {
     expect(settled({ ...least, 'tier-wait': '5s' }).fleet?.drains.tierWaitMs).toBe(5000);
+  });
+
+  test('DR-18: select every Node but those of the control plane as reclaimable', () => {
+    const isReclaimable = (flags: Record<string, string>, label: string) =>
+      settled({ ...least, ...flags }).fleet?.drains.isReclaimable({ [label]: '' });
+    expect(isReclaimable({}, 'node-role.kubernetes.io/control-plane')).toBe(false);
+    expect(isReclaimable({}, 'fleet')).toBe(true);
+    const flags = { 'reclaimable-node-selector': 'fleet' };
+    expect(isReclaimable(flags, 'fleet')).toBe(true);
+    expect(isReclaimable(flags, 'other')).toBe(false);
+    expect(problem({ ...least, 'reclaimable-node-selector': 'a b' })).toContain(
+      'Cannot use --reclaimable-node-selector "a b"',
+    );
+  });
+
+  test('DR-19: read --max-draining as a number of Nodes or a percentage', () => {
+    const limit = (text: string) =>
+      settled({ ...least, 'max-draining': text }).fleet?.drains.maxDraining;
+    expect([limit('1'), limit('100%'), limit('1%')]).toEqual([
+      { _tag: 'Nodes', nodes: 1 },
+      { _tag: 'Percent', percent: 100 },
+      { _tag: 'Percent', percent: 1 },
+    ]);
+    for (const text of ['0', '0%', '101%', '-1', '1.5', 'all']) {
+      expect(problem({ ...least, 'max-draining': text })).toBe(
+        `Cannot use --max-draining "${text}": it is neither a number of Nodes nor a percentage; ` +
+          'write a whole number above 0 such as 10, or a percentage from 1% to 100%',
+      );
+    }
   });
 
   test('prefer a flag to the environment, and the environment to the default', () => {

@@ -31,6 +31,11 @@ describe('suites', () => {
     ]);
   });
 
+  it('tries the tests of the statecharts on mutants', () => {
+    const mutants = ['tools/models.ts', '--mutants'];
+    expect(suiteSteps(ALL).map(({ args }) => args)).toContainEqual(mutants);
+  });
+
   it('starts no cluster and no simulation when it is to be fast', () => {
     const projects = projectsOf({ ...ALL, fast: true }, 'node');
     expect(projects.filter((one) => /integration|e2e|models-|simulation/.test(one))).toEqual([]);

@@ -84,7 +84,8 @@ test('missing pages and write methods are refused with a sentence', async () => 
   expect(await ask(`${url}charts/toString.svg`)).toMatchObject({ status: 404 });
   expect(await ask(`${url}../../etc/passwd`)).toMatchObject({ status: 404 });
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
-    expect(await ask(url, { method })).toMatchObject({ status: 405, body: /use GET/ });
+    const body = expect.stringContaining('use GET');
+    expect(await ask(url, { method })).toMatchObject({ status: 405, body });
   }
 });
 

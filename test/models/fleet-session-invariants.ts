@@ -1,0 +1,185 @@
+/**
+ * What each event means to the session with the shard, told by the wire and not by its statechart.
+ *
+ * Promises: holds on every step of the pure statechart and of the live actor.
+ */
+import { valueAt } from '../../src/domain/json.ts';
+import type { FleetSessionContext } from '../../src/machines/fleet-session.ts';
+import type { Step } from './harness/interpreter.ts';
+import { follows, isTimer, type Line, must } from './harness/step-invariants.ts';
+
+type Condition = NonNullable<Line['when']>;
+
+const knows = (holds: (context: FleetSessionContext) => boolean): Condition => ({ after }) =>
+  holds(after.context);
+const isUsable = knows(({ credentials }) =>
+  credentials === 'Unneeded' || credentials === 'Accepted'
+);
+const isRefused = knows(({ credentials }) => credentials === 'Refused');
+const isListed = knows(({ demandListed }) => demandListed);
+
+const STREAMING = 'connected.streaming';
+const AWAITING = `${STREAMING}.rollup.awaitingAck`;
+const REPLAYING = `${STREAMING}.resync.replaying`;
+const GAP = `${STREAMING}.resync.replayGap`;
+const DIALS = { to: 'connected.dialling', does: ['invoke:holdStream'] };
+const GIVES_UP = { to: 'refused', does: ['recordEnding'] };
+
+/** Who may dial does: with usable credentials, and not with refused ones. */
+const dialling = (on: string, from: readonly string[]): readonly Line[] => [
+  { on, from, when: isUsable, ...DIALS },
+  { on, from, when: isRefused, ...GIVES_UP },
+  { on, from, to: 'waitingForCredentials' },
+];
+
+/** The end is published where a stream was dialled, and where it was open. */
+const ENDED = 'publishStreamEnded';
+
+/** What leads out of a stream, or out of the part of it that sends roll-ups. */
+const ending = (line: Line, leaves = true): readonly Line[] => {
+  const { does = [] } = line;
+  const left = leaves ? [ENDED] : [];
+  const inside = (line.from ?? ['connected']).filter((state) => state.startsWith('connected'));
+  return [
+    { ...line, from: [STREAMING], does: [ENDED, ...left, ...does] },
+    { ...line, from: inside, does: [...left, ...does] },
+    line,
+  ];
+};
+
+const acknowledged = (resync: string, to: string, further: readonly string[]): Line => ({
+  on: 'rollup.acknowledged',
+  from: [AWAITING],
+  when: ({ before }) => before.matches(resync),
+  to,
+  does: ['recordRollupAcknowledged', ...further, 'requestRollup'],
+});
+
+const needsPerson: Condition = ({ event }) => valueAt(event['output'], 'why') === 'RefusedByShard';
+
+const transitions = follows([
+  { on: 'xstate.init', to: 'standby' },
+  ...dialling('leadership.won', ['standby'])
+    .map((line): Line => ({
+      ...line,
+      when: (step) => isListed(step) && line.when?.(step) !== false,
+    })),
+  { on: 'leadership.won', from: ['standby'], to: 'waitingForDemand' },
+  ...dialling('demand.listed', ['waitingForDemand']),
+  { on: 'credentials.accepted', from: ['waitingForCredentials', 'refused'], ...DIALS },
+  { on: 'credentials.refused', from: ['waitingForCredentials'], ...GIVES_UP },
+  { on: 'leadership.lost', from: ['connected.stopping'] },
+  ...ending({ on: 'leadership.lost', to: 'standby' }),
+  { on: 'stop.requested', from: ['connected.stopping'] },
+  { on: 'stop.requested', from: ['connected.dialling'], to: 'stopped', does: [ENDED] },
+  ...ending({
+    on: 'stop.requested',
+    from: ['connected.streaming', 'connected.greeting'],
+    to: 'connected.stopping',
+    does: ['closeSending'],
+  }, false),
+  { on: 'stop.requested', to: 'stopped' },
+  {
+    on: 'xstate.done.actor.holdStream',
+    from: ['connected.stopping'],
+    to: 'stopped',
+    does: [ENDED],
+  },
+  {
+    on: 'xstate.error.actor.holdStream',
+    from: ['connected.stopping'],
+    to: 'stopped',
+    does: [ENDED],
+  },
+  ...ending({ on: 'xstate.done.actor.holdStream', when: needsPerson, ...GIVES_UP }),
+  ...ending({ on: 'xstate.done.actor.holdStream', to: 'backingOff', does: ['recordEnding'] }),
+  ...ending({ on: 'xstate.error.actor.holdStream', to: 'backingOff', does: ['recordEnding'] }),
+  { on: 'after dialDeadline', to: 'backingOff', does: [ENDED, 'recordEnding'] },
+  { on: 'after helloDeadline', to: 'backingOff', does: [ENDED, 'recordEnding'] },
+  {
+    on: 'after rollupAckDeadline',
+    to: 'overdue',
+    does: [ENDED, ENDED, 'recordRollupOverdue', 'recordEnding'],
+  },
+  { on: 'after stopGrace', to: 'stopped', does: [ENDED] },
+  {
+    on: 'stream.connected',
+    from: ['connected.dialling'],
+    to: 'connected.greeting.intact',
+    does: ['setConnected'],
+  },
+  {
+    on: 'hello.acknowledged',
+    from: ['connected.greeting.intact'],
+    to: REPLAYING,
+    does: ['publishOpened', 'requestRollup'],
+  },
+  {
+    on: 'hello.acknowledged',
+    from: ['connected.greeting.replayGap'],
+    to: GAP,
+    does: ['publishOpened', 'requestRollup'],
+  },
+  { on: 'frame.malformed', from: ['connected.greeting'], to: 'connected.greeting.replayGap' },
+  { on: 'frame.malformed', from: [REPLAYING], to: GAP },
+  { on: 'rollup.sent', from: [`${STREAMING}.rollup.idle`], to: AWAITING },
+  acknowledged(REPLAYING, `${STREAMING}.resync.resynced`, ['publishResynced']),
+  // WIRE-07: a replay with a gap proves no absence.
+  acknowledged(GAP, `${STREAMING}.resync.unproven`, ['logUnprovenResync']),
+  {
+    on: 'rollup.acknowledged',
+    from: [AWAITING],
+    to: `${STREAMING}.rollup.idle`,
+    does: ['recordRollupAcknowledged', 'requestRollup'],
+  },
+  ...dialling('after reconnectBackoff', ['backingOff', 'overdue']),
+  { on: 'after refusalBackoff', from: ['refused'], when: isUsable, ...DIALS },
+]);
+
+/** Events after which a fact is known. */
+const FACTS: Readonly<Record<string, (context: FleetSessionContext) => boolean>> = {
+  'leadership.won': ({ leading }) => leading,
+  'leadership.lost': ({ leading, demandListed }) => !leading && !demandListed,
+  'demand.listed': ({ demandListed }) => demandListed,
+  'credentials.accepted': ({ credentials }) => credentials === 'Accepted',
+  'credentials.refused': ({ credentials, ending: last }) =>
+    credentials === 'Refused' && last?.why === 'CredentialsRefused',
+};
+
+/** Why a stream ended, by the event that ended it. */
+const causeOf = (step: Step): unknown => {
+  const { event } = step;
+  if (isTimer(step, 'dialDeadline')) return 'DialOverdue';
+  if (isTimer(step, 'helloDeadline')) return 'HelloOverdue';
+  if (isTimer(step, 'rollupAckDeadline')) return 'RollupOverdue';
+  if (event.type === 'xstate.error.actor.holdStream') return 'Defect';
+  return event.type === 'xstate.done.actor.holdStream'
+    ? valueAt(event['output'], 'why')
+    : undefined;
+};
+
+const remembers = (step: Step): void => {
+  const { event, before, after, actions } = step;
+  const context: FleetSessionContext = after.context;
+  must(FACTS[event.type]?.(context) !== false, `"${event.type}" is known after it was received`);
+  const cause = causeOf(step);
+  if (cause !== undefined && after.status === 'active') {
+    must(context.ending?.why === cause, 'an end has its cause');
+    must(context.attempt === before.context.attempt + 1, 'every end makes the backoff longer');
+  }
+  if (actions.includes('publishResynced') || actions.includes('logUnprovenResync')) {
+    must(context.attempt === 0, 'the first ack resets the backoff');
+  }
+  const dials = actions.includes('invoke:holdStream');
+  must(context.stream === before.context.stream + (dials ? 1 : 0), 'each dial has a number');
+  if (event.type === 'frames.received' && before.matches(AWAITING)) {
+    const isReplaying = before.matches(REPLAYING) || before.matches(GAP);
+    must(actions.includes('xstate.cancel') === isReplaying, 'a replay extends the deadline');
+  }
+};
+
+/** The law of each step of a session. */
+export const sessionMoves = (step: Step): void => {
+  transitions(step);
+  remembers(step);
+};

@@ -1,0 +1,71 @@
+/**
+ * Words for invariants: what an event must lead to, and what must be done on the way.
+ *
+ * Promises: a broken law throws with the event and the state that it broke in.
+ */
+import type { Step } from './interpreter.ts';
+
+/** Throws when a condition does not hold. */
+export const must = (holds: boolean, what: string): void => {
+  if (!holds) throw new Error(`Broken: ${what}`);
+};
+
+/** What a step does for others to see: actions, and `invoke:<id>` for each act that starts. */
+export const visibleActions = ({ actions }: Pick<Step, 'actions'>): readonly string[] =>
+  actions.filter((action) => !action.startsWith('xstate.'));
+
+/** An act is performed when a condition holds, and only then. */
+export const exactly = (step: Step, act: string, when: boolean): void =>
+  must(
+    step.actions.includes(act) === when,
+    `"${act}" ${when ? 'is not performed' : 'is performed'} on "${step.event.type}" in ${
+      JSON.stringify(step.before.value)
+    }`,
+  );
+
+/** True when the step leads into this state, from another or once more. */
+export const enters = ({ before, after, transitions }: Step, state: string): boolean =>
+  after.matches(state) &&
+  (!before.matches(state) ||
+    transitions.some(({ target = [] }) => target.some(({ path }) => path.join('.') === state)));
+
+/** A timer's name in its event. */
+export const isTimer = ({ event }: Pick<Step, 'event'>, delay: string): boolean =>
+  event.type.startsWith(`xstate.after.${delay}.`);
+
+/** What an event leads to. */
+export interface Line {
+  /** The type of the event, or `after <delay>`. */
+  readonly on: string;
+  /** The states in which the line applies; default: every state. */
+  readonly from?: readonly string[];
+  /** The state that it leads to; default: the state stays. */
+  readonly to?: string;
+  /** What it does, in order. */
+  readonly does?: readonly string[];
+  /** A further condition. */
+  readonly when?: (step: Step) => boolean;
+}
+
+const applies = (step: Step, { on, from, when }: Line): boolean => {
+  const [word = '', delay = ''] = on.split(' ');
+  const received = word === 'after' ? isTimer(step, delay) : step.event.type === on;
+  return received && (from === undefined || from.some((state) => step.before.matches(state))) &&
+    when?.(step) !== false;
+};
+
+/** The first line that applies must be followed; without one, nothing changes or is done. */
+export const follows = (lines: readonly Line[]) => (step: Step): void => {
+  const line = lines.find((one) => applies(step, one));
+  const text = `"${step.event.type}" in ${JSON.stringify(step.before.value)}`;
+  const { to, does = [] } = line ?? {};
+  const leads = to === undefined
+    ? JSON.stringify(step.before.value) === JSON.stringify(step.after.value)
+    : step.after.matches(to);
+  must(leads, `${text} leads to ${JSON.stringify(step.after.value)}, not to ${to ?? 'itself'}`);
+  const performed = visibleActions(step);
+  must(
+    performed.join() === does.join(),
+    `${text} does [${performed.join()}], not [${does.join()}]`,
+  );
+};
