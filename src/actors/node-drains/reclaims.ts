@@ -5,7 +5,7 @@
  * Promises: an instruction never starts twice, and is acked again when it is repeated, with a
  * Warning for machines that it did not name at first (DR-03); instructions found on Nodes resume
  * before anything new, and are acked once more by each process, up to a bound (DR-07, DR-12,
- * DR-13); what has no Node, or may not drain (yet), is recorded and not counted, and is awaited only
+ * DR-13); what has no Node, or may not drain yet, is recorded and not counted, and is awaited only
  * while bound; an entry that names a Node is shown on the machine of that Node (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';

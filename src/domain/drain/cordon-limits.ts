@@ -5,7 +5,6 @@
  * Promises: a Node costs a bounded amount of memory and work, whatever it carries; the texts that
  * this version writes are within the bounds.
  */
-
 import { SHARD_LIMITS } from '../shard-limits.ts';
 
 /** The bounds, with their names in `docs/reference/limits.md`. */
