@@ -59,8 +59,8 @@ ${routes.join('\n')}
 For example, an hour in one step, and an API server that refuses the next five evictions:
 
 \`\`\`sh
-curl -d '{"advanceMs":3600000}' localhost:7780/_sim/time
-curl -d '{"kind":"refuse","status":429,"path":"/eviction","times":5}' localhost:7780/_sim/faults
+curl --json '{"advanceMs":3600000}' localhost:7780/_sim/time
+curl --json '{"kind":"refuse","status":429,"path":"/eviction","times":5}' localhost:7780/_sim/faults
 \`\`\`
 `;
 

@@ -111,8 +111,8 @@ ${routes.join('\n')}
 For example, five thousand machines through three states at once, and a reclaim:
 
 \`\`\`sh
-curl -d '{"cluster":"prod","count":5000}' localhost:7701/mass
-curl -d '{"machine":"m-000001","graceSeconds":30}' localhost:7701/reclaim
+curl --json '{"cluster":"prod","count":5000}' localhost:7701/mass
+curl --json '{"machine":"m-000001","graceSeconds":30}' localhost:7701/reclaim
 \`\`\`
 `;
 

@@ -6,6 +6,7 @@
  */
 import { defer, Subject } from 'rxjs';
 import type { EventNote, RecordEvent } from '../api/event-note.ts';
+import { defectText } from '../api/telemetry.ts';
 import { eventSeriesIndex } from '../domain/event-series.ts';
 import { Events, type EventWriting } from '../effects/events.ts';
 import { Effect } from 'effect';
@@ -67,17 +68,24 @@ export const startEventRecorder = (
       key: ({ number }) => String(number),
       concurrency: EVENTS_AT_ONCE,
       work: write,
+      onDefect: (cause, writing) => {
+        count('failed');
+        telemetry.log('error', 'Cannot write an Event: its write threw', {
+          reason: writing.reason,
+          problem: defectText(cause),
+        });
+        done(writing);
+      },
     }))
-    .subscribe({
-      error: (cause) => telemetry.log('error', 'Event recorder failed', { problem: String(cause) }),
-    });
+    .subscribe();
 
   const record: RecordEvent = (note) => {
     if (stopped) return;
     const object = objectOf(note);
     const isUnlimited = note.isUnlimited === true;
     const key = `${object} ${note.reason} ${note.note}`;
-    const verdict = seriesIndex.note(key, isUnlimited ? null : object, time.now());
+    const moment = { wallMs: time.now(), monotonicMs: time.monotonic() };
+    const verdict = seriesIndex.note(key, isUnlimited ? null : object, moment);
     if (verdict._tag === 'Counted') return count('counted');
     const room = isUnlimited || waiting.size < WAITING_EVENTS_MAX;
     if (verdict._tag === 'TooMany' || !room) return count('dropped');

@@ -4,6 +4,7 @@
  * Promises: an invalid text at start is refused with its problem; later the last valid text stays
  * in use and the problem is reported once.
  */
+import type { Effect } from 'effect';
 import { exhaustMap, type Observable, ReplaySubject, skip, startWith, timer } from 'rxjs';
 import type { Parsed, TextChange, TextReading } from '../domain/text-file.ts';
 import { readTextFile } from '../effects/template-file.ts';
@@ -43,10 +44,10 @@ export const followedFile = <Value>(
   const values = new ReplaySubject<Value>(1);
   let isStopped = false;
   let stop = (): void => {};
-  const follow = (path: string, first: TextReading): void => {
+  const follow = (reading: Effect.Effect<TextReading>, first: TextReading): void => {
     if (isStopped) return;
     const changes = timer(POLL_MS, POLL_MS, scheduler).pipe(
-      exhaustMap(() => runtime.runPromise(readTextFile(path))),
+      exhaustMap(() => runtime.runPromise(reading)),
       startWith(first),
       textChanges(parse),
       skip(1),
@@ -61,7 +62,8 @@ export const followedFile = <Value>(
       values.next(absent);
       return STARTED;
     }
-    const first = await runtime.runPromise(readTextFile(file));
+    const reading = readTextFile(file);
+    const first = await runtime.runPromise(reading);
     const parsed = first._tag === 'Text'
       ? parse(first.text)
       : { _tag: 'Bad' as const, problem: first.problem };
@@ -69,7 +71,7 @@ export const followedFile = <Value>(
       return { _tag: 'Refused', problem: `Cannot use the ${name} "${file}": ${parsed.problem}` };
     }
     values.next(parsed.value);
-    follow(file, first);
+    follow(reading, first);
     return STARTED;
   };
   return {

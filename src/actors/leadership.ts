@@ -61,6 +61,8 @@ export interface Leadership {
   readonly leading: Observable<boolean>;
   /** Whether this process may write now. Checks the monotonic clock, not only the state. */
   readonly leads: () => boolean;
+  /** Why renewals have stopped although it still counts as leader, or undefined. */
+  readonly stalled: () => string | undefined;
   /** Releases the lease for good; resolves when that is done or given up. */
   readonly release: () => Promise<void>;
   /** The Lease, once it was observed. */
@@ -183,6 +185,16 @@ class Candidacy implements Leadership {
 
   readonly leads = (): boolean =>
     this.actor?.getSnapshot().matches('leading') === true && this.#gate().permit()._tag === 'Open';
+
+  /** The deadline ends leading; a statechart that is still leading a lease time later is stuck. */
+  readonly stalled = (): string | undefined => {
+    const snapshot = this.actor?.getSnapshot();
+    if (snapshot?.matches('leading') !== true) return undefined;
+    const lateMs = this.#environment.time.monotonic() - snapshot.context.deadlineMs;
+    return lateMs > this.#options.leaseMs
+      ? `leading without a renewal for ${Math.round(lateMs / 1000)} s past the deadline`
+      : undefined;
+  };
 
   readonly release = (): Promise<void> => {
     this.#releaseRequested = true;

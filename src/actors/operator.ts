@@ -20,10 +20,10 @@ import { type SharedInformers, sharedInformers } from './informers/shared-inform
 import { type Leadership, type LeadershipOptions, startLeadership } from './leadership.ts';
 import type { Role, RoleContext, RoleStart } from './role.ts';
 
-/** Something that readiness waits for. */
-export interface ReadinessCheck {
+/** One condition of a probe. */
+export interface OperatorCheck {
   readonly name: string;
-  /** Why it is not ready, or undefined. */
+  /** Why it does not hold, or undefined. */
   readonly failing: () => string | undefined;
 }
 
@@ -32,7 +32,10 @@ export interface Operator {
   readonly actor: Actor<typeof operator>;
   /** The names of its roles, in the order in which they lead. */
   readonly roles: readonly string[];
-  readonly checks: readonly ReadinessCheck[];
+  /** What readiness waits for. */
+  readonly checks: readonly OperatorCheck[];
+  /** What only a restart cures. */
+  readonly liveChecks: readonly OperatorCheck[];
   /** Requests a clean shutdown; resolves when it is complete. */
   readonly stop: () => Promise<void>;
   readonly done: Promise<OperatorEnding>;
@@ -62,7 +65,8 @@ class RunningOperator implements Operator {
   #leadership: Leadership | undefined;
   readonly actor: Actor<typeof operator>;
   readonly roles: readonly string[];
-  readonly checks: readonly ReadinessCheck[];
+  readonly checks: readonly OperatorCheck[];
+  readonly liveChecks: readonly OperatorCheck[];
   readonly done: Promise<OperatorEnding>;
 
   constructor(environment: OperatorEnvironment, { lease, roles }: OperatorOptions) {
@@ -87,6 +91,15 @@ class RunningOperator implements Operator {
         failing: () => this.actor.getSnapshot().context.problem ?? undefined,
       },
       ...this.#roles.map(({ name, ready }) => ({ name, failing: ready })),
+    ];
+    this.liveChecks = [
+      {
+        // A crashed root actor makes no more decisions, even if the process responds.
+        name: 'operator',
+        failing: () =>
+          this.actor.getSnapshot().status === 'error' ? 'its statechart has crashed' : undefined,
+      },
+      { name: 'lease', failing: () => this.#leadership?.stalled() },
     ];
     this.done = toPromise(this.actor).finally(() => this.#dispose());
     this.actor.start();

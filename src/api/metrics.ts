@@ -288,6 +288,11 @@ export const METRICS = catalogue({
     help: 'Unhandled errors in stream subscribers; each is logged with its stack.',
     labels: [],
   },
+  tidegate_recording_failures_total: {
+    type: 'counter',
+    help: 'Recordings of lifecycles that ended early, such as on a full disk.',
+    labels: [],
+  },
   bigfleet_unschedulable_pod_controller_reconciles_total: {
     type: 'counter',
     help: 'Observed pods by the outcome of their CapacityRequests.',

@@ -7,6 +7,7 @@ import { MACHINES } from '../machines/index.ts';
 import { type FillableBoard, makeActorBoard } from '../observability/actor-board.ts';
 import { catalogueText } from '../view/catalogue.ts';
 import type { ActorBoard } from '../api/actor-board.ts';
+import type { PageAccess } from '../web/page-access.ts';
 import { type InspectionServer, startInspectionServer } from '../web/inspection-server.ts';
 
 /** The machines of the catalogue, by name. */
@@ -20,6 +21,8 @@ export interface LivePageOptions {
   readonly address: ListenAddress;
   readonly board: ActorBoard;
   readonly title: string;
+  /** Further names of the page, and its token; none by default. */
+  readonly access?: Omit<PageAccess, 'host'>;
   /** The clock for ages; a recording has its own. */
   readonly now?: () => number;
   /** Called when a browser opens the page, with the number of open pages. */
@@ -28,13 +31,17 @@ export interface LivePageOptions {
   readonly onDefect?: (cause: unknown) => void;
 }
 
+const OPEN_ACCESS = { names: [], token: undefined };
+
 /** Serves a board. Throws when the address is not available. */
 export const startLivePage = (
-  { address, board, title, now = realTime.now, ...listeners }: LivePageOptions,
+  { address, board, title, access = OPEN_ACCESS, now = realTime.now, ...listeners }:
+    LivePageOptions,
 ): Promise<InspectionServer> =>
   startInspectionServer({
     ...listeners,
     address,
+    access,
     board,
     time: { now, schedule: realTime.schedule },
     files: {

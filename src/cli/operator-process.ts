@@ -3,25 +3,28 @@
  * an operator with the selected roles.
  */
 import { Layer, ManagedRuntime } from 'effect';
-import { type Operator, startOperator } from '../actors/operator.ts';
+import { startOperator } from '../actors/operator.ts';
 import { operatorServices } from '../effects/operator-services.ts';
 import { makeRoles, type RolesOptions } from '../actors/roles.ts';
 import type { LeadershipOptions } from '../actors/leadership.ts';
 import { logStreamDefects } from '../streams/stream-defects.ts';
 import { makeActorEnvironment } from '../actors/actor-environment.ts';
 import type { Telemetry } from '../api/telemetry.ts';
+import { type ClusterTime, clusterTime } from '../domain/cluster-time.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
 import { realTime } from '../effects/real-time.ts';
 import type { LeaseSettings, OperatorSettings } from '../effects/settings.ts';
 import { shardCallsLayer } from '../effects/shard-call.ts';
-import type { Check } from '../observability/health.ts';
-import { makeObservability } from '../observability/observability.ts';
+import { makeObservability, type Observability } from '../observability/observability.ts';
+import { checkedStreams } from '../observability/stream-check.ts';
 import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
 import type { RunningOperator } from './operator.ts';
-import { startInspectors } from './inspectors.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { type Inspectors, startInspectors } from './inspectors.ts';
+import { exitOnUnhandledErrors } from './unhandled-errors.ts';
 import { VERSION } from './version.ts';
 
 const STDOUT = 1;
@@ -30,26 +33,22 @@ const SHARED_TEXTS_MAX = 20_000;
 
 /** What layers and actors share. */
 interface Shared {
+  readonly time: ClusterTime;
   readonly telemetry: Telemetry;
   readonly intern: Intern;
 }
 
-const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => {
+const layersOf = (settings: OperatorSettings, { time, telemetry, intern }: Shared) => {
   const { kubeconfig, writesPerSecond: qps, writeBurst: burst } = settings;
   const connection = kubeConnection({
     source: kubeconfig === undefined ? { _tag: 'Default' } : { _tag: 'File', path: kubeconfig },
     version: VERSION,
     telemetry,
+    onServerDate: time.observe,
   });
-  const services = operatorServices({ time: realTime, telemetry, intern, qps, burst }, connection);
+  const services = operatorServices({ time, telemetry, intern, qps, burst }, connection);
   return Layer.mergeAll(services, shardCallsLayer, credentialsLayer);
 };
-
-/** A crashed root actor makes no more decisions, even if the process responds. */
-const isAlive = ({ actor }: Pick<Operator, 'actor'>): Check => ({
-  name: 'operator',
-  failing: () => actor.getSnapshot().status === 'error' ? 'its statechart has crashed' : undefined,
-});
 
 /** The inputs of the selected roles. */
 const rolesOptions = ({ fleet, pods }: OperatorSettings, intern: Intern): RolesOptions => ({
@@ -85,36 +84,44 @@ const leaseOptions = (settings: LeaseSettings): LeadershipOptions => {
 /** Identifies the process by its cluster, or by its role without a fleet. */
 const titleOf = ({ fleet }: OperatorSettings): string => `Tidegate · ${fleet?.clusterId ?? 'pods'}`;
 
+const observabilityOf = (
+  { logLevel: level, fleet }: OperatorSettings,
+  { all: inspectors }: Inspectors,
+): Observability =>
+  makeObservability({
+    level,
+    target: STDOUT,
+    ...(fleet === undefined ? {} : { cluster: fleet.clusterId }),
+    time: realTime,
+    machineLevels: MACHINE_LEVELS,
+    inspectors,
+  });
+
 /** Starts an operator in this process; throws when the cluster is not usable. */
 export const startOperatorProcess = async (
   settings: OperatorSettings,
 ): Promise<RunningOperator> => {
-  const inspectors = await startInspectors({
-    inspectAddress: settings.inspectAddress,
-    recordFile: settings.recordFile,
-    title: titleOf(settings),
-  });
-  const observability = makeObservability({
-    level: settings.logLevel,
-    target: STDOUT,
-    ...(settings.fleet === undefined ? {} : { cluster: settings.fleet.clusterId }),
-    time: realTime,
-    machineLevels: MACHINE_LEVELS,
-    inspectors: inspectors.all,
-  });
-  const { telemetry, inspect } = observability;
+  const inspectors = await startInspectors({ ...settings, title: titleOf(settings) });
+  const observability = observabilityOf(settings, inspectors);
+  const { inspect } = observability;
+  const { telemetry, check: streams } = checkedStreams(observability.telemetry);
+  const endHandling = exitOnUnhandledErrors(telemetry);
   logStreamDefects(telemetry);
+  const time = clusterTime(realTime);
   const intern = textPool(SHARED_TEXTS_MAX);
-  const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));
+  const runtime = ManagedRuntime.make(
+    layersOf(settings, { time, telemetry, intern }).pipe(Layer.orDie),
+  );
   // Rejects when the kubeconfig is invalid.
   await runtime.context();
   const environment = makeActorEnvironment({
-    time: realTime,
+    time,
     runtime,
     telemetry,
     inspect,
     firstSeed: firstSeed(),
   });
+  const heartbeat = startHeartbeat(environment);
   const operator = startOperator(environment, {
     lease: leaseOptions(settings.lease),
     roles: makeRoles(environment, rolesOptions(settings, intern)),
@@ -122,7 +129,10 @@ export const startOperatorProcess = async (
   const servers = await observability.serve({
     metricsAddress: settings.metricsAddress,
     healthAddress: settings.healthAddress,
-    health: { live: [isAlive(operator)], ready: operator.checks },
+    health: {
+      live: [...operator.liveChecks, heartbeat.check, streams],
+      ready: operator.checks,
+    },
   });
   await inspectors.open(telemetry);
   telemetry.log('info', 'Operator started', {
@@ -131,8 +141,10 @@ export const startOperatorProcess = async (
     ...(settings.fleet === undefined ? {} : { shard: settings.fleet.shardAddress }),
   });
   const closed = operator.done.finally(async () => {
+    heartbeat.stop();
     await Promise.all([servers.close(), inspectors.close()]);
     await runtime.dispose();
+    endHandling();
   });
   return {
     done: closed,

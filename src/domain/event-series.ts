@@ -3,7 +3,7 @@
  *
  * Promises: equal notes about one object form a series with a count, written at most once a minute;
  * one object cannot flood the cluster with different notes, and notes that must arrive are exempt;
- * memory is bounded.
+ * memory is bounded; a step of the wall clock mutes nothing.
  */
 
 /** Repeats within this time of a write are counted but not written. */
@@ -16,16 +16,24 @@ export const SERIES_MAX = 4096;
 export const NOTES_PER_OBJECT_MAX = 25;
 const OBJECT_WINDOW_MS = 5 * 60_000;
 
+/** One moment on both clocks: the wall clock is shown, the monotonic one measures. */
+export interface Moment {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
 /** Equal notes about one object. */
 export interface Series {
   readonly key: string;
   /** Distinguishes the series of a process. */
   readonly number: number;
+  /** Times of day. */
   readonly firstMs: number;
   readonly lastMs: number;
   readonly count: number;
-  /** When its last write was requested. */
-  readonly writtenMs: number;
+  /** Monotonic: its last repeat, and when its last write was requested. */
+  readonly repeatedAtMs: number;
+  readonly writtenAtMs: number;
 }
 
 /** The decision about a note. */
@@ -38,11 +46,8 @@ export type SeriesVerdict =
 
 /** Series that are remembered. */
 export interface EventSeriesIndex {
-  /**
-   * `key` identifies the note, `object` its object; null exempts it from the limit of its object.
-   * `nowMs` is the wall clock.
-   */
-  readonly note: (key: string, object: string | null, nowMs: number) => SeriesVerdict;
+  /** `key` identifies the note, `object` its object; null exempts it from that one's limit. */
+  readonly note: (key: string, object: string | null, now: Moment) => SeriesVerdict;
   readonly size: () => number;
 }
 
@@ -79,22 +84,28 @@ export const eventSeriesIndex = (): EventSeriesIndex => {
 
   return {
     size: () => known.size,
-    note: (key, object, nowMs) => {
+    note: (key, object, { wallMs, monotonicMs: nowMs }) => {
       const before = known.get(key);
-      if (before === undefined || nowMs - before.lastMs >= OVER_MS) {
+      if (before === undefined || nowMs - before.repeatedAtMs >= OVER_MS) {
         if (!mayBegin(object, nowMs)) return { _tag: 'TooMany' };
         begun += 1;
-        const times = { firstMs: nowMs, lastMs: nowMs, writtenMs: nowMs };
+        const times = {
+          firstMs: wallMs,
+          lastMs: wallMs,
+          repeatedAtMs: nowMs,
+          writtenAtMs: nowMs,
+        };
         const series = { key, number: begun, count: 1, ...times };
         remember(known, key, series);
         return { _tag: 'Begun', series };
       }
-      const due = nowMs - before.writtenMs >= PAUSE_MS;
+      const due = nowMs - before.writtenAtMs >= PAUSE_MS;
       const series: Series = {
         ...before,
         count: before.count + 1,
-        lastMs: nowMs,
-        writtenMs: due ? nowMs : before.writtenMs,
+        lastMs: wallMs,
+        repeatedAtMs: nowMs,
+        writtenAtMs: due ? nowMs : before.writtenAtMs,
       };
       remember(known, key, series);
       return due ? { _tag: 'Repeated', series } : { _tag: 'Counted' };

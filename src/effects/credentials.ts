@@ -1,16 +1,17 @@
 /**
  * Reads the key pair of the session and whether it can be used to dial.
  *
- * Promises: never fails; every problem is one sentence that names the file or the field. The pair
- * is usable when key and certificate belong together, the certificate is valid now, and it carries
- * exactly one `bigfleet://` URI, which names our cluster (WIRE-08): the shard would refuse anything
- * else, so it is not even dialled.
+ * Promises: never fails and always ends; every problem is one sentence that names the file or the
+ * field. The pair is usable when key and certificate belong together, the certificate is valid now,
+ * and it carries exactly one `bigfleet://` URI, which names our cluster (WIRE-08): the shard would
+ * refuse anything else, so it is not even dialled.
  */
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Clock, Context, Effect, Layer } from 'effect';
 import type { CredentialsReading, KeyPair } from '../domain/credentials.ts';
 import type { ClusterId } from '../domain/ids.ts';
+import { limitedRead } from './limited-read.ts';
 
 /** The paths of the PEM files (`--tls-cert`, `--tls-key`, `--tls-ca`). */
 export interface CredentialFiles {
@@ -84,17 +85,22 @@ export const keyPairProblem = (
 
 const unusable = (problem: string): CredentialsReading => ({ _tag: 'Unusable', problem });
 
-const readText = (path: string): Effect.Effect<string, string> =>
-  Effect.tryPromise({
-    try: () => readFile(path, 'utf8'),
-    catch: (cause) =>
-      `Cannot read "${path}": ${cause instanceof Error ? cause.message : String(cause)}`,
-  });
+/** Kubelet writes the files to memory; more time means a disk that does not answer. */
+const READ_MS_MAX = 10_000;
 
-/** Reads the files once. */
-export const readCredentials = (
+type Reader = Effect.Effect<string, string>;
+
+const readerOf = (path: string): Reader =>
+  limitedRead({
+    read: () => readFile(path, 'utf8'),
+    limitMs: READ_MS_MAX,
+    problemOf: (cause) => cause instanceof Error ? cause.message : String(cause),
+  }).pipe(Effect.mapError((problem) => `Cannot read "${path}": ${problem}`));
+
+const readCredentials = (
   files: CredentialFiles,
   cluster: ClusterId,
+  readText: (path: string) => Reader,
 ): Effect.Effect<CredentialsReading> =>
   Effect.gen(function* () {
     const certificate = yield* readText(files.certificate);
@@ -122,7 +128,18 @@ export class Credentials extends Context.Service<Credentials, {
   ) => Effect.Effect<CredentialsReading>;
 }>()('tidegate/Credentials') {}
 
+/** A reader of key files that remembers which reads are still running. */
+export const credentialReader = (): Credentials['Service']['read'] => {
+  const readers = new Map<string, Reader>();
+  const readText = (path: string): Reader => {
+    const reader = readers.get(path) ?? readerOf(path);
+    readers.set(path, reader);
+    return reader;
+  };
+  return (files, cluster) => readCredentials(files, cluster, readText);
+};
+
 /** Key files on this machine's disk. */
-export const credentialsLayer: Layer.Layer<Credentials> = Layer.succeed(Credentials, {
-  read: readCredentials,
-});
+export const credentialsLayer: Layer.Layer<Credentials> = Layer.sync(Credentials, () => ({
+  read: credentialReader(),
+}));

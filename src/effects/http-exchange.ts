@@ -26,6 +26,8 @@ export interface Exchange {
 export interface RawAnswer {
   readonly status: number;
   readonly retryAfter: string | undefined;
+  /** The clock of the server, as it printed it. */
+  readonly date: string | undefined;
   readonly text: string;
 }
 
@@ -57,6 +59,7 @@ const collector = (
   let size = 0;
   let status = 0;
   let retryAfter: string | undefined;
+  let date: string | undefined;
   return {
     onRequestStart: (controller) => {
       progress.abort = (why) => controller.abort(why);
@@ -66,6 +69,7 @@ const collector = (
     onResponseStart: (_controller, statusCode, headers) => {
       status = statusCode;
       retryAfter = headerText(headers['retry-after']);
+      date = headerText(headers['date']);
     },
     onResponseData: (controller, chunk) => {
       size += chunk.length;
@@ -73,7 +77,7 @@ const collector = (
       else text += decoder.decode(chunk, { stream: true });
     },
     onResponseEnd: () =>
-      done(Effect.succeed({ status, retryAfter, text: text + decoder.decode() })),
+      done(Effect.succeed({ status, retryAfter, date, text: text + decoder.decode() })),
     onResponseError: (_controller, error) =>
       done(Effect.fail(faultOf(progress, sentenceOf(error), error))),
   };

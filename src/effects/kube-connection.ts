@@ -5,9 +5,10 @@
  * once when newer credentials are available; every request is counted. client-node is not used for
  * requests because its watch does not notice broken connections on Deno.
  */
-import { Data, Effect, Layer } from 'effect';
+import { Clock, Data, Duration, Effect, Layer } from 'effect';
 import type { Dispatcher } from 'undici';
 import type { Telemetry } from '../api/telemetry.ts';
+import type { ServerDate } from '../domain/cluster-time.ts';
 import { asText, parseJson, textAt } from '../domain/json.ts';
 import { cutText } from '../domain/text.ts';
 import { exchange, type RawAnswer } from './http-exchange.ts';
@@ -35,6 +36,8 @@ export interface KubeConnectionOptions {
   /** The version of Tidegate, in the user agent for the audit log. */
   readonly version: string;
   readonly telemetry: Telemetry;
+  /** Called with the server's clock in each answer. */
+  readonly onServerDate?: (date: ServerDate) => void;
 }
 
 const CALL_TIMEOUT_MS = 30_000;
@@ -47,19 +50,26 @@ const urlPath = (server: URL, path: string, query: KubeCall['query']): string =>
   return `${prefix}${path}${search === '' ? '' : `?${search}`}`;
 };
 
-const secondsOf = (retryAfter: string | undefined): number | undefined => {
+/** Retry-After: seconds, or an HTTP date that is compared with the server's own clock. */
+const secondsOf = ({ retryAfter, date }: RawAnswer, nowMs: number): number | undefined => {
+  if (retryAfter === undefined || retryAfter.trim() === '') return undefined;
   const seconds = Number(retryAfter);
-  return retryAfter === undefined || !Number.isFinite(seconds) || seconds < 0 ? undefined : seconds;
+  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : seconds;
+  const untilMs = Date.parse(retryAfter);
+  if (Number.isNaN(untilMs)) return undefined;
+  const sentMs = Date.parse(date ?? '');
+  return Math.max(0, untilMs - (Number.isNaN(sentMs) ? nowMs : sentMs)) / 1000;
 };
 
-const answerOf = ({ status, retryAfter, text }: RawAnswer): KubeAnswer => {
-  const seconds = secondsOf(retryAfter);
-  return {
-    status,
-    body: parseJson(text) ?? text,
-    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
-  };
-};
+const answerOf = (raw: RawAnswer): Effect.Effect<KubeAnswer> =>
+  Effect.map(Clock.currentTimeMillis, (nowMs) => {
+    const seconds = secondsOf(raw, nowMs);
+    return {
+      status: raw.status,
+      body: parseJson(raw.text) ?? raw.text,
+      ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+    };
+  });
 
 /** Headers and counters shared by all requests of a connection. */
 interface RequestDefaults {
@@ -68,9 +78,13 @@ interface RequestDefaults {
     extra?: Record<string, string>,
   ) => Record<string, string>;
   readonly count: (client: KubernetesClient, method: Method, code: string) => void;
+  readonly onServerDate: (date: ServerDate) => void;
 }
 
-const makeRequestDefaults = ({ version, telemetry }: KubeConnectionOptions): RequestDefaults => ({
+const makeRequestDefaults = (
+  { version, telemetry, onServerDate = () => {} }: KubeConnectionOptions,
+): RequestDefaults => ({
+  onServerDate,
   headers: (client, extra) => ({
     'user-agent': `tidegate/${version}`,
     accept: 'application/json',
@@ -88,7 +102,7 @@ const makeRequestDefaults = ({ version, telemetry }: KubeConnectionOptions): Req
 const makeCall = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
   const once = (client: KubernetesClient, call: KubeCall): Effect.Effect<RawAnswer, KubeFault> => {
     const type = call.contentType ?? 'application/json';
-    return exchange(client.dispatcher, {
+    const exchanged = exchange(client.dispatcher, {
       method: call.method,
       origin: client.credentials.server.origin,
       path: urlPath(client.credentials.server, call.path, call.query),
@@ -96,7 +110,14 @@ const makeCall = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       timeoutMs: call.timeoutMs ?? CALL_TIMEOUT_MS,
       ...(call.mayLeave === undefined ? {} : { mayLeave: call.mayLeave }),
-    }).pipe(
+    });
+    return Effect.timed(exchanged).pipe(
+      Effect.map(([duration, answer]) => {
+        const serverMs = Date.parse(answer.date ?? '');
+        const roundTripMs = Duration.toMillis(duration);
+        if (!Number.isNaN(serverMs)) defaults.onServerDate({ serverMs, roundTripMs });
+        return answer;
+      }),
       Effect.tap(({ status }) =>
         Effect.sync(() => defaults.count(client, call.method, `${status}`))
       ),
@@ -107,9 +128,9 @@ const makeCall = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
     Effect.gen(function* () {
       const client = yield* pool.fresh;
       const answer = yield* once(client, call);
-      if (answer.status !== 401) return answerOf(answer);
+      if (answer.status !== 401) return yield* answerOf(answer);
       const renewed = yield* pool.renewed(client);
-      return answerOf(renewed === client ? answer : yield* once(renewed, call));
+      return yield* answerOf(renewed === client ? answer : yield* once(renewed, call));
     });
 };
 

@@ -11,6 +11,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Data, Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
 import { contentFreeProblem } from './content-free-errors.ts';
+import { limitPlugins } from './exec-plugins.ts';
 
 /** The source of the kubeconfig, and its context (default: the current one). */
 export type KubeconfigSource =
@@ -102,7 +103,7 @@ export const readKubeconfig = (
       const config = load(source);
       const problem = problemOf(config, source);
       return problem === undefined
-        ? Effect.succeed(withoutVerificationOnHttp(config))
+        ? Effect.succeed(limitPlugins(withoutVerificationOnHttp(config)))
         : Effect.fail(new KubeconfigUnusable({ why: problem }));
     } catch (cause) {
       return Effect.fail(new KubeconfigUnusable({ why: loadProblem(cause) }));
@@ -154,38 +155,40 @@ const credentialsProblem = (config: KubeConfig, cause: unknown): KubeconfigUnusa
   });
 };
 
+const currentCredentials = async (config: KubeConfig): Promise<Credentials> => {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) {
+    throw new KubeconfigUnusable({ why: 'the current context names no cluster' });
+  }
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  assertPair(options);
+  const { ca, cert, key, servername, rejectUnauthorized } = options;
+  return {
+    server: new URL(cluster.server),
+    proxy: cluster.proxyUrl,
+    tls: {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(servername === undefined ? {} : { servername }),
+      ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+    },
+    headers: headersOf(options),
+  };
+};
+
 /**
  * The current credentials of the context: files are read again, and an exec plugin runs again when
- * its token has expired.
+ * its token has expired. Rejects with a `KubeconfigUnusable`.
  */
-export const readCredentials = (
-  config: KubeConfig,
-): Effect.Effect<Credentials, KubeconfigUnusable> =>
-  Effect.tryPromise({
-    try: async () => {
-      const cluster = config.getCurrentCluster();
-      if (cluster === null) {
-        throw new KubeconfigUnusable({ why: 'the current context names no cluster' });
-      }
-      const options: RequestOptions = {};
-      await config.applyToHTTPSOptions(options);
-      assertPair(options);
-      const { ca, cert, key, servername, rejectUnauthorized } = options;
-      return {
-        server: new URL(cluster.server),
-        proxy: cluster.proxyUrl,
-        tls: {
-          ...(ca === undefined ? {} : { ca }),
-          ...(cert === undefined ? {} : { cert }),
-          ...(key === undefined ? {} : { key }),
-          ...(servername === undefined ? {} : { servername }),
-          ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
-        },
-        headers: headersOf(options),
-      };
-    },
-    catch: (cause) => credentialsProblem(config, cause),
-  });
+export const readCredentials = async (config: KubeConfig): Promise<Credentials> => {
+  try {
+    return await currentCredentials(config);
+  } catch (cause) {
+    throw credentialsProblem(config, cause);
+  }
+};
 
 const printed = (material: unknown): string =>
   Buffer.isBuffer(material) ? material.toString('base64') : JSON.stringify(material ?? null);

@@ -2,25 +2,33 @@
  * The client of the API server: current credentials, and the sockets that were opened with them.
  *
  * Promises: credentials are read again every half minute (the previous ones stay when that fails)
- * and, from scratch, after a 401; new TLS material is used for new connections while requests on
- * old ones finish.
+ * and, from scratch, after a 401; a request waits only briefly for a read, and every read has a
+ * limit, so that a hanging plugin or disk holds up no request that the old ones permit; new TLS
+ * material is used for new connections while requests on old ones finish.
  */
-import { Clock, Effect, type Scope } from 'effect';
+import { Clock, Effect, Fiber, type Scope } from 'effect';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { Telemetry } from '../api/telemetry.ts';
 import { sameJson } from '../domain/json-equality.ts';
+import { PLUGIN_MS_MAX } from './exec-plugins.ts';
 import { NotSent } from './kube-api.ts';
 import {
   type Credentials,
   type KubeconfigSource,
-  type KubeconfigUnusable,
+  KubeconfigUnusable,
   readCredentials,
   readKubeconfig,
+  sentenceOf,
   tlsFingerprint,
 } from './kubeconfig.ts';
+import { limitedRead } from './limited-read.ts';
 
 /** A service account's token is renewed long before it expires. */
 const CREDENTIALS_FRESH_MS = 30_000;
+/** Above the limit of a plugin, whose failure has the better sentence. */
+const READ_MS_MAX = PLUGIN_MS_MAX + 5_000;
+/** How long a request waits for a routine read; a renewal of the lease can afford it. */
+const ROUTINE_WAIT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter than the idle timeout of the API server, so that it never closes a socket in use. */
 const SOCKET_IDLE_MS = 30_000;
@@ -89,29 +97,45 @@ export const makeKubernetesClientPool = (
 ): Effect.Effect<KubernetesClientPool, KubeconfigUnusable, Scope.Scope> =>
   Effect.gen(function* () {
     let config = yield* readKubeconfig(source);
-    let client = reopened(undefined, yield* readCredentials(config), yield* monotonicMs);
+    const read = limitedRead({
+      read: () => readCredentials(config),
+      limitMs: READ_MS_MAX,
+      problemOf: (cause) => cause instanceof KubeconfigUnusable ? cause.why : sentenceOf(cause),
+    }).pipe(Effect.mapError((why) => new KubeconfigUnusable({ why })));
+    let client = reopened(undefined, yield* read, yield* monotonicMs);
     yield* Effect.addFinalizer(() => Effect.promise(() => client.dispatcher.destroy()));
+    const scope = yield* Effect.scope;
     const reread = Effect.gen(function* () {
-      const credentials = yield* readCredentials(config);
+      const credentials = yield* read;
       client = reopened(client, credentials, yield* monotonicMs);
       return client;
     });
-    const kept = ({ why }: KubeconfigUnusable): KubernetesClient => {
-      telemetry.log('warn', 'Cannot reload credentials; the previous ones stay in use', { why });
-      return client;
-    };
+    const routineRead = Effect.catch(Effect.asVoid(reread), ({ why }) =>
+      Effect.sync(() =>
+        telemetry.log('warn', 'Cannot reload credentials; the previous ones stay in use', { why })
+      ));
     const fresh = Effect.gen(function* () {
       const now = yield* monotonicMs;
-      if (now - client.readAtMs < CREDENTIALS_FRESH_MS) return client;
+      if (now - client.readAtMs < CREDENTIALS_FRESH_MS) {
+        return client;
+      }
       client = { ...client, readAtMs: now };
-      return yield* Effect.catch(reread, (problem) => Effect.sync(() => kept(problem)));
+      const reading = yield* Effect.forkIn(routineRead, scope);
+      yield* Effect.timeoutOption(Fiber.join(reading), ROUTINE_WAIT_MS);
+      return client;
     });
     const renewed = (used: KubernetesClient) =>
       Effect.gen(function* () {
-        if (!sameProof(used, client)) return client;
+        if (!sameProof(used, client)) {
+          return client;
+        }
         config = yield* readKubeconfig(source);
         const next = yield* reread;
         return sameProof(used, next) ? used : next;
       });
-    return { fresh, renewed: (used) => Effect.mapError(renewed(used), notSent) };
+    return {
+      fresh,
+      renewed: (used) =>
+        Effect.mapError(renewed(used), notSent),
+    };
   });

@@ -106,9 +106,18 @@ export const OPERATOR_OPTIONS = {
     help: 'Address of the live page of all lifecycles, read-only; :PORT listens on loopback',
     default: '0',
   }),
+  inspectHosts: optional(text('NAMES'), {
+    name: 'inspect-hosts',
+    help: 'Further host names of the live page, with commas; localhost and its address are allowed',
+  }),
+  inspectTokenFile: optional(file, {
+    name: 'inspect-token-file',
+    help:
+      'File with a token that readers of the live page must send (Bearer, or Basic as password)',
+  }),
   recordFile: optional(file, {
     name: 'record',
-    help: 'Record all lifecycles, for "tidegate replay"; the file grows without bound',
+    help: 'Record all lifecycles, for "tidegate replay"; previous files become FILE.1 to FILE.9',
   }),
   writesPerSecond: defaulted(rate, {
     name: 'qps',

@@ -25,6 +25,8 @@ export const POD_OPTIONS = {
   }),
   healthAddress: OPERATOR_OPTIONS.healthAddress,
   inspectAddress: OPERATOR_OPTIONS.inspectAddress,
+  inspectHosts: OPERATOR_OPTIONS.inspectHosts,
+  inspectTokenFile: OPERATOR_OPTIONS.inspectTokenFile,
   recordFile: OPERATOR_OPTIONS.recordFile,
   writesPerSecond: OPERATOR_OPTIONS.writesPerSecond,
   writeBurst: OPERATOR_OPTIONS.writeBurst,

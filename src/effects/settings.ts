@@ -83,6 +83,10 @@ export interface ProcessSettings {
   readonly healthAddress: ListenAddress | undefined;
   /** Undefined: no live page. */
   readonly inspectAddress: ListenAddress | undefined;
+  /** Further host names of the live page, in lower case. */
+  readonly inspectHosts: readonly string[];
+  /** Undefined: the live page needs no token. */
+  readonly inspectTokenFile: string | undefined;
   /** Undefined: nothing is recorded. */
   readonly recordFile: string | undefined;
   readonly writesPerSecond: number;
@@ -106,6 +110,8 @@ export type ProcessOptions =
     | 'metricsAddress'
     | 'healthAddress'
     | 'inspectAddress'
+    | 'inspectHosts'
+    | 'inspectTokenFile'
     | 'recordFile'
     | 'writesPerSecond'
     | 'writeBurst'
@@ -244,6 +250,9 @@ const leaseSettings = (
 const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
   address === 'off' ? undefined : address;
 
+const namesIn = (list = ''): readonly string[] =>
+  list.split(',').map((name) => name.trim().toLowerCase()).filter((name) => name !== '');
+
 /** Process settings from the options of every operator. */
 export const processSettings = (
   options: ProcessOptions,
@@ -259,6 +268,8 @@ export const processSettings = (
       metricsAddress: unlessOff(options.metricsAddress),
       healthAddress: unlessOff(options.healthAddress),
       inspectAddress: unlessOff(options.inspectAddress),
+      inspectHosts: namesIn(options.inspectHosts),
+      inspectTokenFile: options.inspectTokenFile,
       recordFile,
       writesPerSecond,
       writeBurst,

@@ -60,6 +60,9 @@ const OPTIONS = {
   // Each dial is a new connection: a shared one would keep its own backoff and its old key pair.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_retries': 0,
+  // Neither who answers DNS nor a variable decides where and how the session goes.
+  'grpc.service_config_disable_resolution': 1,
+  'grpc.enable_http_proxy': 0,
   'grpc-node.flow_control_window': FLOW_CONTROL_BYTES,
   'grpc.primary_user_agent': 'tidegate',
 };

@@ -1,18 +1,20 @@
 /**
  * The live `Writes`: one token bucket for everything that changes the cluster (DR-36).
  *
- * Promises: writes wait in classes, and a waiting write of a higher class always goes first; within
- * a class they go in the order of arrival; an interrupted write leaves its place; a write that
- * finds its class full is not sent. While the circuit to the API server is open all writes wait;
- * half-open, all but one that probes (DR-37). The gate is asked before waiting (nothing waits in
- * vain), after it, and once more in the step that sends the first byte. Follows Effect's clock.
+ * Promises: writes wait in classes, as `write-queue.ts` orders them; an interrupted write leaves
+ * its place; a write that finds its class full is not sent; all writes of a class honour
+ * Retry-After, except that a 429 holds up no other eviction. While the circuit to the API server is
+ * open all writes wait; half-open, all but one that probes (DR-37). The gate is asked before
+ * waiting (nothing waits in vain), after it, and once more in the step that sends the first byte.
+ * Follows Effect's clock.
  */
 import { Clock, Deferred, Effect, Layer, type Scope } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
 import { ConnectionCircuit, type TrialEnd, type WriteTrial } from './connection-circuit.ts';
-import { KubeApi, type KubeCall, NotSent } from './kube-api.ts';
+import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from './kube-api.ts';
 import { WriteGate } from './write-gate.ts';
-import { NotLeader, WRITE_CLASSES, type WriteClass, type WriteFault, Writes } from './writes.ts';
+import { WriteQueue } from './write-queue.ts';
+import { NotLeader, type WriteClass, type WriteFault, Writes } from './writes.ts';
 
 /** The rate of writes per second, and the burst after an idle time. */
 export interface WriteBudgetOptions {
@@ -25,6 +27,11 @@ export interface WriteBudgetOptions {
 
 /** Callers limit themselves far below it. */
 const WAITING_WRITES_MAX = 20_000;
+
+/** The longest wait that the API server may ask for. */
+const RETRY_AFTER_MS_MAX = 60_000;
+/** How soon to look for a write of a class that is not held. */
+const HELD_LOOK_MS = 100;
 
 const NANOS_PER_MS = 1e6;
 
@@ -56,62 +63,22 @@ const makeBucket = (qps: number, burst: number, startMs: number): Bucket => {
 /** The class was full: the write was not queued. */
 class QueueFull extends NotSent {}
 
-/** A write that waits; called once it has its token. */
-type Waiter = (end: TrialEnd) => void;
-
-/** Waiting writes, most urgent first. */
-interface Queue {
-  readonly add: (writeClass: WriteClass, waiter: Waiter) => boolean;
-  readonly remove: (writeClass: WriteClass, waiter: Waiter) => void;
-  readonly next: () => Waiter | undefined;
-  readonly empty: () => boolean;
+/** The queue for tokens of the write budget. */
+interface TokenQueue {
+  /** Waits for a token. */
+  readonly acquire: (writeClass: WriteClass) => Effect.Effect<TrialEnd, NotSent>;
+  /** The API server asked writes of this class to wait. */
+  readonly hold: (writeClass: WriteClass, untilMs: number) => void;
 }
-
-const makeQueue = (telemetry: Telemetry, waitingMax: number): Queue => {
-  const waiting: Readonly<Record<WriteClass, Set<Waiter>>> = {
-    phase: new Set(),
-    eviction: new Set(),
-    demand: new Set(),
-    request: new Set(),
-    event: new Set(),
-  };
-  const show = (writeClass: WriteClass): void =>
-    telemetry.gauge('tidegate_write_queue_depth', waiting[writeClass].size, { class: writeClass });
-  const remove = (writeClass: WriteClass, waiter: Waiter): void => {
-    if (waiting[writeClass].delete(waiter)) show(writeClass);
-  };
-  return {
-    add: (writeClass, waiter) => {
-      if (waiting[writeClass].size >= waitingMax) return false;
-      waiting[writeClass].add(waiter);
-      show(writeClass);
-      return true;
-    },
-    remove,
-    next: () => {
-      for (const writeClass of WRITE_CLASSES) {
-        for (const waiter of waiting[writeClass]) {
-          remove(writeClass, waiter);
-          return waiter;
-        }
-      }
-      return undefined;
-    },
-    empty: () => WRITE_CLASSES.every((writeClass) => waiting[writeClass].size === 0),
-  };
-};
-
-/** Waits for a token of the write budget. */
-type AcquireToken = (writeClass: WriteClass) => Effect.Effect<TrialEnd, NotSent>;
 
 const makeTokenQueue = (
   { qps, burst, telemetry, waitingMax = WAITING_WRITES_MAX }: WriteBudgetOptions,
   isOpen: () => boolean,
   scope: Scope.Scope,
-): Effect.Effect<AcquireToken> =>
-  Effect.map(monotonicMs, (startMs): AcquireToken => {
+): Effect.Effect<TokenQueue> =>
+  Effect.map(monotonicMs, (startMs): TokenQueue => {
     const bucket = makeBucket(qps, burst, startMs);
-    const queue = makeQueue(telemetry, waitingMax);
+    const queue = new WriteQueue(telemetry, waitingMax);
     const circuit = new ConnectionCircuit();
     let dispensing = false;
     /** Writes that the gate refuses leave the queue. */
@@ -120,25 +87,35 @@ const makeTokenQueue = (
     /** Hands out tokens while any write waits, then ends. */
     const dispense = Effect.gen(function* () {
       while (true) {
-        if (queue.empty()) {
+        if (queue.isEmpty) {
           dispensing = false;
           return;
         }
         const nowMs = yield* monotonicMs;
-        const waitMs = take(nowMs);
+        // A write of another class may come while all others are held.
+        const heldMs = isOpen() ? Math.min(queue.allHeldMs(nowMs), HELD_LOOK_MS) : 0;
+        const waitMs = heldMs || take(nowMs);
         if (waitMs > 0) yield* Effect.sleep(waitMs);
-        else queue.next()?.(circuit.admit(nowMs));
+        else queue.next(nowMs, isOpen())?.(circuit.admit(nowMs));
       }
-    });
+    }).pipe(
+      // A defect would leave every write waiting: the next one starts over.
+      Effect.onError(() =>
+        Effect.sync(() => {
+          dispensing = false;
+        })
+      ),
+    );
     const startDispensing = Effect.suspend(() => {
       if (dispensing) return Effect.void;
       dispensing = true;
       return Effect.asVoid(Effect.forkIn(dispense, scope));
     });
-    return (writeClass) =>
+    const acquire = (writeClass: WriteClass) =>
       Effect.gen(function* () {
         const nowMs = yield* monotonicMs;
-        if (!dispensing && take(nowMs) === 0) return circuit.admit(nowMs);
+        const isHeld = isOpen() && queue.heldMs(writeClass, nowMs) > 0;
+        if (!dispensing && !isHeld && take(nowMs) === 0) return circuit.admit(nowMs);
         const token = Deferred.makeUnsafe<TrialEnd>();
         const waiter = (end: TrialEnd) => void Deferred.doneUnsafe(token, Effect.succeed(end));
         if (!queue.add(writeClass, waiter)) {
@@ -151,7 +128,18 @@ const makeTokenQueue = (
           Effect.sync(() => queue.remove(writeClass, waiter)),
         );
       });
+    return { acquire, hold: (writeClass, untilMs) => queue.hold(writeClass, untilMs) };
   });
+
+/**
+ * How long writes of a class have to wait after an answer. A 429 to an eviction is the answer of a
+ * budget, or of the API server to this pod: the eviction itself waits for it.
+ */
+const holdMsOf = (writeClass: WriteClass, answer: KubeAnswer): number => {
+  const { status, retryAfterSeconds = 0 } = answer;
+  const asksToWait = status >= 500 || (status === 429 && writeClass !== 'eviction');
+  return asksToWait ? Math.min(retryAfterSeconds * 1000, RETRY_AFTER_MS_MAX) : 0;
+};
 
 /** The outcome of a write, as its metric label. */
 const outcomeOf = (fault: WriteFault): string => {
@@ -165,7 +153,7 @@ const makeWrites = (options: WriteBudgetOptions) =>
     const api = yield* KubeApi;
     const gate = yield* WriteGate;
     const isOpen = () => gate.permit()._tag === 'Open';
-    const acquireToken = yield* makeTokenQueue(options, isOpen, yield* Effect.scope);
+    const tokens = yield* makeTokenQueue(options, isOpen, yield* Effect.scope);
     const { telemetry } = options;
     const permitted = Effect.suspend(() => {
       const permit = gate.permit();
@@ -193,14 +181,20 @@ const makeWrites = (options: WriteBudgetOptions) =>
       Effect.sync(() =>
         telemetry.count('tidegate_writes_total', 1, { class: writeClass, outcome })
       );
+    const honourRetryAfter = (writeClass: WriteClass, answer: KubeAnswer) =>
+      Effect.map(monotonicMs, (nowMs) => {
+        const holdMs = holdMsOf(writeClass, answer);
+        if (holdMs > 0) tokens.hold(writeClass, nowMs + holdMs);
+      });
     const send = (writeClass: WriteClass, call: KubeCall) =>
       Effect.gen(function* () {
         yield* permitted;
         const askedAtMs = yield* monotonicMs;
-        const onEnd = yield* acquireToken(writeClass);
+        const onEnd = yield* tokens.acquire(writeClass);
         const waitedMs = (yield* monotonicMs) - askedAtMs;
         telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
         return yield* Effect.andThen(permitted, tried(call, onEnd)).pipe(
+          Effect.tap((answer) => honourRetryAfter(writeClass, answer)),
           // A write withheld at the last moment was refused by the gate, not by the network.
           Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),
         );

@@ -3,7 +3,7 @@
  * gate that is open only while this process holds the lease.
  *
  * Promises: a write waits for the budget first and passes the gate last, right before it is sent; a
- * higher class never waits behind a lower one; lease calls bypass it.
+ * higher class goes first, above a floor of each lower one; lease calls bypass it.
  */
 import { Context, Data, type Effect } from 'effect';
 import type { KubeAnswer, KubeCall, KubeFault } from './kube-api.ts';

@@ -247,7 +247,6 @@ export const fleetSession = setup({
         streaming: {
           description: 'The Hello is acknowledged: roll-ups are sent, machine updates received.',
           entry: 'publishOpened',
-          exit: 'publishStreamEnded',
           type: 'parallel',
           states: {
             rollup: {

@@ -3,8 +3,9 @@
  *
  * Promises: a watch starts only from a resourceVersion of a complete list or a watch; a closed
  * watch resumes without a list; only an expired resourceVersion or a request of a reader leads to a
- * list, at once unless the one before led nowhere; silence longer than the idle deadline is a
- * fault; every retry has backoff with full jitter, cut short when the API server answers another
+ * list, at once unless the one before led nowhere; an expired continue token leads to one list
+ * without pages, and its failure to pages again; silence longer than the idle deadline is a fault;
+ * every retry has backoff with full jitter, cut short when the API server answers another
  * collection, and only a watch that delivered something resets the backoff. Objects bypass the
  * statechart.
  */
@@ -38,7 +39,7 @@ export interface ListWatchContext extends ListWatchInput {
   readonly received: boolean;
   /** The last watch ended with a 410, and none has received anything since. */
   readonly expired: boolean;
-  /** False after pages that took longer than the continue token lives. */
+  /** False for one list after pages that took longer than the continue token lives. */
   readonly paged: boolean;
   /** The delay that the server requested. */
   readonly retryAfterMs: number;
@@ -69,6 +70,11 @@ const failureOf = (outcome: ListOutcome | WatchEnding): Failure =>
 
 const failing = ({ event }: { event: { output: ListOutcome | WatchEnding } }): Failure =>
   failureOf(event.output);
+
+const LIST_FAILED = [
+  { type: 'setFailure', params: failing },
+  { type: 'setPaging', params: failing },
+] as const;
 
 /** Resumes the watch, or lists where no resourceVersion is known. */
 const RETRY_NOW = [
@@ -109,8 +115,10 @@ export const listWatch = setup({
     })),
     clearResourceVersion: assign({ resourceVersion: null }),
     setExpired: assign({ expired: true }),
-    /** Do not page again after the continue token expired. */
-    askForWhole: assign({ paged: false }),
+    /** The next list has no pages after the continue token expired, and only that one. */
+    setPaging: assign(({ context }, { _tag }: Failure) => ({
+      paged: _tag !== 'Expired' || !context.paged,
+    })),
     setResourceVersion: assign((_, outcome: ListOutcome) =>
       outcome._tag === 'Listed'
         ? { resourceVersion: outcome.resourceVersion, paged: true, problem: '' }
@@ -173,16 +181,11 @@ export const listWatch = setup({
             ],
           },
           {
-            guard: { type: 'expired', params: ({ event }) => event.output },
-            target: 'backingOff',
-            actions: [{ type: 'setFailure', params: failing }, 'askForWhole'],
-          },
-          {
             guard: { type: 'refused', params: ({ event }) => event.output },
             target: 'refused',
-            actions: { type: 'setFailure', params: failing },
+            actions: LIST_FAILED,
           },
-          { target: 'backingOff', actions: { type: 'setFailure', params: failing } },
+          { target: 'backingOff', actions: LIST_FAILED },
         ],
       },
     },

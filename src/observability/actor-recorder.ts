@@ -28,12 +28,14 @@ export interface RecordingOptions {
 /** The content and the file. */
 export interface RecorderOptions extends RecordingOptions {
   readonly file: string;
+  /** Called once when the recording ends early, with one sentence. */
+  readonly onFailure: (problem: string) => void;
 }
 
 /** A running recording. */
 export interface ActorRecorder {
   readonly observe: Inspector;
-  /** Resolves when everything is in the file; rejects when it could not be written. */
+  /** Resolves when everything is in the file, or it could not be written. */
   readonly close: () => Promise<void>;
 }
 
@@ -77,6 +79,13 @@ const recordingError = (file: string, cause: unknown, remedy = ''): Error => {
   return new Error(`Cannot record to "${file}": ${why}${remedy}`, { cause });
 };
 
+const headOf = ({ title, time }: Pick<RecordingOptions, 'title' | 'time'>): RecordHead => ({
+  recording: 'tidegate',
+  format: 1,
+  title,
+  startedMs: time.now(),
+});
+
 /** Begins a recording in an open file. */
 export const recordInto = (
   disk: LineFile,
@@ -107,7 +116,7 @@ export const recordInto = (
     lost = 0;
     write(transition);
   };
-  write({ recording: 'tidegate', format: 1, title, startedMs: time.now() });
+  write(headOf({ title, time }));
   return {
     observe: ({ id, event, snapshot }) => {
       if (!kinds.has(kindInId(id))) return;
@@ -121,19 +130,15 @@ export const recordInto = (
   };
 };
 
-/** Begins a recording; it and its end reject when the file cannot be written. */
+/** Begins a recording; rejects when the file cannot be opened. */
 export const startActorRecorder = async (
-  { file, ...options }: RecorderOptions,
+  { file, onFailure, ...options }: RecorderOptions,
 ): Promise<ActorRecorder> => {
-  const disk = await openLineFile(file).catch((cause: unknown) => {
+  const disk = await openLineFile(file, {
+    onFailure: (cause) => onFailure(recordingError(file, cause).message),
+    firstLine: () => recordText(headOf(options)),
+  }).catch((cause: unknown) => {
     throw recordingError(file, cause, '; use a writable file for --record');
   });
-  const { observe, close } = recordInto(disk, options);
-  return {
-    observe,
-    close: () =>
-      close().catch((cause: unknown) => {
-        throw recordingError(file, cause);
-      }),
-  };
+  return recordInto(disk, options);
 };

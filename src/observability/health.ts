@@ -1,7 +1,8 @@
 /**
  * Health checks and their answers.
  *
- * Promises: live means that the event loop responds and no root actor has crashed; ready means that
+ * Promises: live means that the event loop responds, timers, streams and effects make progress, no
+ * root actor has crashed, no stream had a defect, and a leader renews its lease; ready means that
  * this process can do its work as leader or standby; a failure names the check and the cause.
  */
 

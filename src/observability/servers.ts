@@ -67,7 +67,9 @@ const healthRoutes = (health: HealthChecks): Routes => ({
 });
 
 const answer = async (routes: Routes, request: IncomingMessage): Promise<Answer> => {
-  const url = new URL(request.url ?? '/', 'http://localhost');
+  const path = request.url ?? '/';
+  if (!URL.canParse(path, 'http://localhost')) return plain(400, 'Bad request\n');
+  const url = new URL(path, 'http://localhost');
   const route = Object.hasOwn(routes, url.pathname) ? routes[url.pathname] : undefined;
   if (route === undefined) return plain(404, `Try ${Object.keys(routes).join(', ')}\n`);
   if (request.method !== 'GET' && request.method !== 'HEAD') return plain(405, 'Use GET\n');

@@ -4,22 +4,38 @@
  * Promises: never two works of one key at a time; a value that comes while its key is busy or
  * waits replaces the one that waits, so the last value of a burst is always worked on; keys take
  * turns in the order of arrival; what is kept is one value per key that is busy or waits,
- * and an entry leaves when its key goes idle.
+ * and an entry leaves when its key goes idle; a task that throws ends only itself, so one defect
+ * never stops the work on other values.
  */
-import { from, Observable, type ObservableInput, type OperatorFunction, Subscription } from 'rxjs';
+import { defer, Observable, type ObservableInput, type OperatorFunction, Subscription } from 'rxjs';
 
 /** How to key and process values. */
 export interface LatestPerKeyOptions<Value, Result> {
   readonly key: (value: Value) => string;
   /** Concurrent keys. */
   readonly concurrency: number;
-  /** The task of a key; it is over when this completes. An error ends the whole stream. */
+  /** The task of a key; it is over when this completes or fails. */
   readonly work: (value: Value) => ObservableInput<Result>;
+  /** Called when `key` or `work` throws, or the task fails; the value counts as done. */
+  readonly onDefect: (cause: unknown, value: Value) => void;
 }
+
+/** The key of a value, or undefined when reading it throws. */
+const keyIn = <Value>(
+  value: Value,
+  { key, onDefect }: Pick<LatestPerKeyOptions<Value, unknown>, 'key' | 'onDefect'>,
+): string | undefined => {
+  try {
+    return key(value);
+  } catch (cause) {
+    onDefect(cause, value);
+    return undefined;
+  }
+};
 
 /** Emits results as they arrive; completes when the source has and all tasks are done. */
 export const latestPerKey = <Value, Result>(
-  { key, concurrency, work }: LatestPerKeyOptions<Value, Result>,
+  { key, concurrency, work, onDefect }: LatestPerKeyOptions<Value, Result>,
 ): OperatorFunction<Value, Result> =>
 (source) =>
   new Observable<Result>((subscriber) => {
@@ -45,9 +61,12 @@ export const latestPerKey = <Value, Result>(
     const startTask = (name: string, value: Value): void => {
       let done = false;
       busy.add(name);
-      const task = from(work(value)).subscribe({
+      const task = defer(() => work(value)).subscribe({
         next: (result) => subscriber.next(result),
-        error: (error) => subscriber.error(error),
+        error: (cause) => {
+          done = true;
+          onDefect(cause, value);
+        },
         complete: () => {
           done = true;
         },
@@ -77,7 +96,8 @@ export const latestPerKey = <Value, Result>(
     subscriber.add(
       source.subscribe({
         next: (value) => {
-          const name = key(value);
+          const name = keyIn(value, { key, onDefect });
+          if (name === undefined) return;
           if (busy.has(name)) behind.set(name, value);
           else waiting.set(name, value);
           startTasks();

@@ -2,12 +2,13 @@
  * The live page: an HTTP server that shows the actors of this process.
  *
  * Promises: read-only; a defect in it breaks a page and never the process; serves only content of
- * this program, under a strict CSP; pages of other sites cannot read it, because a request must
- * name the host that it reached; closing does not wait for clients.
+ * this program, under a strict CSP, to readers that `page-access.ts` admits; one peer cannot take
+ * the places of all others; a refused request is no error; closing does not wait for clients.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ActorBoard } from '../api/actor-board.ts';
 import type { Time } from '../domain/time.ts';
+import { type PageAccess, pageRefusal } from './page-access.ts';
 import { type FeedMessage, type FeedReader, startActorFeed, startBoardFeed } from './live-feed.ts';
 
 /** The listen address; an empty host is loopback. */
@@ -33,6 +34,8 @@ export interface InspectionOptions {
   readonly board: ActorBoard;
   readonly time: Pick<Time, 'now' | 'schedule'>;
   readonly files: PageFiles;
+  /** Further names and the token of the page. */
+  readonly access: Omit<PageAccess, 'host'>;
   /** Called when a browser opens the page, with the number of open pages. */
   readonly onOpened?: (pages: number) => void;
   /** Called when rendering fails by a defect. */
@@ -48,7 +51,14 @@ export interface InspectionServer {
 const LOOPBACK = '127.0.0.1';
 /** The clock of the page, and its sign of life. */
 const TICK_MS = 1000;
-const PAGES_MAX = 32;
+/** A page has one stream, and another for its selected actor. */
+const STREAMS_MAX = 64;
+/** A tunnel makes all its readers one peer; nobody may take the places of all others. */
+const PEER_STREAMS_MAX = 16;
+const CONNECTIONS_MAX = 256;
+const PEER_CONNECTIONS_MAX = 64;
+/** The time limit of a slow or silent client. */
+const CLIENT_TIMEOUT_MS = 10_000;
 
 const HEADERS = {
   'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'self'; " +
@@ -64,10 +74,15 @@ const HEADERS = {
 const answer = (
   response: ServerResponse,
   status: number,
-  { type, body }: { readonly type: string; readonly body: string },
+  { type, body, headers = {} }: {
+    readonly type: string;
+    readonly body: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
 ): void => {
   response.writeHead(status, {
     ...HEADERS,
+    ...headers,
     'content-type': `${type}; charset=utf-8`,
     'content-length': Buffer.byteLength(body),
   });
@@ -76,16 +91,6 @@ const answer = (
 
 const plain = (response: ServerResponse, status: number, body: string): void =>
   answer(response, status, { type: 'text/plain', body });
-
-/** `[::1]:8772` → `::1`; the requested host without its port. */
-const hostIn = (header: string | undefined): string =>
-  (header ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
-
-const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', LOOPBACK, '::1']);
-
-/** Rejects foreign names that resolve to this machine (DNS rebinding). */
-const isMeant = (request: IncomingMessage, { host }: InspectAddress): boolean =>
-  !LOOPBACK_NAMES.has(host) || LOOPBACK_NAMES.has(hostIn(request.headers.host));
 
 const fileAt = (
   { html, script, style, catalogue, charts }: PageFiles,
@@ -163,21 +168,45 @@ interface OpenStreams {
   readonly boards: Set<ServerResponse>;
 }
 
+const streamsOf = ({ socket }: IncomingMessage, all: ReadonlySet<ServerResponse>): number =>
+  [...all].filter(({ req }) => req.socket.remoteAddress === socket.remoteAddress).length;
+
+/** Closes connections of a peer that holds too many. */
+const limitConnections = (server: Server): void => {
+  const perPeer = new Map<string, number>();
+  server.maxConnections = CONNECTIONS_MAX;
+  server.headersTimeout = CLIENT_TIMEOUT_MS;
+  server.requestTimeout = CLIENT_TIMEOUT_MS;
+  server.on('connection', (socket) => {
+    const peer = socket.remoteAddress ?? '';
+    const held = (perPeer.get(peer) ?? 0) + 1;
+    perPeer.set(peer, held);
+    socket.once('close', () => {
+      const left = (perPeer.get(peer) ?? 1) - 1;
+      if (left > 0) perPeer.set(peer, left);
+      else perPeer.delete(peer);
+    });
+    if (held > PEER_CONNECTIONS_MAX) socket.destroy();
+  });
+};
+
 const serve = (
   options: InspectionOptions,
   { all, boards }: OpenStreams,
 ): (request: IncomingMessage, response: ServerResponse) => void =>
 (request, response) => {
-  const url = new URL(request.url ?? '/', 'http://localhost');
-  if (!isMeant(request, options.address)) {
-    return plain(response, 403, 'Open this page as http://localhost or http://127.0.0.1\n');
+  const refusal = pageRefusal(request, { ...options.access, host: options.address.host });
+  if (refusal !== undefined) {
+    const { status, text, headers } = refusal;
+    return answer(response, status, { type: 'text/plain', body: text, headers });
   }
+  const url = new URL(request.url ?? '/', 'http://localhost');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return plain(response, 405, 'This page is read-only: use GET\n');
   }
   if (url.pathname === '/live') {
-    if (all.size >= PAGES_MAX) {
-      return plain(response, 503, `${PAGES_MAX} pages are open: close one\n`);
+    if (all.size >= STREAMS_MAX || streamsOf(request, all) >= PEER_STREAMS_MAX) {
+      return plain(response, 503, 'Too many pages are open: close one\n');
     }
     const actor = url.searchParams.get('actor') ?? undefined;
     for (const streams of actor === undefined ? [all, boards] : [all]) {
@@ -214,6 +243,7 @@ export const startInspectionServer = (
       refuse(options, response, cause);
     }
   });
+  limitConnections(server);
   return new Promise((resolve, reject) => {
     server.once('error', ({ message }) => {
       const where = `${host}:${options.address.port}`;

@@ -15,6 +15,10 @@ import { actorCrowd } from '../support/page/actor-crowd.ts';
 import { endChild } from './bench-process.ts';
 import { sum } from './measurement.ts';
 
+const fail = (problem: string): void => {
+  throw new Error(problem);
+};
+
 const ACTORS = 2_000;
 const EVENTS = 500;
 const SLICES = 300;
@@ -51,7 +55,13 @@ const processorUs = (): number => {
 export const eventCosts = async (): Promise<EventCosts> => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-bench-'));
   const file = join(folder, 'recording.jsonl');
-  const recorder = await startActorRecorder({ file, title: 'bench', time: realTime, kinds: KINDS });
+  const recorder = await startActorRecorder({
+    file,
+    onFailure: fail,
+    title: 'bench',
+    time: realTime,
+    kinds: KINDS,
+  });
   const crowds = {
     alone: await actorCrowd(ACTORS, false),
     recorded: await actorCrowd(ACTORS, false, [recorder.observe]),

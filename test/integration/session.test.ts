@@ -17,8 +17,8 @@ import type { ShardEvent } from '../../src/domain/frames.ts';
 import { clusterId, instructionId } from '../../src/domain/ids.ts';
 import {
   type CredentialFiles,
+  credentialReader,
   Credentials,
-  readCredentials,
 } from '../../src/effects/credentials.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { shardCallsLayer } from '../../src/effects/shard-call.ts';
@@ -44,8 +44,9 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
   const counted = Effect.tap(Effect.sync(() => {
     readings += 1;
   }));
+  const read = credentialReader();
   const credentials = Layer.succeed(Credentials, {
-    read: (files, cluster) => readCredentials(files, cluster).pipe(counted),
+    read: (files, cluster) => read(files, cluster).pipe(counted),
   });
   const runtime = ManagedRuntime.make(Layer.merge(shardCallsLayer, credentials));
   const environment = makeActorEnvironment({

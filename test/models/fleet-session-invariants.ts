@@ -41,7 +41,7 @@ const ending = (line: Line, leaves = true): readonly Line[] => {
   const left = leaves ? [ENDED] : [];
   const inside = (line.from ?? ['connected']).filter((state) => state.startsWith('connected'));
   return [
-    { ...line, from: [STREAMING], does: [ENDED, ...left, ...does] },
+    { ...line, from: [STREAMING], does: [...left, ...does] },
     { ...line, from: inside, does: [...left, ...does] },
     line,
   ];

@@ -48,6 +48,8 @@ export interface SiteOptions {
   readonly fleetTiming?: Partial<FleetTiming>;
   /** False: no machine joins, only its frames are sent. */
   readonly makesNodes?: boolean;
+  /** The maximum latency of one way to the API server without a fault. */
+  readonly latencyMs?: number;
 }
 
 /** Requests to the API server by other clients. */

@@ -22,6 +22,7 @@ const HELP = `npm run simulate -- [options]: runs worlds and scenarios on simula
   --no-shrink         does not shrink failing plans
   --until-broken      stops at the first world that breaks an invariant
   --scenario NAME     runs a named scenario; an unknown name lists them
+  --timing S          with latencies and a lease that are drawn from this seed
   --scenarios         runs all of them, and prints a table
   --small             skips those with thousands of pods
   --log               prints the whole log instead of a summary
@@ -40,6 +41,7 @@ const { values } = parseArgs({
     'no-shrink': { type: 'boolean', default: false },
     'until-broken': { type: 'boolean', default: false },
     scenario: { type: 'string' },
+    timing: { type: 'string' },
     scenarios: { type: 'boolean', default: false },
     small: { type: 'boolean', default: false },
     digests: { type: 'boolean', default: false },
@@ -108,7 +110,8 @@ const seekAll = (seeds: number): number => {
 const runNamed = async (): Promise<number> => {
   const { printScenarios } = await import('./scenarios/printer.ts');
   const { scenario, log, small, digests } = values;
-  return await printScenarios(scenario, { log, small, digests, print });
+  const timing = values.timing === undefined ? undefined : Number(values.timing);
+  return await printScenarios(scenario, { log, small, digests, timing, print });
 };
 
 const perform = async (): Promise<number> => {

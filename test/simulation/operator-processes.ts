@@ -84,6 +84,12 @@ export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDIN
     trouble((forMs ?? 0) + TAKEOVER_MS);
     if (forMs !== undefined) time.schedule(forMs, start);
   };
+  const cutOff = (process: SimulatedProcess | undefined, forMs: number): void => {
+    if (process === undefined) return;
+    log.note(`${process.identity} is cut off`);
+    process.api.cutOff(true);
+    time.schedule(forMs, () => process.api.cutOff(false));
+  };
   return {
     start,
     leader,
@@ -112,13 +118,18 @@ export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDIN
       leave(process);
       await process.stop();
     },
+    /** Cuts the leader off from the API server for `forMs`. */
+    cutOffLeader: (forMs: number): void => cutOff(leader(), forMs),
     /** Cuts a standby off from the API server for `forMs`. */
-    cutOffStandby: (forMs: number): void => {
-      const standby = processes.find((process) => process !== leader());
-      if (standby === undefined) return;
-      log.note(`${standby.identity} is cut off`);
-      standby.api.cutOff(true);
-      time.schedule(forMs, () => standby.api.cutOff(false));
+    cutOffStandby: (forMs: number): void =>
+      cutOff(processes.find((process) => process !== leader()), forMs),
+    /** Delays the frames between the leader and the shard until `forMs` are over. */
+    holdFrames: (forMs: number): void => {
+      const process = leader();
+      if (process === undefined) return;
+      log.note(`the frames of ${process.identity} are held`);
+      process.shard.hold();
+      time.schedule(forMs, process.shard.letThrough);
     },
     /** Freezes the leader for `forMs`. */
     freeze: (forMs: number): void => {

@@ -6,6 +6,7 @@ import { budgetPath, machineRequest, workloadPath } from './app-objects.ts';
 import { type EmbeddedSite, REQUESTS } from './embedded-site.ts';
 import { nameOf } from './invariant.ts';
 import { isCordoned, isDraining, ownersOf } from './node-annotations.ts';
+import { playNetwork } from './network-scenes.ts';
 import { TAKEOVER_MS } from './operator-processes.ts';
 import { CLUSTER } from './simulated-process.ts';
 import { playMachines } from './machine-scenes.ts';
@@ -16,6 +17,10 @@ export interface WorldControls {
   readonly crash: (forMs: number) => void;
   readonly replace: () => void;
   readonly freeze: (forMs: number) => void;
+  /** Cuts the leader off from the API server. */
+  readonly cutOffLeader: (forMs: number) => void;
+  /** Delays the frames between the leader and the shard. */
+  readonly holdFrames: (forMs: number) => void;
   /** Cuts a standby off from the API server. */
   readonly cutOffStandby: (forMs: number) => void;
   readonly weather: (change: Partial<Weather>, forMs: number) => void;
@@ -249,6 +254,7 @@ export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldContr
   const handlers = [
     playPerson(site, plan, hand),
     playFleet(site, hand),
+    playNetwork(site, hand),
     playMachines(site, hand.schedule),
     playFault(site, hand),
   ];

@@ -2,7 +2,7 @@
  * Planted bugs, each a patch in `planted/`, and how soon worlds find them.
  *
  * Promises: a patch is applied to a copy of the tree, never to the tree; a bug counts as found when
- * a world of the patched copy breaks an invariant.
+ * a world of the patched copy breaks an invariant: the one that the head of the patch names.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -37,6 +37,12 @@ export const plantedBugs = (): readonly string[] =>
   readdirSync(PATCHES).filter((name) => name.endsWith('.patch')).toSorted()
     .map((name) => name.slice(0, -'.patch'.length));
 
+const BREAKS = /^Breaks "(.+)"\.$/m;
+
+/** The invariant that a planted bug breaks; '' for any. */
+export const brokenBy = (name: string): string =>
+  BREAKS.exec(readFileSync(join(PATCHES, `${name}.patch`), 'utf8'))?.[1] ?? '';
+
 /** Runs up to `seeds` worlds with the bug, until one breaks an invariant. */
 export const seekPlanted = (name: string, seeds: number): PlantedReport => {
   const patch = join(PATCHES, `${name}.patch`);
@@ -55,7 +61,12 @@ export const seekPlanted = (name: string, seeds: number): PlantedReport => {
     ], { cwd: copy, encoding: 'utf8' });
     const output = `${run.stdout}${run.stderr}`.trim();
     const why = readFileSync(patch, 'utf8').split('\n')[0] ?? '';
-    return { name, why, found: run.status === 1 && output.includes('the invariant "'), output };
+    return {
+      name,
+      why,
+      found: run.status === 1 && output.includes(`the invariant "${brokenBy(name)}`),
+      output,
+    };
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

@@ -34,19 +34,47 @@ export interface ShardLine {
   readonly layer: Layer.Layer<ShardCalls>;
   /** The process died: its connections are closed from this side. */
   readonly hangUp: () => void;
+  /** From now on frames and ends wait, in both directions. */
+  readonly hold: () => void;
+  /** Everything that waited arrives, in order. */
+  readonly letThrough: () => void;
 }
 
 const LAG_MS_MAX = 20;
 
+/** The inputs, and the link of the process. */
+interface LinkOptions extends ShardLineOptions {
+  readonly link: Pick<ReturnType<typeof partition>, 'pass'>;
+}
+
 /** Runs actions in sequence, each after a delay, and `apartMs` after the one before. */
 const inOrder = (
-  { world, chance }: ShardLineOptions,
+  { world, chance, link }: LinkOptions,
   apartMs: () => number = () => 0,
 ) => {
   let dueMs = 0;
   return (act: () => void): void => {
     dueMs = Math.max(dueMs + apartMs(), world.monotonic() + chance.int(1, LAG_MS_MAX));
-    world.schedule(dueMs - world.monotonic(), act);
+    world.schedule(dueMs - world.monotonic(), () => link.pass(act));
+  };
+};
+
+/** Actions that a partition delays. */
+const partition = () => {
+  let waiting: (() => void)[] | undefined;
+  return {
+    pass: (act: () => void): void => {
+      if (waiting === undefined) act();
+      else waiting.push(act);
+    },
+    hold: (): void => {
+      waiting ??= [];
+    },
+    letThrough: (): void => {
+      const held = waiting ?? [];
+      waiting = undefined;
+      for (const act of held) act();
+    },
   };
 };
 
@@ -56,7 +84,7 @@ interface Connection {
   readonly close: () => void;
 }
 
-const connect = (parts: ShardLineOptions, receive: (frame: Uint8Array) => void): Connection => {
+const connect = (parts: LinkOptions, receive: (frame: Uint8Array) => void): Connection => {
   const { line, script, delivered, received } = parts;
   const ended = Deferred.makeUnsafe<SessionEnding>();
   const toShard = inOrder(parts);
@@ -108,7 +136,9 @@ const connect = (parts: ShardLineOptions, receive: (frame: Uint8Array) => void):
 };
 
 /** A line of one process. */
-export const shardLine = (parts: ShardLineOptions): ShardLine => {
+export const shardLine = (options: ShardLineOptions): ShardLine => {
+  const link = partition();
+  const parts: LinkOptions = { ...options, link };
   const { line, script, chance } = parts;
   const connections = new Set<Connection>();
   const layer = Layer.succeed(ShardCalls, {
@@ -139,6 +169,8 @@ export const shardLine = (parts: ShardLineOptions): ShardLine => {
   });
   return {
     layer,
+    hold: link.hold,
+    letThrough: link.letThrough,
     hangUp: () => {
       for (const { close } of connections) close();
     },

@@ -32,7 +32,7 @@ import {
 } from './api-line.ts';
 import { type Chance, chanceOf, derived } from './chance.ts';
 import { type ProcessLine, processLine } from './process-line.ts';
-import { shardLine } from './shard-line.ts';
+import { type ShardLine, shardLine } from './shard-line.ts';
 
 export const CLUSTER = 'simulated';
 export const NAMESPACE = 'tidegate-system';
@@ -87,6 +87,7 @@ export interface SimulatedProcess {
   readonly identity: string;
   readonly line: ProcessLine;
   readonly api: ApiLine;
+  readonly shard: Pick<ShardLine, 'hold' | 'letThrough'>;
   readonly startedMs: number;
   /** As by SIGKILL. */
   readonly crash: () => void;
@@ -199,6 +200,7 @@ export const startProcess = (
     identity,
     line,
     api,
+    shard,
     startedMs: time.monotonic(),
     crash,
     stop: async () => {

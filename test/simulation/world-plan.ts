@@ -6,6 +6,7 @@
  * candidates, so a plan stays executable when steps are removed.
  */
 import { type Chance, chanceOf, derived } from './chance.ts';
+import { type NetworkAct, networkScenes } from './network-scenes.ts';
 
 /** A workload with its budget. */
 export interface AppPlan {
@@ -28,6 +29,7 @@ export interface BudgetPlan {
 
 /** One step. `pick` selects the target, `forMs` is the duration. */
 export type Act =
+  | NetworkAct
   | {
     readonly _tag: 'Reclaim';
     readonly pick: number;
@@ -83,6 +85,8 @@ export interface WorldPlan {
   /** The initial number of wanted machines, and so nodes. */
   readonly nodes: number;
   readonly standby: boolean;
+  /** The maximum latency of one way to the API server without a fault, in milliseconds. */
+  readonly latencyMs: number;
   /** Whether processes also write the requests of pods. */
   readonly withPods: boolean;
   /** The provider's own drain. */
@@ -93,6 +97,8 @@ export interface WorldPlan {
   readonly leftObjects: readonly string[];
 }
 
+/** In one zone, across zones, and a busy API server. */
+const LATENCIES_MS = [15, 15, 50, 200] as const;
 /** From the first step to the last. */
 const ACTIVE_MS = 480_000;
 const NODES = [20, 26] as const;
@@ -287,18 +293,24 @@ const ofAge = (left: Scene, right: Scene): number => left.atMs - right.atMs;
 export const worldPlan = (seed: number): WorldPlan => {
   const chance = chanceOf(derived(seed, 1));
   const ofPods = chanceOf(derived(seed, 5));
+  const ofNetwork = chanceOf(derived(seed, 9));
   const unusual = chanceOf(derived(seed, 6));
   const plan = {
     seed,
     nodes: chance.int(...NODES),
     standby: chance.happens(0.4),
+    latencyMs: ofNetwork.pick(LATENCIES_MS),
     providerDrainMs: chance.pick([30_000, 120_000, 900_000, 900_000]),
     apps: apps(chance),
     leftObjects: unusual.happens(0.3) ? ['gone-1', 'm-000002'] : [],
   };
   const ordinary = scenes(chance);
   const withPods = ofPods.happens(0.5);
-  const unseen = withPods ? unseenRollout(ofPods, plan.standby) : [];
-  const all = [...ordinary, ...unseen, ...unusualScenes(unusual)];
+  const all = [
+    ...ordinary,
+    ...(withPods ? unseenRollout(ofPods, plan.standby) : []),
+    ...unusualScenes(unusual),
+    ...networkScenes(ofNetwork, withPods),
+  ];
   return { ...plan, withPods, scenes: all.toSorted(ofAge) };
 };

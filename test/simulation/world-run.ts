@@ -21,14 +21,7 @@ import { ORDINARY_FLAGS } from './simulated-process.ts';
 import { leaveObjects } from './machine-scenes.ts';
 import { planRunner, runningMachines, sceneText, type WorldControls } from './plan-runner.ts';
 import type { WorldPlan } from './world-plan.ts';
-import {
-  type Breach,
-  CALM_MS,
-  FAIR,
-  REST_MS_MAX,
-  type WorldState,
-  worldState,
-} from './world-state.ts';
+import { type Breach, CALM_MS, REST_MS_MAX, type WorldState, worldState } from './world-state.ts';
 
 /** The result of a world. */
 export interface WorldReport {
@@ -99,11 +92,13 @@ const stagehand = (
   state: WorldState,
   processes: ReturnType<typeof operatorProcesses>,
 ): WorldControls => {
-  const { time, weather, trouble, cordonedByPerson } = state;
+  const { time, weather, fair, trouble, cordonedByPerson } = state;
   return {
     crash: processes.crash,
     replace: processes.replace,
     freeze: processes.freeze,
+    cutOffLeader: processes.cutOffLeader,
+    holdFrames: processes.holdFrames,
     cutOffStandby: (forMs) => {
       trouble(forMs);
       processes.cutOffStandby(forMs);
@@ -111,7 +106,7 @@ const stagehand = (
     weather: (change, forMs) => {
       Object.assign(weather, change);
       trouble(forMs);
-      time.schedule(forMs, () => void Object.assign(weather, FAIR));
+      time.schedule(forMs, () => void Object.assign(weather, fair));
     },
     dropWatches: () => {
       for (const { api } of processes.all()) api.dropWatches('cut');

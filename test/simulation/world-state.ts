@@ -116,7 +116,8 @@ export const worldState = (
   const invariants: Invariant[] = [log.invariant];
   const cordonedByPerson = new Set<string>();
   const starts = new Map<string, number>();
-  const weather: Weather = { ...FAIR };
+  const fair: Weather = { ...FAIR, latencyMs: siteOptions.latencyMs ?? FAIR.latencyMs };
+  const weather: Weather = { ...fair };
   let breach: Breach | undefined;
   let troubledUntilMs = 0;
   let tickedMs = -Infinity;
@@ -168,6 +169,8 @@ export const worldState = (
     site,
     invariants,
     weather,
+    /** The conditions without a fault. */
+    fair,
     starts,
     cordonedByPerson,
     /** A fault lasts so long from now. */

@@ -29,6 +29,7 @@ const cluster: RuleChapter = {
       text: 'All writes share one budget with priority classes; a higher class goes first.',
       testedBy: [
         'DR-36: a higher class goes first, and a class is FIFO',
+        'DR-36: a storm of phases leaves every fourth write to evictions',
         'lets a burst through at once',
       ],
     },

@@ -197,7 +197,10 @@ const budgets: RuleChapter = {
         'been silent for 120 s, one call probes. An unready pod that needs no slot by the cache is ' +
         'retried when it changes, else after 1 to 10 s.',
     ),
-    rule('DR-36', 'All writes share one budget; cordons and phases go before evictions.'),
+    rule(
+      'DR-36',
+      'All writes share one budget; cordons and phases go before evictions, which keep a floor.',
+    ),
     rule(
       'DR-37',
       'A watch that ends is resumed without a list; after a 410 the collection is listed at once, ' +

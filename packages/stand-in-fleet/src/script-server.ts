@@ -1,5 +1,6 @@
 /** The fleet's HTTP interface for scripts: JSON in, JSON out. */
 import { createServer, type IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import { requestFields, ScriptError } from './request-fields.ts';
 import { SCRIPT_ROUTES, type ScriptRoute } from './script-routes.ts';
 import type { Script } from './script.ts';
@@ -66,6 +67,32 @@ export const answerScript = (script: Script, { method, url, text }: ScriptCall):
   throw new ScriptError(404, `There is no route "${method} ${pathname}"`);
 };
 
+/** Names of this machine, and of a Kubernetes Service; none of them can belong to a web site. */
+const isLocalName = (name: string): boolean =>
+  isIP(name) !== 0 || !name.includes('.') || /\.svc(\.cluster\.local)?$/.test(name);
+
+/** `[::1]:8773` → `::1`; the requested host without its port. */
+const hostIn = (header = ''): string =>
+  header.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
+
+/**
+ * A web page must not script the fleet: it can neither name another host that resolves here (DNS
+ * rebinding) nor send a body that a browser sends without asking.
+ */
+const assertScripted = ({ headers }: IncomingMessage, { host }: BoundAddress): void => {
+  const wanted = hostIn(headers.host);
+  if (wanted !== host && !isLocalName(wanted)) {
+    throw new ScriptError(403, `The host "${wanted}" is not served here`);
+  }
+  if (headers.origin !== undefined) throw new ScriptError(403, 'Web pages are not served here');
+};
+
+const assertJson = ({ headers }: IncomingMessage, text: string): void => {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (text === '' || type === 'application/json') return;
+  throw new ScriptError(415, 'Send the body with "content-type: application/json"');
+};
+
 /** Serves a script over HTTP; resolves when it listens. */
 export const serveScript = async (script: Script, at: BoundAddress): Promise<ScriptServer> => {
   const server = createServer(async (request, response) => {
@@ -74,8 +101,10 @@ export const serveScript = async (script: Script, at: BoundAddress): Promise<Scr
       response.end(`${JSON.stringify(body)}\n`);
     };
     try {
+      assertScripted(request, at);
       const { method = 'GET', url = '/' } = request;
       const text = await textOf(request);
+      assertJson(request, text);
       reply(200, answerScript(script, { method, url, text }));
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause);

@@ -23,6 +23,8 @@ const PODS = 24;
 const UNAVAILABLE = 3;
 const GRACE_SECONDS = 3600;
 const OUTAGE_MS = 30_000;
+/** Requests that were sent before arrive within this time. */
+const IN_FLIGHT_MS = 1000;
 const CUTS = 5;
 const HOURS_MS = 5 * 3_600_000;
 
@@ -122,8 +124,9 @@ export const drainOutage: Scenario = {
     trouble(OUTAGE_MS);
     weather.outage = true;
     for (const { api } of harness.processes.all()) api.dropWatches('cut');
+    await harness.wait(IN_FLIGHT_MS);
     const asked = evictionsOf(harness, scene).length;
-    await harness.wait(OUTAGE_MS);
+    await harness.wait(OUTAGE_MS - IN_FLIGHT_MS);
     harness.is('nothing gets through', evictionsOf(harness, scene).length, asked);
     harness.note('the API server is back');
     weather.outage = false;

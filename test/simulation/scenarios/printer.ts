@@ -1,6 +1,12 @@
 /** `npm run simulate -- --scenario NAME` and `--scenarios`: runs scenarios and prints reports. */
 import { SCENARIOS } from './catalogue.ts';
-import { runScenario, type Scenario, type ScenarioReport, wentWell } from './scenario.ts';
+import {
+  runScenario,
+  type Scenario,
+  type ScenarioReport,
+  wentWell,
+  withTiming,
+} from './scenario.ts';
 
 /** What is printed besides the table. */
 export interface PrintOptions {
@@ -9,6 +15,8 @@ export interface PrintOptions {
   readonly small: boolean;
   /** Only the name and digest of each, for comparisons. */
   readonly digests: boolean;
+  /** The seed of another timing. */
+  readonly timing: number | undefined;
   readonly print: (text: string) => void;
 }
 
@@ -63,7 +71,7 @@ export const printScenarios = async (
   name: string | undefined,
   options: PrintOptions,
 ): Promise<number> => {
-  const { log, small, digests, print } = options;
+  const { log, small, digests, timing, print } = options;
   const scenarios = asked(name, small);
   if (scenarios.length === 0) {
     print(`There is no scenario "${name ?? ''}". There are:`);
@@ -75,7 +83,8 @@ export const printScenarios = async (
   if (showsTable) print(row(HEADS));
   for (const scenario of scenarios) {
     const beganMs = performance.now();
-    const report = await runScenario(scenario);
+    const timed = timing === undefined ? scenario : withTiming(scenario, timing);
+    const report = await runScenario(timed);
     const wallMs = performance.now() - beganMs;
     slowest = Math.min(slowest, report.simulatedMs / wallMs);
     if (log) print(report.log.join('\n'));

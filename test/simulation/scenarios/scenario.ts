@@ -9,7 +9,7 @@ import { auditCounts, evictionsIn, total } from '../../support/drains/audited-dr
 import { chanceOf, derived } from '../chance.ts';
 import type { SiteOptions } from '../embedded-site.ts';
 import { ORDINARY_FLAGS, type ProcessFlags } from '../simulated-process.ts';
-import { type Breach, FAIR } from '../world-state.ts';
+import type { Breach } from '../world-state.ts';
 import { type Finding, type Harness, openHarness, ScenarioEnded } from './harness.ts';
 
 /** A world and its steps. */
@@ -38,11 +38,10 @@ export const withTiming = (scenario: Scenario, seed: number): Scenario => {
   const latencyMs = chance.pick(LATENCIES_MS);
   return {
     ...scenario,
-    siteOptions: { ...scenario.siteOptions, seed },
+    siteOptions: { ...scenario.siteOptions, seed, latencyMs },
     flags: { lease: chance.pick(LEASES), ...scenario.flags },
     play: async (harness) => {
       harness.note(`timing ${seed}: one way takes up to ${latencyMs} ms`);
-      harness.state.weather.latencyMs = latencyMs;
       await scenario.play(harness);
     },
   };
@@ -65,7 +64,7 @@ export interface ScenarioReport {
 
 const rest = async ({ state, interceptor }: Harness): Promise<void> => {
   interceptor.open();
-  Object.assign(state.weather, FAIR);
+  Object.assign(state.weather, state.fair);
   await state.rest();
   state.check();
 };

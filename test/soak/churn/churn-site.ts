@@ -12,7 +12,7 @@ import { eventually } from '../../support/eventually.ts';
 import { fleetBy, type FleetProcess } from '../../support/processes/fleet-child.ts';
 import { operatorBy, type OperatorProcess } from '../../support/processes/operator-child.ts';
 import type { StartTidegate } from '../../support/processes/tidegate-child.ts';
-import { WantedLedger } from './wanted-ledger.ts';
+import { WantedDemand } from './wanted-demand.ts';
 
 const SEED_MACHINES = 60;
 const OPERATORS = 2;
@@ -27,7 +27,7 @@ const LEASE_PATH = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tideg
 export interface ChurnSite {
   readonly bed: Testbed;
   readonly cluster: ClusterClient;
-  readonly ledger: WantedLedger;
+  readonly demand: WantedDemand;
   readonly fleet: () => FleetProcess;
   /** Starts the fleet again, with the machines that it had bound. */
   readonly restartFleet: () => Promise<void>;
@@ -72,7 +72,7 @@ export const churnSite = async (bed: Testbed, start: StartTidegate): Promise<Chu
   return {
     bed,
     cluster,
-    ledger: new WantedLedger(),
+    demand: new WantedDemand(),
     fleet: () => fleet,
     restartFleet: async () => {
       fleet = await fleetBy(start, { ...options, ports: fleet.ports });

@@ -11,7 +11,7 @@ import { realTime } from '../../../src/effects/real-time.ts';
 import { startTestbed } from '../../../tools/testbed/testbed.ts';
 import { pause } from '../../support/eventually.ts';
 import { spawnTidegate } from '../../support/processes/tidegate-child.ts';
-import { actAt, drawsFrom, populate } from './churn-acts.ts';
+import { actionAt, drawsFrom, populate } from './churn-actions.ts';
 import { type ChurnSite, churnSite, untilLed } from './churn-site.ts';
 import { restProblems } from './rest-checks.ts';
 import { watchRollups } from './rollup-watch.ts';
@@ -55,14 +55,14 @@ try {
   await populate(site);
   const rollups = watchRollups(site);
   const endMs = realTime.monotonic() + Number(minutes) * MINUTE_MS;
-  const acts = new Map<string, number>();
+  const actions = new Map<string, number>();
   const failures: string[] = [];
   for (let rest = 1; realTime.monotonic() < endMs; rest += 1) {
     const restMs = realTime.monotonic() + CHURN_MS;
     while (realTime.monotonic() < restMs) {
-      const act = actAt(draw());
-      acts.set(act.name, (acts.get(act.name) ?? 0) + 1);
-      await act.run(site, draw);
+      const action = actionAt(draw());
+      actions.set(action.name, (actions.get(action.name) ?? 0) + 1);
+      await action.run(site, draw);
       await pause(draw() * GAP_MS_MAX);
     }
     const began = realTime.monotonic();
@@ -71,13 +71,13 @@ try {
     const seconds = Math.round((realTime.monotonic() - began) / 1000);
     print(
       `rest ${rest}: ${problems.length === 0 ? 'equal' : 'NOT EQUAL'} after ${seconds} s; ` +
-        `${site.ledger.current().length} wanted, ${rollups.seen()} roll-ups, ` +
+        `${site.demand.current().length} wanted, ${rollups.seen()} roll-ups, ` +
         `${rollups.problems().length} too low`,
     );
     for (const problem of problems.slice(0, 10)) print(`  ${problem}`);
   }
   await rollups.stop();
-  for (const [name, times] of acts) print(`${times} x ${name}`);
+  for (const [name, times] of actions) print(`${times} x ${name}`);
   for (const problem of rollups.problems()) print(problem);
   print(`${failures.length + rollups.problems().length} problems`);
   if (failures.length + rollups.problems().length > 0) process.exitCode = 1;

@@ -9,7 +9,7 @@ import { COLLECTIONS, nameOf, phaseOf, uidOf } from '../../support/api/cluster-c
 import { boundMachines, objectName } from '../../support/fleet/fleet-script.ts';
 import type { ChurnSite } from './churn-site.ts';
 import { acceptedCores } from './rollup-watch.ts';
-import { coresByPriority } from './wanted-ledger.ts';
+import { coresByPriority } from './wanted-demand.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 
@@ -35,10 +35,10 @@ const differences = (
 const textsOf = (cores: ReadonlyMap<number, number>): readonly string[] =>
   [...cores].filter(([, sum]) => sum > 0).map(([priority, sum]) => `${sum} of ${priority}`);
 
-const requestProblems = async ({ cluster, ledger }: ChurnSite): Promise<readonly string[]> => {
+const requestProblems = async ({ cluster, demand }: ChurnSite): Promise<readonly string[]> => {
   const pods = await cluster.list(PODS);
   const requests = await cluster.list(COLLECTIONS.requests);
-  const wanted = ledger.current();
+  const wanted = demand.current();
   const ofKind = (kind: string) => wanted.filter((one) => one.kind === kind).map((one) => one.name);
   const owned = requests.filter((request) => ownerOf(request) !== '');
   return [
@@ -57,28 +57,28 @@ const requestProblems = async ({ cluster, ledger }: ChurnSite): Promise<readonly
 const demandProblems = async (site: ChurnSite): Promise<readonly string[]> =>
   differences(
     'cores in the fleet’s demand',
-    textsOf(coresByPriority(site.ledger.current())),
+    textsOf(coresByPriority(site.demand.current())),
     textsOf(await acceptedCores(site)),
   );
 
-/** A reclaim never uncordons, also when a killed fleet has forgotten that it asked for it (DR-04). */
-const isShownRight = (upcoming: JsonRecord, cordoned: ReadonlySet<string>): boolean =>
+/** A reclaim never uncordons, also when a killed fleet has forgotten its instruction (DR-04). */
+const isInStep = (upcoming: JsonRecord, cordoned: ReadonlySet<string>): boolean =>
   phaseOf(upcoming) === 'Ready' ||
   (phaseOf(upcoming) === 'Drained' &&
     cordoned.has(textAt(upcoming, 'status', 'nodeRef', 'name') ?? ''));
 
 const machineProblems = async (site: ChurnSite): Promise<readonly string[]> => {
   const machines = await boundMachines(site.fleet(), 'test');
-  const shown = await site.cluster.list(COLLECTIONS.upcomingNodes);
+  const objects = await site.cluster.list(COLLECTIONS.upcomingNodes);
   const nodes = await site.cluster.list(COLLECTIONS.nodes);
   const cordoned = new Set(
     nodes.filter((node) => valueAt(node, 'spec', 'unschedulable') === true).map(nameOf),
   );
   return [
-    ...differences('UpcomingNodes', machines.map(({ id }) => objectName(id)), shown.map(nameOf)),
+    ...differences('UpcomingNodes', machines.map(({ id }) => objectName(id)), objects.map(nameOf)),
     ...machines.filter(({ state }) => state !== 'CONFIGURED')
       .map(({ id, state }) => `machine ${id} is ${state}`),
-    ...shown.filter((one) => !isShownRight(one, cordoned))
+    ...objects.filter((one) => !isInStep(one, cordoned))
       .map((one) => `${nameOf(one)} is "${phaseOf(one)}"`),
   ];
 };

@@ -7,7 +7,7 @@ import { listOrEmptyAt, numberAt, textAt, valueAt } from '../../../src/domain/js
 import { needsAt } from '../../support/fleet/fleet-script.ts';
 import { pause } from '../../support/eventually.ts';
 import type { ChurnSite } from './churn-site.ts';
-import { coresByPriority } from './wanted-ledger.ts';
+import { coresByPriority } from './wanted-demand.ts';
 
 const LOOK_MS = 250;
 
@@ -35,7 +35,7 @@ const lastAccepted = async (site: ChurnSite): Promise<number | undefined> =>
     .at(-1);
 
 const shortfalls = async (site: ChurnSite, atMs: number): Promise<readonly string[]> => {
-  const bound = site.ledger.boundAt(atMs);
+  const bound = site.demand.boundAt(atMs);
   const accepted = await acceptedCores(site);
   return [...bound].filter(([priority, cores]) => (accepted.get(priority) ?? 0) < cores)
     .map(([priority, cores]) =>

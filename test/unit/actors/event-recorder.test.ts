@@ -122,6 +122,23 @@ test('events: a repeat after half an hour starts a new Event', async () => {
   expect(new Set(names).size).toBe(2);
 });
 
+test.each([['back', -3_600_000], ['forward', 3_600_000]])(
+  'events: a step of the wall clock %s neither mutes a series nor begins a new one',
+  async (_, stepMs) => {
+    const { time, recorder, calls } = rig();
+    recorder.record(note('again'));
+    await recorder.idle();
+    time.jumpWallClock(stepMs);
+    recorder.record(note('again'));
+    await recorder.idle();
+    expect(calls.length).toBe(1);
+    await time.advance(61_000);
+    recorder.record(note('again'));
+    await recorder.idle();
+    expect(calls.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
+  },
+);
+
 test('events: a series whose Event has expired is created again', async () => {
   const { recorder, calls, time, answer } = rig();
   recorder.record(note('again'));
@@ -182,6 +199,18 @@ test('events: a failed write is tried three times and then dropped', async () =>
   recorder.record(note('y'));
   await recorder.idle();
   expect(counted('written')).toBe(1);
+});
+
+test('events: more writes that throw than run at once hold up no later Event', async () => {
+  const { recorder, calls, answer, counted } = rig();
+  answer(() => Effect.die(new Error('planted')));
+  for (let n = 0; n < 8; n += 1) recorder.record(note(`note ${n}`));
+  await recorder.idle();
+  answer(() => Effect.succeed({ status: 201, body: {} }));
+  recorder.record(note('later'));
+  await recorder.idle();
+  expect(calls.at(-1)).toMatchObject({ body: { note: 'later' } });
+  expect([counted('failed'), counted('written')]).toEqual([8, 1]);
 });
 
 test('a note is truncated at a whole character when it exceeds the byte limit of an Event', async () => {

@@ -22,10 +22,18 @@ const bed = () => {
   const time = simulatedTime();
   const api = leaseApi();
   let made = 0;
-  const candidate = (wallClockOffsetMs = 0, opening: () => void = () => {}) => {
+  const candidate = (
+    wallClockOffsetMs = 0,
+    opening: () => void = () => {},
+    laterMs: () => number = () => 0,
+  ) => {
     made += 1;
     const identity = `candidate-${made}`;
-    const own: SimulatedTime = { ...time, now: () => time.now() + wallClockOffsetMs };
+    const own: SimulatedTime = {
+      ...time,
+      now: () => time.now() + wallClockOffsetMs,
+      monotonic: () => time.monotonic() + laterMs(),
+    };
     const client = api.client();
     const real = makeWriteGate(own);
     const gate: WriteGate['Service'] = {
@@ -167,6 +175,17 @@ describe('a leader', () => {
     one.client.meets('fair');
     await time.advance(3000);
     expect(one.leadership.leads()).toBe(true);
+  });
+
+  it('says that it is stalled when it still leads a lease time after its renew deadline', async () => {
+    const { time, candidate } = bed();
+    let laterMs = 0;
+    const one = candidate(0, () => {}, () => laterMs);
+    await time.advance(60_000);
+    expect(one.leadership.stalled()).toBeUndefined();
+    // Timers that never fire: the clock goes on, the statechart stays.
+    laterMs = LEASE_TIMES.renewMs + LEASE_TIMES.leaseMs + 1;
+    expect(one.leadership.stalled()).toMatch(/^leading without a renewal for \d+ s/);
   });
 
   it('DR-15: counts the deadline from when the last successful renewal was sent', async () => {

@@ -261,6 +261,23 @@ describe('a reflector', () => {
     expect(reflector.synced).toBe(true);
   });
 
+  it('returns to pages when the list without pages fails', async () => {
+    const { time, api, start } = bed();
+    for (const name of ['a', 'b', 'c']) api.put(name);
+    for (
+      const failure of ['unreachable', { status: 500 }, { status: 403 }, { status: 410 }] as const
+    ) {
+      const before = api.calls.length;
+      api.refuseLists({ status: 410 }, failure);
+      const { reflector, facts } = start();
+      await time.advance(120_000);
+      expect(facts).toEqual(['listed a,b,c']);
+      const limits = api.calls.slice(before).map(({ query }) => query?.['limit']);
+      expect(limits).toEqual(['500', undefined, '500', '500']);
+      reflector.stop();
+    }
+  });
+
   it('lists without pages when the continue token expires', async () => {
     const { time, api, start } = bed();
     for (const name of ['a', 'b', 'c']) api.put(name);

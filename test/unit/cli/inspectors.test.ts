@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { startInspectors } from '../../../src/cli/inspectors.ts';
 
 const emptyFolder = async (): Promise<string> => {
@@ -21,7 +22,7 @@ const looked = async (asked: {
     title: 'test',
   });
   const lines: string[] = [];
-  await inspectors.open({ log: (_level, message) => lines.push(message) });
+  await inspectors.open({ ...silentTelemetry, log: (_level, message) => lines.push(message) });
   await inspectors.close();
   return { inspectors: inspectors.all.length, lines };
 };
@@ -40,4 +41,25 @@ test('a recording is one inspector and one file', async () => {
 test('a live page is one inspector and one server', async () => {
   const { inspectors, lines } = await looked({ inspectAddress: { host: '', port: 0 } });
   expect([inspectors, lines]).toEqual([1, ['Live page is served']]);
+});
+
+test('a full disk is a line of the log and a metric, and no failure of the process', async () => {
+  const inspectors = await startInspectors({
+    recordFile: '/dev/full',
+    inspectAddress: undefined,
+    title: 'test',
+  });
+  const lines: string[] = [];
+  const counted: string[] = [];
+  await inspectors.open({
+    ...silentTelemetry,
+    log: (level, message, fields) =>
+      void lines.push(`${level} ${message} ${fields?.['problem'] ?? ''}`),
+    count: (name, _by, ..._labels) => void counted.push(name),
+  });
+  await expect.poll(() => counted).toEqual(['tidegate_recording_failures_total']);
+  expect(lines.at(-1)).toMatch(
+    /^error Recording ended early Cannot record to "\/dev\/full": ENOSPC/,
+  );
+  await inspectors.close();
 });

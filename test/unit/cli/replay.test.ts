@@ -11,6 +11,10 @@ import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { startActorRecorder } from '../../../src/observability/actor-recorder.ts';
 import { inspectWith } from '../../../src/observability/inspector.ts';
 
+const fail = (problem: string): void => {
+  throw new Error(problem);
+};
+
 const ID = 'podEviction/ns/p1';
 const FACTS = {
   terminating: false,
@@ -31,6 +35,7 @@ const recording = async (): Promise<string> => {
   const time = simulatedTime();
   const recorder = await startActorRecorder({
     file,
+    onFailure: fail,
     title: 'test',
     time,
     kinds: new Set(['podEviction']),

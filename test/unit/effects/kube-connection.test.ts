@@ -2,6 +2,7 @@
 import { Effect, Layer, ManagedRuntime, Result } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import type { ServerDate } from '../../../src/domain/cluster-time.ts';
 import { KubeApi, type KubeCall, type WatchLine } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
 import { readKubeconfig } from '../../../src/effects/kubeconfig.ts';
@@ -26,8 +27,13 @@ const connected = async (handle: Handle, telemetry: Telemetry = silentTelemetry)
   return { stub, ...connection };
 };
 
-const connect = (stub: Pick<StubApi, 'source'>, telemetry = silentTelemetry) => {
-  const layer = kubeConnection({ source: stub.source, version: '1.2.3', telemetry });
+const connect = (
+  stub: Pick<StubApi, 'source'>,
+  telemetry = silentTelemetry,
+  onServerDate: (date: ServerDate) => void = () => {},
+) => {
+  const { source } = stub;
+  const layer = kubeConnection({ source, version: '1.2.3', telemetry, onServerDate });
   const runtime = ManagedRuntime.make(Layer.orDie(layer));
   cleanups.push(() => runtime.dispose());
   const call = (request: KubeCall) =>
@@ -85,6 +91,39 @@ describe('the connection to the API server', () => {
       body: 'slow down',
       retryAfterSeconds: 7,
     });
+  });
+
+  it('reads an HTTP date of Retry-After by the clock of the server', async () => {
+    const date = 'Wed, 21 Oct 2015 07:28:00 GMT';
+    const until = 'Wed, 21 Oct 2015 07:28:30 GMT';
+    const { stub, call } = await connected((_request, response) => {
+      response.writeHead(503, { date, 'retry-after': until });
+      response.end('{}');
+    });
+    expect(Result.getOrThrow(await call(get))).toMatchObject({ retryAfterSeconds: 30 });
+    for (
+      const [retryAfter, seconds] of [[date, 0], ['soon', undefined], ['-1', undefined]] as const
+    ) {
+      stub.script((_request, response) => {
+        response.writeHead(503, { date: until, 'retry-after': retryAfter });
+        response.end('{}');
+      });
+      expect(Result.getOrThrow(await call(get)).retryAfterSeconds).toBe(seconds);
+    }
+  });
+
+  it('reports the clock of the server with each answer', async () => {
+    const stub = await startStubApi((_request, response) => {
+      response.writeHead(200, { date: 'Wed, 21 Oct 2015 07:28:00 GMT' });
+      response.end('{}');
+    });
+    cleanups.push(stub.stop);
+    const dates: ServerDate[] = [];
+    const { call } = connect(stub, silentTelemetry, (date) => dates.push(date));
+    await call(get);
+    expect(dates).toEqual([
+      { serverMs: Date.UTC(2015, 9, 21, 7, 28), roundTripMs: expect.any(Number) },
+    ]);
   });
 
   it('keeps its sockets between requests', async () => {

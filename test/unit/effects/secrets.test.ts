@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { bootstrapRenderer } from '../../../src/domain/bootstrap.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
-import { readCredentials as readKeyPair } from '../../../src/effects/credentials.ts';
+import { credentialReader } from '../../../src/effects/credentials.ts';
 import {
   type KubeconfigSource,
   readCredentials,
@@ -101,7 +101,15 @@ const kubeconfig = (user: object, cluster: object = { server: 'https://127.0.0.1
 
 const problemOf = async (source: KubeconfigSource): Promise<string> => {
   const failure = await Effect.runPromise(
-    readKubeconfig(source).pipe(Effect.flatMap(readCredentials), Effect.flip),
+    readKubeconfig(source).pipe(
+      Effect.flatMap((config) =>
+        Effect.tryPromise({
+          try: () => readCredentials(config),
+          catch: (cause) => cause instanceof Error ? cause : new Error(String(cause)),
+        })
+      ),
+      Effect.flip,
+    ),
   );
   return `${failure.message} ${JSON.stringify(failure)} ${failure.stack}`;
 };
@@ -172,7 +180,7 @@ describe('TLS files', () => {
     async (bad) => {
       const path = await written(bad, `-----BEGIN PRIVATE KEY-----\n${SECRET}\n`);
       const files = { certificate: path, key: path, authority: path };
-      const reading = await Effect.runPromise(readKeyPair(files, clusterId('c1')));
+      const reading = await Effect.runPromise(credentialReader()(files, clusterId('c1')));
       expect(reading._tag).toBe('Unusable');
       expectNoSecret(JSON.stringify(reading));
     },

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
-import { KubeApi, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
+import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { writeBudget } from '../../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
 import { type WriteClass, Writes } from '../../../src/effects/writes.ts';
@@ -27,7 +27,11 @@ const bed = (qps: number, burst: number, connectMs = 0) => {
   const gate = makeWriteGate(time);
   gate.openUntil(Number.POSITIVE_INFINITY);
   const sent: { readonly path: string; readonly atMs: number }[] = [];
-  const server = { there: true, tried: 0 };
+  const server: { there: boolean; tried: number; answer: KubeAnswer } = {
+    there: true,
+    tried: 0,
+    answer: { status: 200, body: {} },
+  };
   const api = Layer.succeed(KubeApi, {
     call: (call: KubeCall) =>
       Effect.gen(function* () {
@@ -36,7 +40,7 @@ const bed = (qps: number, burst: number, connectMs = 0) => {
         if (!server.there) return yield* new NotSent({ why: 'connection refused' });
         if (call.mayLeave?.() === false) return yield* new NotSent({ why: 'held back' });
         sent.push({ path: call.path, atMs: time.monotonic() });
-        return { status: 200, body: {} };
+        return server.answer;
       }),
     watch: () => Effect.never,
   });
@@ -118,6 +122,94 @@ describe('the write budget', () => {
     await given;
     await time.advance(100);
     expect(paths()).toEqual(['/token', '/next']);
+  });
+});
+
+describe('the floors of the write budget', () => {
+  it('DR-36: a storm of phases leaves every fourth write to evictions', async () => {
+    const { time, send, paths } = bed(10, 1);
+    void send('phase', '/token');
+    await time.settle();
+    for (let n = 0; n < 2; n += 1) void send('eviction', '/eviction');
+    for (let n = 0; n < 10; n += 1) void send('phase', '/phase');
+    for (let turn = 0; turn < 8; turn += 1) {
+      await time.advance(100);
+      // The storm goes on: each phase that leaves is followed by another.
+      void send('phase', '/phase');
+    }
+    expect(paths().slice(1)).toEqual([
+      ...['/phase', '/phase', '/phase', '/eviction'],
+      ...['/phase', '/phase', '/phase', '/eviction'],
+    ]);
+  });
+
+  it('every class that waits goes once in 16 writes, and the most urgent one most often', async () => {
+    const { time, send, paths } = bed(1000, 1);
+    const all: readonly WriteClass[] = ['phase', 'eviction', 'demand', 'request', 'event'];
+    const keepFull = (writeClass: WriteClass): void =>
+      void send(writeClass, writeClass).then((end) => end === 'sent' && keepFull(writeClass));
+    for (const writeClass of all) for (let n = 0; n < 5; n += 1) keepFull(writeClass);
+    await time.advance(160);
+    const counts = all.map((writeClass) => paths().filter((path) => path === writeClass).length);
+    expect(counts[0]).toBeGreaterThanOrEqual(65);
+    expect(counts[1]).toBeGreaterThanOrEqual(35);
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(9);
+  });
+});
+
+describe('Retry-After', () => {
+  const throttled: KubeAnswer = { status: 429, body: {}, retryAfterSeconds: 7 };
+  const unavailable: KubeAnswer = { ...throttled, status: 503 };
+
+  it.each(['phase', 'demand', 'request', 'event'] as const)(
+    'of a 429 holds up the writes of class %s, and only those',
+    async (writeClass) => {
+      const { time, send, sent, server } = bed(1000, 100);
+      server.answer = throttled;
+      await send(writeClass, '/first');
+      server.answer = { status: 200, body: {} };
+      const others = ['phase', 'eviction', 'request'] as const;
+      void send(writeClass, '/second');
+      for (const other of others) if (other !== writeClass) void send(other, '/other');
+      await time.advance(200);
+      expect(sent.filter(({ path }) => path === '/second')).toEqual([]);
+      expect(sent.filter(({ path }) => path === '/other').length).toBeGreaterThan(1);
+      await time.advance(7000);
+      expect(sent.find(({ path }) => path === '/second')?.atMs).toBeGreaterThanOrEqual(7000);
+    },
+  );
+
+  it('of a 503 holds up evictions; that of a 429 is for one pod', async () => {
+    const { time, send, paths, server } = bed(1000, 100);
+    server.answer = throttled;
+    await send('eviction', '/one');
+    server.answer = unavailable;
+    await send('eviction', '/two');
+    void send('eviction', '/three');
+    await time.advance(6900);
+    expect(paths()).toEqual(['/one', '/two']);
+    await time.advance(200);
+    expect(paths()).toEqual(['/one', '/two', '/three']);
+  });
+
+  it('holds up a class for a minute at most', async () => {
+    const { time, send, paths, server } = bed(1000, 100);
+    server.answer = { ...unavailable, retryAfterSeconds: 1e9 };
+    await send('phase', '/one');
+    void send('phase', '/two');
+    await time.advance(60_100);
+    expect(paths()).toEqual(['/one', '/two']);
+  });
+
+  it('does not delay the refusal of a write without the lease', async () => {
+    const { time, gate, send, server } = bed(1000, 100);
+    server.answer = unavailable;
+    await send('phase', '/one');
+    const waiting = send('phase', '/two');
+    await time.settle();
+    gate.close('another process leads');
+    await time.advance(200);
+    expect(await waiting).toBe('NotLeader');
   });
 });
 

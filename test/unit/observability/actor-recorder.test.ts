@@ -12,6 +12,10 @@ import { recordInto, startActorRecorder } from '../../../src/observability/actor
 import { inspectWith } from '../../../src/observability/inspector.ts';
 import { makeReplay, stateOf } from '../../../src/view/replay.ts';
 
+const fail = (problem: string): void => {
+  throw new Error(problem);
+};
+
 const FACTS = {
   terminating: false,
   finalizers: false,
@@ -32,6 +36,7 @@ const recorded = async () => {
   const time = simulatedTime();
   const recorder = await startActorRecorder({
     file,
+    onFailure: fail,
     title: 'test',
     time,
     kinds: new Set(Object.keys(MACHINES)),
@@ -95,7 +100,7 @@ test('events are written in batches, while the recording runs', async () => {
   const file = await recordingFile();
   const time = simulatedTime();
   const kinds = new Set(['podEviction']);
-  const recorder = await startActorRecorder({ file, title: 'test', time, kinds });
+  const recorder = await startActorRecorder({ file, onFailure: fail, title: 'test', time, kinds });
   const size = async () => (await stat(file)).size;
   const inspect = inspectWith(() => {}, [recorder.observe]);
   const actor = createActor(podEviction, { id: 'podEviction/ns/p1', input: INPUT, inspect })
@@ -156,6 +161,7 @@ test('a recording that cannot be written is one sentence with its remedy', async
   const file = '/nowhere/at/all.jsonl';
   await expect(startActorRecorder({
     file,
+    onFailure: fail,
     title: '',
     time: simulatedTime(),
     kinds: new Set(),

@@ -1,15 +1,19 @@
 /** The key pair of the session: validation, and changes. */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Effect } from 'effect';
+import { Effect, Layer } from 'effect';
 import { from, lastValueFrom, toArray } from 'rxjs';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
-import { keyPairProblem, readCredentials } from '../../../src/effects/credentials.ts';
+import { credentialReader, keyPairProblem } from '../../../src/effects/credentials.ts';
 import { credentialChanges } from '../../../src/streams/credential-changes.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { newAuthority } from '../../support/processes/certificates.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const OURS = clusterId('prod-1');
 const NOW_MS = Date.UTC(2026, 5, 1);
@@ -69,7 +73,7 @@ describe('wire 8: a key pair is valid only when the shard would accept it', () =
   });
 });
 
-describe('readCredentials', () => {
+describe('credentialReader', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tidegate-credentials-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const files = {
@@ -77,7 +81,9 @@ describe('readCredentials', () => {
     key: join(folder, 'tls.key'),
     authority: join(folder, 'ca.crt'),
   };
-  const read = () => Effect.runPromise(readCredentials(files, OURS));
+  const reader = credentialReader();
+  const read = (clock: Layer.Layer<never> = Layer.empty) =>
+    Effect.runPromise(Effect.provide(reader(files, OURS), clock));
 
   test('names the missing file, and reads a valid pair', async () => {
     const missing = await read();
@@ -88,6 +94,30 @@ describe('readCredentials', () => {
     writeFileSync(files.authority, ca.certificate);
     const whole = await read();
     expect(whole._tag === 'Usable' && whole.pair.key).toBe(pair.key);
+  });
+
+  test('gives up on a disk that does not answer, and reads again once it does', async () => {
+    const pair = issued('URI:bigfleet://cluster/prod-1');
+    rmSync(files.certificate, { force: true });
+    // A pipe without a writer blocks its reader, as a lost network disk does.
+    execFileSync('mkfifo', [files.certificate]);
+    const time = simulatedTime();
+    const clock = clockLayer(time);
+    for (let attempt = 0; attempt < 8; attempt += 1) {
+      const reading = read(clock);
+      await time.advance(10_000);
+      expect(await reading).toEqual({
+        _tag: 'Unusable',
+        problem: `Cannot read "${files.certificate}": not read within 10 s`,
+      });
+    }
+    // Were each attempt a thread of its own, none would be left for this write.
+    await writeFile(files.certificate, pair.certificate);
+    rmSync(files.certificate);
+    writeFileSync(files.certificate, pair.certificate);
+    writeFileSync(files.key, pair.key);
+    writeFileSync(files.authority, ca.certificate);
+    expect((await read())._tag).toBe('Usable');
   });
 });
 

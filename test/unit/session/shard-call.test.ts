@@ -1,6 +1,9 @@
 /** How the shard is dialled. */
-import { expect, test } from 'vitest';
+import { createServer } from 'node:net';
+import { Effect } from 'effect';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { FRAME_BYTES_MAX } from '../../../src/effects/rollup-frame.ts';
+import { ShardCalls, shardCallsLayer } from '../../../src/effects/shard-call.ts';
 import { nameOptions } from '../../../src/effects/shard-credentials.ts';
 
 test('wire 2: frames go up to 256 MiB in both directions', () => {
@@ -27,4 +30,29 @@ test.each([
   isAddress,
 ) => {
   expect(Object.keys(nameOptions(target))).toHaveLength(isAddress ? 1 : 0);
+});
+
+test('no proxy variable diverts the session', async () => {
+  let diverted = 0;
+  const proxy = createServer((socket) => {
+    diverted += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const bound = proxy.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+  for (const name of ['grpc_proxy', 'https_proxy', 'http_proxy']) {
+    vi.stubEnv(name, `http://127.0.0.1:${port}`);
+  }
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const dialled = Effect.scoped(Effect.gen(function* () {
+    const calls = yield* ShardCalls;
+    const stream = yield* calls.open({ address: 'localhost:1', receive: () => {} });
+    return yield* stream.ended;
+  }));
+  await Effect.runPromiseExit(
+    Effect.provide(dialled, shardCallsLayer).pipe(Effect.timeoutOption(5_000)),
+  );
+  expect(diverted).toBe(0);
 });

@@ -46,6 +46,7 @@ describe('operator settings', () => {
       kubeconfig: undefined,
       metricsAddress: { host: '', port: 8770 },
       healthAddress: { host: '', port: 8771 },
+      inspectHosts: [],
       writesPerSecond: 200,
       writeBurst: 400,
       logLevel: 'info',

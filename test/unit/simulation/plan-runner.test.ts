@@ -23,6 +23,8 @@ test('SlowList is a fault until the last slow list has its answer and a process 
     crash: nothing,
     replace: nothing,
     freeze: nothing,
+    cutOffLeader: nothing,
+    holdFrames: nothing,
     cutOffStandby: nothing,
     weather: (change: Partial<Weather>, forMs) => {
       trouble(forMs);

@@ -14,8 +14,10 @@ import {
   type Scenario,
   type ScenarioReport,
   wentWell,
+  withTiming,
 } from '../../simulation/scenarios/scenario.ts';
-import { isReleaseScale } from '../../support/scale.ts';
+import { freshSeeds } from '../../support/fresh-seeds.ts';
+import { atScale, isReleaseScale } from '../../support/scale.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BIN = `${ROOT}node_modules/.bin/`;
@@ -38,6 +40,15 @@ const IS_NODE = process.versions['deno'] === undefined;
  */
 const WITH_CROWDS = IS_NODE && isReleaseScale();
 const EXECUTED = SCENARIOS.filter(({ crowd }) => WITH_CROWDS || crowd !== true);
+
+/** Scenarios whose result may not depend on their timing, in a few drawn ones. */
+const TIMED = ['drain-outage', 'drain-faults', 'drain-compacted'];
+const TIMINGS = SCENARIOS.filter(({ name }) => TIMED.includes(name)).flatMap((scenario) =>
+  freshSeeds(
+    atScale({ commit: 1, release: 10 }),
+    `npm run simulate -- --scenario ${scenario.name} --timing`,
+  ).map((seed) => ({ name: scenario.name, scenario, seed }))
+);
 
 /** Name and digest of every scenario, by the other runtime. */
 const digestsElsewhere = async (): Promise<string> => {
@@ -69,6 +80,12 @@ describe('scenarios', () => {
     expect(report.breach).toBeUndefined();
     expect(report.findings.filter(({ holds }) => !holds)).toEqual([]);
     expect(report.findings.length).toBeGreaterThan(0);
+  }, PATIENT_MS);
+
+  test.each(TIMINGS)('$name goes well with timing $seed', async ({ scenario, seed }) => {
+    const report = await runScenario(withTiming(scenario, seed));
+    expect(report.breach).toBeUndefined();
+    expect(report.findings.filter(({ holds }) => !holds)).toEqual([]);
   }, PATIENT_MS);
 
   test('every scenario gives the same log, byte for byte, on Node and on Deno', async () => {

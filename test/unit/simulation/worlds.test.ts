@@ -1,16 +1,22 @@
 /** A few simulated worlds in every run; `npm run simulate -- --seeds 1000` runs many. */
 import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { recordingsPlayAgain } from '../../simulation/recording-invariant.ts';
-import { plantedBugs } from '../../simulation/planted-bugs.ts';
+import { brokenBy, plantedBugs } from '../../simulation/planted-bugs.ts';
 import { worldPlan } from '../../simulation/world-plan.ts';
 import { runWorld } from '../../simulation/world-run.ts';
+import { freshSeeds } from '../../support/fresh-seeds.ts';
+import { atScale } from '../../support/scale.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BIN = `${ROOT}node_modules/.bin/`;
-const SEEDS = [1, 2, 3, 4];
+const SEEDS = [
+  ...[1, 2, 3, 4].slice(0, atScale({ commit: 2, release: 4 })),
+  ...freshSeeds(atScale({ commit: 2, release: 20 }), 'npm run simulate -- --seed'),
+];
 const FAULTS = new Set([
   'Deafen',
   'Freeze',
@@ -27,6 +33,8 @@ const FAULTS = new Set([
   'RejectRollups',
   'SlowFrames',
   'Vanish',
+  'CutOffLeader',
+  'HoldFrames',
 ]);
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -59,7 +67,7 @@ describe('simulated worlds', () => {
   test(
     'the lifecycles of a world replay from its recordings alone',
     async () => {
-      const report = await runWorld(worldPlan(5), [recordingsPlayAgain]);
+      const report = await runWorld(worldPlan(6), [recordingsPlayAgain]);
       expect(report.breach).toBeUndefined();
       expect(report.evictions).toBeGreaterThan(0);
     },
@@ -100,6 +108,15 @@ describe('simulated worlds', () => {
       expect(tags.filter((tag) => FAULTS.has(tag)).length).toBeGreaterThanOrEqual(3);
       expect(tags).toContain('Crash');
     }
+  });
+
+  test('the head of a planted bug names an invariant that exists', () => {
+    const folder = new URL('../../simulation/', import.meta.url);
+    const sources = readdirSync(folder).filter((name) => name.endsWith('-invariants.ts'))
+      .map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
+    const named = plantedBugs().map(brokenBy);
+    expect(named.filter((name) => name !== '')).not.toEqual([]);
+    expect(named.filter((name) => !sources.includes(`'${name}'`) && name !== '')).toEqual([]);
   });
 
   test('every plan has machines that come back, are named by their Nodes, and are malformed', () => {

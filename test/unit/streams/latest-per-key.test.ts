@@ -1,6 +1,6 @@
 /** Latest wins per key: nothing is lost at the end of a burst, and no key runs twice at once. */
 import fc from 'fast-check';
-import { EMPTY, Observable, of, Subject, type Subscriber } from 'rxjs';
+import { EMPTY, Observable, of, Subject, type Subscriber, throwError } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { latestPerKey } from '../../../src/streams/latest-per-key.ts';
 
@@ -30,6 +30,7 @@ const rig = (concurrency: number) => {
         most = Math.max(most, running.size);
         return () => running.delete(value.machine);
       }),
+    onDefect: () => {},
   })).subscribe({ complete: () => (completed = true) });
   return {
     frames,
@@ -93,9 +94,10 @@ describe('latestPerKey', () => {
     new Observable<number>((subscriber) => {
       for (let n = 0; n < 100_000; n += 1) subscriber.next(n);
       subscriber.complete();
-    }).pipe(latestPerKey({ key: String, concurrency: 32, work: () => EMPTY })).subscribe({
-      complete: () => (tasks = 100_000),
-    });
+    }).pipe(latestPerKey({ key: String, concurrency: 32, work: () => EMPTY, onDefect: () => {} }))
+      .subscribe({
+        complete: () => (tasks = 100_000),
+      });
     expect(tasks).toBe(100_000);
   });
 
@@ -105,8 +107,55 @@ describe('latestPerKey', () => {
       key: ({ machine }) => machine,
       concurrency: 2,
       work: ({ machine, state }) => of(`${machine}${state}`),
+      onDefect: () => {},
     })).subscribe((result) => results.push(result));
     expect(results).toEqual(['a1', 'b2']);
+  });
+
+  const failures = {
+    'throws': (): Observable<string> => {
+      throw new Error('planted');
+    },
+    'ends with an error': () => throwError(() => new Error('planted')),
+  };
+  test.each(Object.entries(failures))(
+    'latestPerKey: serves every key, the failed one too, after a task that %s',
+    (_, fail) => {
+      const frames = new Subject<Frame>();
+      const results: string[] = [];
+      const defects: unknown[] = [];
+      frames.pipe(latestPerKey({
+        key: ({ machine }) => machine,
+        concurrency: 1,
+        work: ({ machine, state }) => state === 0 ? fail() : of(`${machine}${state}`),
+        onDefect: (cause, { machine }) => defects.push([machine, String(cause)]),
+      })).subscribe((result) => results.push(result));
+      for (const machine of ['a', 'b', 'a']) frames.next(frame(machine, results.length));
+      expect(results).toEqual([]);
+      frames.next(frame('a', 1));
+      frames.next(frame('b', 2));
+      expect(results).toEqual(['a1', 'b2']);
+      expect(defects).toHaveLength(3);
+      expect(defects[0]).toEqual(['a', 'Error: planted']);
+    },
+  );
+
+  test('latestPerKey: skips a value whose key cannot be read', () => {
+    const frames = new Subject<Frame>();
+    const results: number[] = [];
+    const defects: unknown[] = [];
+    frames.pipe(latestPerKey({
+      key: ({ machine }) => {
+        if (machine === '') throw new Error('planted');
+        return machine;
+      },
+      concurrency: 1,
+      work: ({ state }) => of(state),
+      onDefect: (cause) => defects.push(cause),
+    })).subscribe((result) => results.push(result));
+    frames.next(frame('', 1));
+    frames.next(frame('a', 2));
+    expect([results, defects.length]).toEqual([[2], 1]);
   });
 
   test('latestPerKey: any burst ends with the last value of each key, one task a key, 32 at once', () => {

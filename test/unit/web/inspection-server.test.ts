@@ -30,6 +30,7 @@ const served = async (more: Partial<InspectionOptions> = {}) => {
     board: NOBODY,
     time: simulatedTime(),
     files: FILES,
+    access: { names: [], token: undefined },
     ...more,
   });
   onTestFinished(server.close);
@@ -37,12 +38,24 @@ const served = async (more: Partial<InspectionOptions> = {}) => {
 };
 
 /** Uses `node:http`, because `fetch` sets the host header itself. */
-const ask = (url: string, options: { readonly method?: string; readonly host?: string } = {}) =>
+const ask = (
+  url: string,
+  options: {
+    readonly method?: string;
+    readonly host?: string;
+    readonly path?: string;
+    readonly authorization?: string;
+  } = {},
+) =>
   new Promise<{ readonly status: number; readonly policy: string; readonly body: string }>(
     (resolve, reject) => {
       const asked = request(url, {
         method: options.method ?? 'GET',
-        ...(options.host === undefined ? {} : { headers: { host: options.host } }),
+        ...(options.path === undefined ? {} : { path: options.path }),
+        headers: {
+          ...(options.host === undefined ? {} : { host: options.host }),
+          ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
+        },
       }, (response) => {
         let body = '';
         response.setEncoding('utf8');
@@ -96,6 +109,58 @@ test('a page of another host name cannot read it', async () => {
   for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]) {
     expect(await ask(url, { host })).toMatchObject({ status: 200 });
   }
+});
+
+test.each(['0.0.0.0', '::', '127.0.0.1'])(
+  'a page that listens on %s is read only under names that it is meant for',
+  async (host) => {
+    const access = { names: ['tidegate.example'], token: undefined };
+    const { url } = await served({ address: { host, port: 0 }, access });
+    const { port } = new URL(url);
+    const reached = `http://127.0.0.1:${port}/`;
+    for (const site of ['evil.example', '10.1.2.3', '[fd00::1]', 'tidegate.example.evil', '']) {
+      const asked = await ask(reached, { host: `${site}:${port}` });
+      expect(asked, site).toMatchObject({ status: 403 });
+    }
+    for (const own of ['localhost', '127.0.0.1', 'tidegate.example', 'TIDEGATE.example']) {
+      expect(await ask(reached, { host: `${own}:${port}` }), own).toMatchObject({ status: 200 });
+    }
+  },
+);
+
+test('with a token nothing is served without it', async () => {
+  const { url } = await served({ access: { names: [], token: 'secret' } });
+  const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
+  for (const path of ['', 'page.js', 'live', 'nowhere']) {
+    for (const authorization of ['', 'Bearer', 'Bearer wrong', 'secret', basic('secret:x')]) {
+      expect(await ask(url + path, { authorization })).toMatchObject({ status: 401 });
+    }
+  }
+  for (const authorization of ['Bearer secret', basic(':secret'), basic('me:secret')]) {
+    expect(await ask(url, { authorization })).toMatchObject({ status: 200 });
+  }
+});
+
+test('an address that cannot be read is a 400 and no error', async () => {
+  const defects: unknown[] = [];
+  const { url } = await served({ onDefect: (cause) => defects.push(cause) });
+  for (const path of ['//', '//[', 'http://[']) {
+    expect(await ask(url, { path }), path).toMatchObject({ status: 400 });
+  }
+  expect(defects).toEqual([]);
+});
+
+test('one peer cannot take the places of all others', async () => {
+  const { url } = await served({ address: { host: '0.0.0.0', port: 0 } });
+  const { port } = new URL(url);
+  const opened = async (host: string): Promise<number> => {
+    const asked = new AbortController();
+    onTestFinished(() => asked.abort());
+    return (await fetch(`http://${host}:${port}/live`, { signal: asked.signal })).status;
+  };
+  const first = await Promise.all(Array.from({ length: 20 }, () => opened('127.0.0.1')));
+  expect(first.filter((status) => status === 200).length).toBe(16);
+  expect(first.filter((status) => status === 503).length).toBe(4);
 });
 
 test('each opened page is reported, with the number of open pages', async () => {
@@ -155,6 +220,7 @@ test('an unavailable address is one sentence', async () => {
     board: NOBODY,
     time: simulatedTime(),
     files: FILES,
+    access: { names: [], token: undefined },
   });
   await expect(second).rejects.toThrow(
     new RegExp(`^Cannot listen on "127.0.0.1:${port}" for the live page: `),

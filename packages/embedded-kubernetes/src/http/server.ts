@@ -6,6 +6,7 @@
  * that reads too slowly; nothing is sent after `stop`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import { parseJson } from '../values/json.ts';
 import {
   type ClusterAnswer,
@@ -14,7 +15,12 @@ import {
   type ClusterWatch,
   ConnectionCut,
 } from '../api.ts';
-import { ApiProblem, badRequest, internalError } from '../validation/problem.ts';
+import {
+  ApiProblem,
+  badRequest,
+  internalError,
+  unsupportedMediaType,
+} from '../validation/problem.ts';
 import { PROTOBUF } from './protobuf-bodies.ts';
 import { answerOf } from './requests.ts';
 
@@ -59,6 +65,32 @@ const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
   );
+
+/** Names of this machine, and of a Kubernetes Service; none of them can belong to a web site. */
+const isLocalName = (name: string): boolean =>
+  isIP(name) !== 0 || !name.includes('.') || /\.svc(\.cluster\.local)?$/.test(name);
+
+/** `[::1]:8773` → `::1`; the requested host without its port. */
+const hostIn = (header = ''): string =>
+  header.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
+
+/** Bodies that a browser sends to any server without asking. */
+const BROWSER_TYPES = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+
+const forbidden = (message: string): ApiProblem =>
+  new ApiProblem({ code: 403, reason: 'Forbidden', message });
+
+/** A web page must not use the cluster, which has no other authentication. */
+const assertNoWebPage = ({ headers }: IncomingMessage, { host }: BoundAddress): void => {
+  const wanted = hostIn(headers.host);
+  if (wanted !== host && !isLocalName(wanted)) {
+    throw forbidden(`the host "${wanted}" is not served here`);
+  }
+  if (headers.origin !== undefined) throw forbidden('web pages are not served here');
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!BROWSER_TYPES.includes(type)) return;
+  throw unsupportedMediaType(`the body is "${type}"; send "application/json"`);
+};
 
 const bodyOf = ({ headers }: IncomingMessage, bytes: Buffer): unknown => {
   if (bytes.length === 0) return undefined;
@@ -124,8 +156,12 @@ export const serveCluster = (
   handle: Handle,
   { host, port }: BoundAddress,
 ): Promise<HttpCluster> => {
+  const served = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    assertNoWebPage(request, { host, port });
+    await serve(handle, request, response);
+  };
   const server = createServer((request, response) => {
-    serve(handle, request, response).catch((cause: unknown) => {
+    served(request, response).catch((cause: unknown) => {
       if (cause instanceof ConnectionCut || response.headersSent) {
         response.destroy();
         return;

@@ -1,8 +1,8 @@
 /**
  * What is done to the cluster, its operators and its fleet while it churns.
  *
- * Promises: every act ends with all processes running; what is wanted is written down as it is
- * wanted (`WantedLedger`).
+ * Promises: every action ends with all processes running; what is wanted is written down as it is
+ * wanted (`WantedDemand`).
  */
 import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
@@ -10,7 +10,7 @@ import { COLLECTIONS } from '../../support/api/cluster-connection.ts';
 import { wantedMachine } from '../../support/demand/wanted-capacity.ts';
 import { pause } from '../../support/eventually.ts';
 import { type ChurnSite, untilLed } from './churn-site.ts';
-import type { Wanted } from './wanted-ledger.ts';
+import type { Wanted } from './wanted-demand.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const POD_CORES = 1;
@@ -24,8 +24,8 @@ const FROZEN_MS_MAX = 20_000;
 /** A source of numbers in [0, 1). */
 export type Draw = () => number;
 
-/** An act by name, and how often it is drawn beside the others. */
-interface Act {
+/** An action by name, and how often it is drawn beside the others. */
+interface Action {
   readonly name: string;
   readonly weight: number;
   readonly run: (site: ChurnSite, draw: Draw) => Promise<void>;
@@ -47,7 +47,7 @@ const pathOf = ({ kind, name }: Wanted): string =>
 
 let created = 0;
 
-const create = async ({ cluster, ledger }: ChurnSite, kind: Wanted['kind']): Promise<void> => {
+const create = async ({ cluster, demand }: ChurnSite, kind: Wanted['kind']): Promise<void> => {
   created += 1;
   const name = `${kind}-${created}`;
   if (kind === 'pod') await cluster.create(PODS, [pod(name)]);
@@ -55,11 +55,11 @@ const create = async ({ cluster, ledger }: ChurnSite, kind: Wanted['kind']): Pro
   const wanted = kind === 'pod'
     ? { name, kind, priority: 0, cores: POD_CORES }
     : { name, kind, priority: REQUEST_PRIORITY, cores: REQUEST_CORES };
-  ledger.add(wanted, realTime.now());
+  demand.add(wanted, realTime.now());
 };
 
-const remove = async ({ cluster, ledger }: ChurnSite, wanted: Wanted): Promise<void> => {
-  ledger.remove(wanted.name, realTime.now());
+const remove = async ({ cluster, demand }: ChurnSite, wanted: Wanted): Promise<void> => {
+  demand.remove(wanted.name, realTime.now());
   await cluster.call('DELETE', pathOf(wanted), { gracePeriodSeconds: 0 });
 };
 
@@ -67,7 +67,7 @@ const some = (draw: Draw): number => 1 + Math.floor(draw() * AT_ONCE_MAX);
 
 const createSome = async (site: ChurnSite, draw: Draw): Promise<void> => {
   const kind = draw() < 0.7 ? 'pod' : 'request';
-  const room = WANTED_MAX - site.ledger.current().length;
+  const room = WANTED_MAX - site.demand.current().length;
   for (let left = Math.min(room, some(draw)); left > 0; left -= 1) await create(site, kind);
 };
 
@@ -79,7 +79,7 @@ export const populate = async (site: ChurnSite): Promise<void> => {
 };
 
 const removeSome = async (site: ChurnSite, draw: Draw): Promise<readonly Wanted[]> => {
-  const wanted = site.ledger.current();
+  const wanted = site.demand.current();
   const first = Math.floor(draw() * wanted.length);
   const chosen = wanted.slice(first, first + some(draw));
   for (const one of chosen) await remove(site, one);
@@ -91,14 +91,14 @@ const replaceSome = async (site: ChurnSite, draw: Draw): Promise<void> => {
 };
 
 const withoutApiServer = async (
-  { bed, ledger }: ChurnSite,
+  { bed, demand }: ChurnSite,
   meanwhile: () => Promise<void>,
 ): Promise<void> => {
-  ledger.outageBegan(realTime.now());
+  demand.outageBegan(realTime.now());
   await bed.stopApiServer();
   await meanwhile();
   await bed.startApiServer();
-  ledger.outageEnded(realTime.now());
+  demand.outageEnded(realTime.now());
 };
 
 const freeze = async (site: ChurnSite, draw: Draw): Promise<void> => {
@@ -115,7 +115,7 @@ const endSession = async ({ fleet }: ChurnSite): Promise<void> => {
   await fleet().script('POST', '/sessions/end', { cluster: 'test' }).catch(() => {});
 };
 
-const ACTS: readonly Act[] = [
+const ACTIONS: readonly Action[] = [
   { name: 'create', weight: 8, run: createSome },
   { name: 'remove', weight: 5, run: async (site, draw) => void await removeSome(site, draw) },
   { name: 'replace', weight: 6, run: replaceSome },
@@ -171,24 +171,24 @@ const ACTS: readonly Act[] = [
   {
     name: 'compact the history',
     weight: 1,
-    run: async ({ bed, ledger }) => {
-      ledger.outageBegan(realTime.now());
+    run: async ({ bed, demand }) => {
+      demand.outageBegan(realTime.now());
       await bed.compactHistory();
-      ledger.outageEnded(realTime.now());
+      demand.outageEnded(realTime.now());
     },
   },
 ];
 
-const TOTAL_WEIGHT = ACTS.reduce((sum, { weight }) => sum + weight, 0);
+const TOTAL_WEIGHT = ACTIONS.reduce((sum, { weight }) => sum + weight, 0);
 
-/** The act at this share of all weights. */
-export const actAt = (share: number): Act => {
+/** The action at this share of all weights. */
+export const actionAt = (share: number): Action => {
   let left = share * TOTAL_WEIGHT;
-  for (const act of ACTS) {
-    left -= act.weight;
-    if (left < 0) return act;
+  for (const action of ACTIONS) {
+    left -= action.weight;
+    if (left < 0) return action;
   }
-  throw new Error(`no act at ${share}`);
+  throw new Error(`no action at ${share}`);
 };
 
 /** Numbers that depend on the seed alone. */

@@ -39,7 +39,7 @@ export const coresByPriority = (
 };
 
 /** Everything that was ever wanted. */
-export class WantedLedger {
+export class WantedDemand {
   readonly #entries = new Map<string, Entry>();
   readonly #outages: Outage[] = [];
 
