@@ -1,6 +1,9 @@
 /** The content of a Kubernetes Event, before deduplication and rate limits. */
 import type { ReasonName } from './reasons.ts';
 
+/** The `reportingController` of every Tidegate Event. */
+export const REPORTING_CONTROLLER = 'tidegate.dev/operator';
+
 /** The object of an Event. Cluster-scoped objects have no namespace. */
 export interface Regarding {
   readonly apiVersion: string;

@@ -231,6 +231,13 @@ export const METRICS = catalogue({
     help: 'Active reclaim instructions, by state.',
     labels: ['state'],
   },
+  tidegate_cordons_refused_total: {
+    type: 'counter',
+    help: 'Cordon annotations and instructions of Nodes that are refused: the annotation is ' +
+      'malformed, too large or of another version; ' +
+      'resumedInstructions: all Nodes together have too many.',
+    labels: ['bound'],
+  },
   tidegate_reclaims_refused_total: {
     type: 'counter',
     help: 'Nodes that reclaim instructions named and that were not drained, by reason.',

@@ -235,7 +235,7 @@ export const REASONS = registry({
   CordonLeftAlone: {
     type: 'Warning',
     action: 'CordonNode',
-    sentence: 'A cordon annotation on the Node is not readable by this version and is not changed',
+    sentence: 'A cordon annotation is unreadable or too large, and is left alone',
     canAct: 'platform',
     runbook: 'cordon-left-alone',
   },

@@ -3,15 +3,17 @@
  * drain facts.
  */
 import { type DrainedNode, projectDrainedNode } from './drain/drained-node.ts';
-import { MACHINE_ID_KEY } from './ids.ts';
+import { MACHINE_ID_KEY, RESTRICTED_MACHINE_ID_KEY } from './ids.ts';
 import { listOrEmptyAt, textAt } from './json.ts';
 import { isDeleting } from './object-meta.ts';
 
 /** The cached fields of a Node. Missing fields are empty text. */
 export interface NodeProjection extends DrainedNode {
   readonly providerId: string;
-  /** The label that a bootstrap template may set to the machine's id. */
+  /** The machine's id from a label: the restricted one, or the one that a template may set. */
   readonly machineLabel: string;
+  /** The label is one that a kubelet may not write. */
+  readonly isLabelRestricted?: boolean;
   readonly ready: boolean;
   /** It was deleted and waits for its finalizers. */
   readonly deleting: boolean;
@@ -23,10 +25,12 @@ export const projectNode = (raw: unknown): NodeProjection | undefined => {
   if (drained === undefined) return undefined;
   const ready = listOrEmptyAt(raw, 'status', 'conditions')
     .find((condition) => textAt(condition, 'type') === 'Ready');
+  const restricted = textAt(raw, 'metadata', 'labels', RESTRICTED_MACHINE_ID_KEY) ?? '';
   return {
     ...drained,
     providerId: textAt(raw, 'spec', 'providerID') ?? '',
-    machineLabel: textAt(raw, 'metadata', 'labels', MACHINE_ID_KEY) ?? '',
+    machineLabel: restricted || (textAt(raw, 'metadata', 'labels', MACHINE_ID_KEY) ?? ''),
+    ...(restricted === '' ? {} : { isLabelRestricted: true }),
     ready: textAt(ready, 'status') === 'True',
     deleting: isDeleting(raw),
   };

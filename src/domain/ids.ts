@@ -25,6 +25,12 @@ export type ResourceVersion = Branded<'ResourceVersion'>;
  */
 export const MACHINE_ID_KEY = `${API_GROUP}/machine-id`;
 
+/**
+ * The same as a label of a Node that a kubelet may not write (NodeRestriction), so that it outranks
+ * `MACHINE_ID_KEY` there.
+ */
+export const RESTRICTED_MACHINE_ID_KEY = `${API_GROUP}.node-restriction.kubernetes.io/machine-id`;
+
 /** Each brands a text; nothing is validated. */
 export const machineId = (id: string): MachineId => id as MachineId;
 export const clusterId = (id: string): ClusterId => id as ClusterId;

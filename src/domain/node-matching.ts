@@ -1,6 +1,7 @@
 /**
  * Matches Nodes to machines, in the order of UPN-03: by providerID, by the machine's name, by the
- * label with its id, then by the node name in the frame or instruction.
+ * label with its id (first the label that kubelets may not write), then by the node name in the
+ * frame or instruction.
  *
  * Promises: no lookup scans; a rule that matches two Nodes decides nothing, because a wrong Node is
  * worse than none; a provider id that is only a Node's name decides nothing, because anybody can
@@ -57,7 +58,8 @@ const endings = (providerId: string): readonly string[] => {
 };
 
 const sameTraits = (left: NodeProjection, right: NodeProjection): boolean =>
-  left.providerId === right.providerId && left.machineLabel === right.machineLabel;
+  left.providerId === right.providerId && left.machineLabel === right.machineLabel &&
+  left.isLabelRestricted === right.isLabelRestricted;
 
 const match = (rule: MatchRule, node: NodeProjection | undefined): NodeMatch | undefined =>
   node === undefined ? undefined : { node, rule };
@@ -68,6 +70,7 @@ const nodeIndex = () => {
   const byProviderId = multiIndex();
   const byEnding = multiIndex();
   const byLabel = multiIndex();
+  const byRestrictedLabel = multiIndex();
   const named = (name: string | undefined): NodeProjection | undefined =>
     name === undefined || name === '' ? undefined : nodes.get(name);
 
@@ -75,12 +78,15 @@ const nodeIndex = () => {
     const [whole, ...rest] = endings(node.providerId);
     if (whole !== undefined) byProviderId[change](whole, node.name);
     for (const ending of rest) byEnding[change](ending, node.name);
-    if (node.machineLabel !== '') byLabel[change](node.machineLabel, node.name);
+    const labels = node.isLabelRestricted === true ? byRestrictedLabel : byLabel;
+    if (node.machineLabel !== '') labels[change](node.machineLabel, node.name);
   };
 
   return {
     named,
-    labelled: (machineId: string) => named(byLabel.only(machineId)),
+    /** A label that a kubelet may not write outranks one that it may. */
+    labelled: (machineId: string) =>
+      named((byRestrictedLabel.has(machineId) ? byRestrictedLabel : byLabel).only(machineId)),
     /** An exact providerID wins over a suffix; `undefined` also when two Nodes match. */
     provided: (providerId: string): NodeProjection | undefined => {
       if (providerId === '') return undefined;

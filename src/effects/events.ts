@@ -3,15 +3,12 @@
  * write that is delayed too long is dropped, and nothing waits for one.
  */
 import { Context, Effect, Layer, Schedule } from 'effect';
-import type { EventNote, Regarding } from '../api/event-note.ts';
+import { type EventNote, type Regarding, REPORTING_CONTROLLER } from '../api/event-note.ts';
 import { REASONS } from '../api/reasons.ts';
 import { cutText, cutTextToBytes } from '../domain/text.ts';
 import { rfc3339 } from '../domain/time.ts';
 import type { KubeCall } from './kube-api.ts';
 import { Writes } from './writes.ts';
-
-/** The reporting controller of every Tidegate Event. */
-const REPORTING_CONTROLLER = 'tidegate.dev/operator';
 
 /** The API server's limit for notes, in bytes. */
 const NOTE_BYTES_MAX = 1024;

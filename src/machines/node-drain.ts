@@ -20,6 +20,7 @@ import {
   initialDrainState,
   inLastQuarter,
   isNewer,
+  isOrderDone,
   nextDecision,
   tiersStarted,
   timeOf,
@@ -105,10 +106,7 @@ export const nodeDrain = setup({
   },
   guards: {
     endSeen: ({ context }) => endOf(context) !== null,
-    orderDone: ({ context }) => {
-      const decision = nextDecision(context);
-      return decision?._tag === 'Ended' || decision?._tag === 'Landed';
-    },
+    orderDone: ({ context }) => isOrderDone(context),
     keyUnrecognized: ({ context }) => nextDecision(context)?._tag === 'Unrecognized',
     cordonPending: ({ context }) => nextDecision(context)?._tag === 'Patch',
     neverStarted: ({ context }) => context.annotation === null,

@@ -185,6 +185,13 @@ export const explainNode = (facts: NodeFacts): Explanation => {
     problems: problemsOf(facts),
     details: details(status, facts.nowMs),
     events: facts.events.slice(0, EVENTS_MAX)
-      .map(({ time, type, reason, note, count }) => ({ time, type, reason, note, count })),
+      .map(({ time, type, reason, note, count, reporter }) => ({
+        time,
+        type,
+        reason,
+        note,
+        count,
+        reporter,
+      })),
   };
 };

@@ -1,5 +1,6 @@
 /** Prints explanations: the summary first, then its details. */
-import { age, type Explanation, type TimelineEntry } from './explanation.ts';
+import { quoted } from '../domain/text.ts';
+import { age, type Explanation, isOurs, type TimelineEntry } from './explanation.ts';
 import { oneLine } from './table.ts';
 import { WHO } from './who-can-act.ts';
 
@@ -22,7 +23,8 @@ const timelineRow = (event: TimelineEntry, nowMs: number): readonly [string, str
   const ago = age(event.time, nowMs);
   const times = event.count > 1 ? ` (${event.count} times)` : '';
   const when = ago === undefined ? 'some time ago' : `${ago} ago`;
-  return [when, `${event.type} ${event.reason}${times}: ${event.note}`];
+  const by = isOurs(event) ? '' : ` from ${quoted(event.reporter)}`;
+  return [when, `${event.type} ${event.reason}${times}${by}: ${event.note}`];
 };
 
 /** The explanation as text that ends in a line break. */

@@ -4,6 +4,7 @@
  *
  * Plain data, printed as text or as JSON.
  */
+import { REPORTING_CONTROLLER } from '../api/event-note.ts';
 import type { CanAct } from '../api/reasons.ts';
 import { listOrEmptyAt, numberAt, textAt, valueAt } from '../domain/json.ts';
 import { duration } from './duration.ts';
@@ -29,7 +30,13 @@ export interface TimelineEntry {
   readonly reason: string;
   readonly note: string;
   readonly count: number;
+  /** The controller that reports it, as it calls itself; empty when it does not. */
+  readonly reporter: string;
 }
+
+/** True of an Event that Tidegate reports: only these are believed. */
+export const isOurs = ({ reporter }: Pick<TimelineEntry, 'reporter'>): boolean =>
+  reporter === REPORTING_CONTROLLER;
 
 /** The explanation of one object. */
 export interface Explanation {
@@ -63,6 +70,7 @@ export const timelineEntryOf = (event: unknown): TimelineEntry => ({
   reason: textAt(event, 'reason') ?? '',
   note: textAt(event, 'note') ?? '',
   count: numberAt(event, 'series', 'count') ?? numberAt(event, 'deprecatedCount') ?? 1,
+  reporter: textAt(event, 'reportingController') ?? '',
 });
 
 /** The newest entries of EventLists (events.k8s.io/v1), newest first. */

@@ -1,12 +1,13 @@
 /**
  * Reads the answers to evictions back from the operator's Events (DR-42, DR-43).
  *
- * Promises: total for any Event; only Events about evictions since a given time count.
+ * Promises: total for any Event; only Events of Tidegate about evictions since a given time count.
  */
 import type { ReasonName } from '../api/reasons.ts';
 import { BLOCKER_REASONS, isBlocking } from '../domain/drain/blocker.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import type { NodeEvent } from './drain-facts.ts';
+import { isOurs } from './explanation.ts';
 
 /** Reasons of pods and of Events about pods. */
 export type BlockerReason = ReasonName;
@@ -66,8 +67,9 @@ export const reportedBlocker = (
   sinceMs: number,
 ): ReportedBlocker | undefined => {
   let unnamed: ReportedBlocker | undefined;
-  for (const { reason: name, time, note, key: subject } of events) {
-    const reason = reportedReason(name);
+  for (const event of events) {
+    const { reason: name, time, note, key: subject } = event;
+    const reason = isOurs(event) ? reportedReason(name) : undefined;
     if (reason === undefined || !(Date.parse(time) >= sinceMs)) continue;
     const reading = readNote(note, pod.key);
     if (reading === undefined) continue;

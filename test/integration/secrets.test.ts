@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
+import { freePort } from '../../tools/testbed/ports.ts';
 import { rawRequest } from '../support/demand/capacity-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { pullsAt } from '../support/fleet/fleet-script.ts';
@@ -118,6 +119,15 @@ const pageText = async (url: string): Promise<string> => {
   return [board, ...details].join('\n');
 };
 
+/** The answers of `/healthz` and `/readyz`, headers included. */
+const probeText = async (port: number): Promise<string> => {
+  const answers = await Promise.all(['healthz', 'readyz'].map(async (path) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/${path}`);
+    return `${path} ${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}`;
+  }));
+  return answers.join('\n');
+};
+
 const linesOf = (child: TidegateProcess): string => JSON.stringify(child.logs());
 const hasMessage = (message: string) => (line: LogLine): boolean => line.message === message;
 
@@ -134,10 +144,12 @@ describe('secrets of a running operator', () => {
       const defaults = await written('defaults.yaml', '{}');
       const broken = join(folder, 'broken');
       const record = join(folder, 'recording.jsonl');
+      const probes = await freePort();
       const operator = await roleBy(startTidegate, {
         role: 'operator',
         name: 'operator',
         flags: {
+          'health-addr': `127.0.0.1:${probes}`,
           'with-pods': 'true',
           'cluster-id': 'secret',
           'shard-addr': fleet.address,
@@ -202,6 +214,7 @@ describe('secrets of a running operator', () => {
       const texts = {
         page: await pageText(`${url}`),
         metrics: await operator.metrics(),
+        probes: await probeText(probes),
         events: await eventsAt(server),
       };
       expect(await operator.stop()).toBe(0);

@@ -42,6 +42,19 @@ const cordons: RuleChapter = {
         'it. A watch event older than our own patch does not cancel.',
     ),
     rule('DR-06', 'A Node that is deleted during its drain is Drained.'),
+    rule(
+      'DR-07',
+      'The annotations are input of whoever may write Nodes. An annotation beyond 32,768 ' +
+        'characters or 64 instructions of 320 characters, and owners beyond 16, are left alone ' +
+        'like another version: they start no drain and end none. A ' +
+        'term resumes 1,000 instructions from Nodes, and a process acknowledges as many of them; ' +
+        'beyond that, drains go on unacknowledged. A refusal is recorded once, on the Node.',
+    ),
+    rule(
+      'DR-08',
+      'An Event counts as a reason only when its `reportingController` is Tidegate’s. Others are ' +
+        'shown with their reporter.',
+    ),
   ],
 };
 

@@ -22,7 +22,8 @@ const machines: RuleChapter = {
     {
       id: 'UPN-03',
       text: 'The Node of a machine is found by provider id, then by the machine’s name, then ' +
-        'by label, then by the name in the entry. A provider id that is only the name of a Node ' +
+        'by label (a `node-restriction.kubernetes.io/` label outranks one that kubelets may ' +
+        'write), then by the name in the entry. A provider id that is only the name of a Node ' +
         'matches nothing. `nodeRef` is set from the observed Node.',
       testedBy: [
         'test/unit/domain/node-matching.test.ts',

@@ -10,6 +10,7 @@ import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
+import { CORDON_LIMITS } from '../../domain/drain/cordon-limits.ts';
 import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { type DrainingLimit, drainingLimitText } from '../../domain/drain/draining-limit.ts';
@@ -73,6 +74,8 @@ export interface DrainEvents {
   readonly cordonFailing: (subject: DrainSubject, problem: string) => void;
   /** A cordon annotation that this version must not change (DR-01). */
   readonly leftAlone: (subject: DrainSubject, owner: string, why: string) => void;
+  /** Nodes with instructions beyond the bound; none is not recorded (DR-07). */
+  readonly notResumed: (subjects: readonly DrainSubject[]) => void;
   /** The requested grace exceeds the maximum (DR-16). */
   readonly clamped: (subject: DrainSubject, askedSeconds: number, seconds: number) => void;
 }
@@ -126,9 +129,34 @@ const endNote = (drain: EndedDrain): string => {
   }
 };
 
+type RecordAbout = (subject: DrainSubject, reason: ReasonName, note: string) => void;
+
+/** Records that instructions of Nodes exceed a bound (DR-07). */
+const boundEvents = (
+  telemetry: Telemetry,
+  recordAbout: RecordAbout,
+): Pick<DrainEvents, 'notResumed'> => {
+  return {
+    notResumed: (subjects) => {
+      const [first] = subjects;
+      if (first === undefined) return;
+      const nodes = subjects.length;
+      telemetry.count('tidegate_cordons_refused_total', nodes, { bound: 'resumedInstructions' });
+      telemetry.log('warn', 'Instructions on Nodes not resumed', { nodes, node: first.name });
+      recordAbout(
+        first,
+        'CordonLeftAlone',
+        `Drains of ${nodes} Nodes go on without acknowledgement: "${CORDON_PREFIX}reclaim" names ` +
+          `more than ${CORDON_LIMITS.resumedInstructions} instructions in all; ` +
+          'remove the annotations that no shard asked for',
+      );
+    },
+  };
+};
+
 /** Records through Events and logs. */
 export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEvents => {
-  const recordAbout = (subject: DrainSubject, reason: ReasonName, note: string): void =>
+  const recordAbout: RecordAbout = (subject, reason, note) =>
     record({ regarding: nodeOf(subject), reason, note });
   const recordUnlimited = (subject: DrainSubject, reason: ReasonName, note: string): void =>
     record({ regarding: nodeOf(subject), reason, note, isUnlimited: true });
@@ -155,6 +183,7 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
       recordAbout(subject, 'CordonFailing', `Cannot cordon: ${problem}`);
     },
     leftAlone: (subject, owner, why) => {
+      telemetry.count('tidegate_cordons_refused_total', 1, { bound: 'annotation' });
       telemetry.log('warn', 'Unrecognized cordon annotation left unchanged', {
         node: subject.name,
         owner,
@@ -166,6 +195,7 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
         `Unrecognized annotation "${CORDON_PREFIX}${owner}": ${why}`,
       );
     },
+    ...boundEvents(telemetry, recordAbout),
     clamped: (subject, askedSeconds, seconds) =>
       recordAbout(subject, 'GraceClamped', `Requested ${askedSeconds} s, granted ${seconds} s`),
   };

@@ -3,7 +3,7 @@
  * only.
  */
 import type { CordonOrder } from '../../domain/drain/cordon-patch.ts';
-import type { CordonAnnotation, DrainOwner } from '../../domain/drain/cordon.ts';
+import { annotationOf, type CordonAnnotation, type DrainOwner } from '../../domain/drain/cordon.ts';
 import { graceOf, lastQuarterMs, tierWaitMs } from '../../domain/drain/deadline.ts';
 import type { DrainTime } from '../../domain/drain/drain-state.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
@@ -128,6 +128,19 @@ export const workState = (value: unknown): unknown =>
 /** True when the annotation on the Node names the instruction, as far as the drain knows. */
 export const hasLanded = ({ annotation }: NodeDrainContext, id: string): boolean =>
   annotation?.ids.includes(id) === true;
+
+/** True when the annotation names the instruction and was not cancelled. */
+export const isNamedIn = (annotation: CordonAnnotation | undefined, id: string): boolean =>
+  annotation?.ids.includes(id) === true && annotation.ended !== 'Cancelled';
+
+/** Whether the ended drain counts for an instruction: its node is cordoned for it, or gone. */
+export const countedAtEnd = (
+  context: NodeDrainContext,
+  owner: DrainOwner,
+): (id: string) => boolean => {
+  const current = context.node === null ? undefined : annotationOf(context.node, owner);
+  return (id) => context.node === null || hasLanded(context, id) || isNamedIn(current, id);
+};
 
 /** Instructions that the drain did not carry out and that have time left. */
 export const ordersLeft = (

@@ -29,6 +29,7 @@ import { DrainBlockers } from './drain-blockers.ts';
 import { UnrecognizedCordons } from './drain-events.ts';
 import {
   cordonOrderOf,
+  countedAtEnd,
   deadlineOf,
   type DrainBeginning,
   type DrainDeadline,
@@ -41,6 +42,7 @@ import {
   drainTime,
   hasLanded,
   isEarlier,
+  isNamedIn,
   orderedDrain,
   ordersLeft,
   resumedDrain,
@@ -53,8 +55,6 @@ import {
   type NodeDrainActors,
   nodeDrainActors,
 } from './node-drain-actor.ts';
-
-export type { DrainEvent, DrainOrder } from './drain-index.ts';
 
 /** Nodes that are cordoned at once (DR-11). */
 const CORDONS_AT_ONCE = 32;
@@ -207,8 +207,7 @@ export class DrainRegistry {
     const annotation = present?.uid === uid ? annotationOf(present, entry.owner) : undefined;
     this.#forget(entry);
     for (const id of entry.ids) {
-      const counted = present?.uid !== uid ||
-        (annotation?.ids.includes(id) === true && annotation.ended !== 'Cancelled');
+      const counted = present?.uid !== uid || isNamedIn(annotation, id);
       this.#publish(entry, id, { phase: 'Ended', counted });
     }
     if (present !== undefined) this.#observe(present);
@@ -260,10 +259,7 @@ export class DrainRegistry {
     if (context.withdrawn) this.#withdrawn.delete(key);
     const present = this.#options.nodes.get(objectKey(name));
     const again = present === undefined ? [] : ordersLeft(entry, context, this.#environment.time);
-    const current = context.node === null ? undefined : annotationOf(context.node, owner);
-    const isCounted = (id: string): boolean =>
-      context.node === null || hasLanded(context, id) ||
-      (current?.ids.includes(id) === true && current.ended !== 'Cancelled');
+    const isCounted = countedAtEnd(context, owner);
     for (const id of [...entry.ids, ...entry.queued.map((order) => order.id)]) {
       if (again.some((order) => order.id === id)) continue;
       this.#publish(entry, id, { phase: 'Ended', counted: isCounted(id) });

@@ -142,14 +142,18 @@ const machineFinder = (
     upcomingNode.machineId !== '' && upcomingNode.nodeName === node.name;
   const candidates = (node: NamedNode): readonly string[] =>
     [nodes.get(objectKey(node.name))?.machineLabel ?? '', node.name].filter((id) => id !== '');
+  const objectOf = (id: string) => upcomingNodes.get(objectKey(upcomingNodeName(machineId(id))));
   return (node: NamedNode): string | undefined => {
     const matched = machines.machineOf(node.name);
     if (matched !== undefined) return matched;
     for (const id of candidates(node)) {
-      const upcomingNode = upcomingNodes.get(objectKey(upcomingNodeName(machineId(id))));
+      const upcomingNode = objectOf(id);
       if (upcomingNode !== undefined && isOf(upcomingNode, node)) return upcomingNode.machineId;
     }
-    return byNode.get(node)?.machineId ?? candidates(node)[0];
+    const known = byNode.get(node)?.machineId;
+    if (known !== undefined) return known;
+    // A label may name the machine of another Node.
+    return candidates(node).find((id) => (objectOf(id)?.nodeName ?? '') === '');
   };
 };
 

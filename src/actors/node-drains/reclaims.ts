@@ -4,10 +4,9 @@
  *
  * Promises: an instruction never starts twice, and is acked again when it is repeated, with a
  * Warning for machines that it did not name at first (DR-03); instructions found on Nodes resume
- * before anything new, and are acked once more by each process (DR-12, DR-13); a machine without a
- * Node is recorded and not counted, and is awaited only while it is bound to this cluster; an entry
- * that names a Node is shown on the machine of that Node (DR-10); what may not drain, or not yet,
- * is decided in `reclaim-targets.ts` (DR-17 to DR-19), recorded, and not counted.
+ * before anything new, and are acked once more by each process, up to a bound (DR-07, DR-12,
+ * DR-13); what has no Node, or may not drain yet, is recorded and not counted, and is awaited only
+ * while bound; an entry that names a Node is shown on the machine of that Node (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
@@ -32,7 +31,8 @@ import type { Informer } from '../informers/informer.ts';
 import type { RecordOnLease } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import { type DrainEvents, InstructionEvents } from './drain-events.ts';
-import type { DrainEvent, DrainRegistry } from './drains.ts';
+import type { DrainEvent } from './drain-index.ts';
+import type { DrainRegistry } from './drains.ts';
 import {
   AckedInstructions,
   awaitedEntries,
@@ -62,7 +62,7 @@ export interface ReclaimsOptions {
   readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has' | 'takes' | 'counts'>;
   readonly record: RecordEvent;
   readonly recordOnLease: RecordOnLease;
-  readonly events: Pick<DrainEvents, 'clamped'>;
+  readonly events: Pick<DrainEvents, 'clamped' | 'notResumed'>;
   /** `--reclaimable-node-selector` selects the Node. */
   readonly isReclaimable: (node: string) => boolean;
   /** `--max-draining`. */
@@ -117,12 +117,12 @@ export class ReclaimRegistry {
   readonly onLeading = (): void => {
     if (this.#isLeading) return;
     this.#isLeading = true;
-    const { nodes, machineOf } = this.#options;
-    for (const instruction of instructionsOnNodes(nodes.values(), machineOf)) {
-      const { id } = instruction;
-      const ackPending = !id.startsWith(RECOVERED_PREFIX) && !this.#acked.has(id);
-      this.#registry.consider({ ...instruction, ackPending });
+    const { nodes, machineOf, events } = this.#options;
+    const { instructions, leftOut } = instructionsOnNodes(nodes.values(), machineOf);
+    for (const instruction of instructions) {
+      this.#registry.consider({ ...instruction, ackPending: this.#acked.resume(instruction.id) });
     }
+    events.notResumed(leftOut);
   };
 
   readonly onLeadershipLost = (): void => {

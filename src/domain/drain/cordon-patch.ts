@@ -95,7 +95,8 @@ const sameAnnotation = (left: CordonAnnotation, right: CordonAnnotation): boolea
 
 /**
  * The decision about an instruction for this node. An unfinished key on a schedulable node was
- * cancelled, even if that is not written yet: the same instruction does not start again.
+ * cancelled, even if that is not written yet: the same instruction does not start again. A key that
+ * has no room for it is not changed (DR-07).
  */
 export const decideCordon = (
   facts: CordonFacts,
@@ -109,6 +110,8 @@ export const decideCordon = (
   if (isOver && known.ids.includes(order.id)) return { _tag: 'Ended', annotation: known };
   const asked = annotationFor(order);
   const annotation = known === undefined || isOver ? asked : joinAnnotations(known, asked);
+  const written = readCordon(printCordon(annotation));
+  if (written._tag === 'Unrecognized') return written;
   if (known !== undefined && facts.unschedulable && sameAnnotation(known, annotation)) {
     return { _tag: 'Landed', annotation };
   }
@@ -172,7 +175,8 @@ export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | u
   const reading = cordonOf(facts, owner);
   if (reading === undefined || reading._tag === 'Unrecognized') return undefined;
   const others = holders(facts).filter((other) => other !== owner);
-  const opens = uncordons(owner) && facts.unschedulable && others.length === 0;
+  const isLast = others.length === 0 && facts.hasUnreadCordons !== true;
+  const opens = uncordons(owner) && facts.unschedulable && isLast;
   return patchOf(facts, {
     keys: { [owner]: null },
     ...(opens ? { unschedulable: false } : {}),

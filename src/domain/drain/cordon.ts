@@ -1,11 +1,21 @@
 /**
  * The owners of a cordon, as annotations on the Node: parsing and printing (DR-01).
  *
- * Promises: round-trips; a key of another version is never changed.
+ * Promises: round-trips; a key of another version is never changed; a key beyond the bounds of
+ * `cordon-limits.ts` is unrecognized like one of another version, and costs no more (DR-07).
  */
 import { asRecord, asText, listOrEmptyAt, numberAt, parseJson, textAt } from '../json.ts';
 import type { ResourceVersion } from '../ids.ts';
+import { compareText } from '../requirements.ts';
+import { cutText } from '../text.ts';
 import { rfc3339 } from '../time.ts';
+import {
+  boundedText,
+  CORDON_LIMITS,
+  idsProblem,
+  OWNERS_PROBLEM,
+  textProblem,
+} from './cordon-limits.ts';
 
 /** One annotation key for each owner: `cordon.tidegate.dev/<owner>`. */
 export const CORDON_PREFIX = 'cordon.tidegate.dev/';
@@ -46,9 +56,13 @@ export interface CordonFacts {
   readonly resourceVersion: ResourceVersion;
   readonly unschedulable: boolean;
   readonly cordons: Readonly<Record<string, string>>;
+  /** The Node has more keys than are read: an owner without a text here may have one. */
+  readonly hasUnreadCordons?: boolean;
 }
 
 const VERSION = 1;
+/** Of a version, in a message. */
+const VERSION_CHARACTERS = 20;
 const NO_CORDONS: Readonly<Record<string, string>> = {};
 
 const endOf = (value: unknown): CordonEnd | null | undefined => {
@@ -66,18 +80,26 @@ const optionalTime = (value: unknown, field: string): number | null | undefined 
 
 const unrecognized = (why: string): CordonReading => ({ _tag: 'Unrecognized', why });
 
+const versionText = (version: unknown): string =>
+  cutText(JSON.stringify(version) ?? 'undefined', VERSION_CHARACTERS, '…');
+
 /** Parses the text of a cordon key. Total. */
 export const readCordon = (text: string): CordonReading => {
+  const problem = textProblem(text);
+  if (problem !== undefined) return unrecognized(problem);
   const value = asRecord(parseJson(text));
   if (value === undefined) return unrecognized('it is not a JSON object');
-  if (value['v'] !== VERSION) return unrecognized(`its version is ${JSON.stringify(value['v'])}`);
+  if (value['v'] !== VERSION) return unrecognized(`its version is ${versionText(value['v'])}`);
+  const listed = listOrEmptyAt(value, 'ids');
+  const excess = idsProblem(listed);
+  if (excess !== undefined) return unrecognized(excess);
   const deadlineMs = optionalTime(value, 'deadline');
   const sinceMs = optionalTime(value, 'since');
   const ended = endOf(value);
   if (deadlineMs === undefined) return unrecognized('its deadline is not a valid time');
   if (sinceMs === undefined) return unrecognized('its start is not a valid time');
   if (ended === undefined) return unrecognized('its end is unknown');
-  const ids = listOrEmptyAt(value, 'ids').map(asText).filter((id) => id !== undefined);
+  const ids = listed.map(asText).filter((id) => id !== undefined);
   return {
     _tag: 'Recognized',
     annotation: {
@@ -102,15 +124,31 @@ export const printCordon = (annotation: CordonAnnotation): string =>
     ...(annotation.ended === null ? {} : { ended: annotation.ended }),
   });
 
-/** The cordon keys among the annotations of a Node: owner → raw text. */
-export const cordonTexts = (
+const ownersIn = (annotations: Readonly<Record<string, string>>): readonly string[] =>
+  Object.keys(annotations).filter((key) => key.startsWith(CORDON_PREFIX))
+    .map((key) => key.slice(CORDON_PREFIX.length));
+
+/** One annotation each, so that they need no bound. */
+const isSingle = (owner: string): boolean =>
+  owner === 'person' || owner === 'reclaim' || owner === 'disabled';
+
+/**
+ * The cordon keys among the annotations of a Node: owner → raw text. Of a text that is too long,
+ * its beginning; of other owners, the first by name.
+ */
+export const cordonsIn = (
   annotations: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> => {
-  const texts: [string, string][] = [];
-  for (const [key, text] of Object.entries(annotations)) {
-    if (key.startsWith(CORDON_PREFIX)) texts.push([key.slice(CORDON_PREFIX.length), text]);
-  }
-  return texts.length === 0 ? NO_CORDONS : Object.fromEntries(texts);
+): Pick<CordonFacts, 'cordons' | 'hasUnreadCordons'> => {
+  const owners = ownersIn(annotations);
+  if (owners.length === 0) return { cordons: NO_CORDONS };
+  const others = owners.filter((owner) => !isSingle(owner)).toSorted(compareText);
+  const read = [...owners.filter(isSingle), ...others.slice(0, CORDON_LIMITS.otherOwners)];
+  return {
+    cordons: Object.fromEntries(
+      read.map((owner) => [owner, boundedText(annotations[`${CORDON_PREFIX}${owner}`] ?? '')]),
+    ),
+    ...(read.length < owners.length ? { hasUnreadCordons: true } : {}),
+  };
 };
 
 /** The owner name of a maintenance: twelve hex digits of its UID. */
@@ -119,16 +157,19 @@ export const maintenanceOwner = (uid: string): CordonOwner =>
 
 /** The parsed key of an owner on this Node; `undefined` without one. */
 export const cordonOf = (
-  facts: Pick<CordonFacts, 'cordons'>,
+  facts: Pick<CordonFacts, 'cordons' | 'hasUnreadCordons'>,
   owner: CordonOwner,
 ): CordonReading | undefined => {
   const text = Object.hasOwn(facts.cordons, owner) ? facts.cordons[owner] : undefined;
-  return text === undefined ? undefined : readCordon(text);
+  if (text !== undefined) return readCordon(text);
+  return facts.hasUnreadCordons === true && !isSingle(owner)
+    ? unrecognized(OWNERS_PROBLEM)
+    : undefined;
 };
 
 /** The annotation of an owner; `undefined` when there is none, or it is unrecognized. */
 export const annotationOf = (
-  facts: Pick<CordonFacts, 'cordons'>,
+  facts: Pick<CordonFacts, 'cordons' | 'hasUnreadCordons'>,
   owner: CordonOwner,
 ): CordonAnnotation | undefined => {
   const reading = cordonOf(facts, owner);
@@ -137,12 +178,14 @@ export const annotationOf = (
 
 /** Unreadable keys: owner and problem of each (DR-01). */
 export const unrecognizedCordons = (
-  facts: Pick<CordonFacts, 'cordons'>,
-): readonly { readonly owner: string; readonly why: string }[] =>
-  Object.entries(facts.cordons).flatMap(([owner, text]) => {
+  facts: Pick<CordonFacts, 'cordons' | 'hasUnreadCordons'>,
+): readonly { readonly owner: string; readonly why: string }[] => [
+  ...Object.entries(facts.cordons).flatMap(([owner, text]) => {
     const reading = readCordon(text);
     return reading._tag === 'Unrecognized' ? [{ owner, why: reading.why }] : [];
-  });
+  }),
+  ...(facts.hasUnreadCordons === true ? [{ owner: '…', why: OWNERS_PROBLEM }] : []),
+];
 
 /**
  * The annotation with one more instruction: ids join and the earlier deadline wins, with its grace

@@ -106,6 +106,18 @@ export const nextDecision = (
 ): CordonDecision | undefined =>
   node === null || order === undefined ? undefined : decideCordon(node, owner, order);
 
+/**
+ * True when the next instruction needs no patch: the Node has it, it was completed before, or it
+ * cannot join a drain that goes on, because the key became unreadable or has no room (DR-07).
+ */
+export const isOrderDone = (
+  state: Pick<DrainState, 'node' | 'owner' | 'orders' | 'annotation'>,
+): boolean => {
+  const decision = nextDecision(state);
+  return decision?._tag === 'Ended' || decision?._tag === 'Landed' ||
+    (decision?._tag === 'Unrecognized' && state.annotation !== null);
+};
+
 /** The patch for the next instruction; empty when it needs none. */
 export const cordonBody = (state: DrainState): object => {
   const decision = nextDecision(state);

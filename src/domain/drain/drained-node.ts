@@ -1,5 +1,5 @@
 /** A Node as drains read it. */
-import { type CordonFacts, cordonTexts } from './cordon.ts';
+import { type CordonFacts, cordonsIn } from './cordon.ts';
 import type { Identity } from '../facts.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
@@ -24,7 +24,7 @@ export const projectDrainedNode = (raw: unknown): DrainedNode | undefined => {
     ...identity,
     name: identity.key,
     unschedulable: booleanAt(raw, 'spec', 'unschedulable') === true,
-    cordons: cordonTexts(annotationsOf(raw)),
+    ...cordonsIn(annotationsOf(raw)),
     kubeletSilent: textAt(ready, 'status') === 'Unknown',
     paused: annotationsOf(raw)[PAUSE_KEY] === 'true',
   };

@@ -2,6 +2,7 @@
  * The active reclaim instructions and their annotations on Nodes. Data only.
  */
 import type { NodeProjection } from '../cluster-node.ts';
+import { CORDON_LIMITS } from './cordon-limits.ts';
 import { annotationOf, type CordonAnnotation } from './cordon.ts';
 import { graceOf } from './deadline.ts';
 import { type ReclaimEntry, waitingEntries, withEntry } from './reclaim-entry.ts';
@@ -73,25 +74,53 @@ const entryFromNode = (
   };
 };
 
+interface AnnotatedNode {
+  readonly node: NodeProjection;
+  readonly annotation: CordonAnnotation;
+}
+
+/** The instructions without an end, one of each Node before the second of any. */
+const pendingOn = (annotated: readonly AnnotatedNode[]) => {
+  const pending = new Map<string, CordonAnnotation>();
+  const leftOut = new Set<NodeProjection>();
+  const unfinished = annotated.filter(({ annotation }) => annotation.ended === null);
+  for (let at = 0; at < CORDON_LIMITS.ids; at += 1) {
+    for (const { node, annotation } of unfinished) {
+      const id = annotation.ids[at];
+      if (id === undefined) continue;
+      const hasRoom = pending.size < CORDON_LIMITS.resumedInstructions || pending.has(id);
+      if (hasRoom) pending.set(id, annotation);
+      else leftOut.add(node);
+    }
+  }
+  return { pending, leftOut: [...leftOut] };
+};
+
+/** The instructions that a new term finds on Nodes. */
+interface InstructionsOnNodes {
+  readonly instructions: readonly Omit<InstructionEntry, 'ackPending'>[];
+  /** Nodes with further instructions, beyond the bound. */
+  readonly leftOut: readonly NodeProjection[];
+}
+
 /** Instructions without an end on some Node, with all Nodes that name them. */
 export const instructionsOnNodes = (
   nodes: Iterable<NodeProjection>,
   machineOf: (node: NodeProjection) => string | undefined,
-): readonly Omit<InstructionEntry, 'ackPending'>[] => {
-  const pending = new Map<string, CordonAnnotation>();
-  const named = new Map<string, ReclaimEntry[]>();
-  for (const node of nodes) {
+): InstructionsOnNodes => {
+  const annotated = [...nodes].flatMap((node) => {
     const annotation = annotationOf(node, 'reclaim');
-    if (annotation === undefined) continue;
+    return annotation === undefined ? [] : [{ node, annotation }];
+  });
+  const { pending, leftOut } = pendingOn(annotated);
+  const named = new Map([...pending.keys()].map((id): [string, ReclaimEntry[]] => [id, []]));
+  for (const { node, annotation } of annotated) {
+    const ids = annotation.ids.filter((id) => named.has(id));
+    if (ids.length === 0) continue;
     const machine = entryFromNode(node, annotation, machineOf(node) ?? node.name);
-    for (const id of annotation.ids) {
-      if (annotation.ended === null) pending.set(id, annotation);
-      const machines = named.get(id);
-      if (machines === undefined) named.set(id, [machine]);
-      else machines.push(machine);
-    }
+    for (const id of ids) named.get(id)?.push(machine);
   }
-  return [...pending].map(([id, { deadlineMs, graceSeconds, sinceMs }]) => ({
+  const instructions = [...pending].map(([id, { deadlineMs, graceSeconds, sinceMs }]) => ({
     id,
     terms: { deadlineMs: deadlineMs ?? sinceMs, graceSeconds, sinceMs },
     askedSeconds: 0,
@@ -99,6 +128,7 @@ export const instructionsOnNodes = (
     isReleased: false,
     hasCrashed: false,
   }));
+  return { instructions, leftOut };
 };
 
 /** The machines of a restarting instruction, with the current state of their Nodes. */
@@ -146,8 +176,17 @@ const ACKED_MAX = 1000;
 /** Instructions that this process has acked, as far as remembered. */
 export class AckedInstructions {
   readonly #ids = new Set<string>();
+  #resumed = 0;
 
-  readonly has = (id: string): boolean => this.#ids.has(id);
+  /**
+   * True when an instruction that was found on Nodes is acked: once by each process (DR-12), and
+   * only so many, because the text of a Node does not prove that a shard ever gave it (DR-07).
+   */
+  readonly resume = (id: string): boolean => {
+    if (id.startsWith(RECOVERED_PREFIX) || this.#ids.has(id)) return false;
+    this.#resumed += 1;
+    return this.#resumed <= CORDON_LIMITS.resumedAcks;
+  };
 
   readonly add = (id: string): void => {
     this.#ids.add(id);

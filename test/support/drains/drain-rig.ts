@@ -44,6 +44,7 @@ export interface DrainRigOptions {
   readonly volumes?: readonly string[];
   /** False when the operator does not lead at first. */
   readonly leads?: boolean;
+  readonly telemetry?: Telemetry;
   /** Machines that the shard never showed CONFIGURED; all others it did. */
   readonly strangers?: readonly string[];
   /** Nodes that `--reclaimable-node-selector` excludes. */
@@ -173,9 +174,14 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const logged: { readonly message: string; readonly fields: object }[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
-    log: (_level, message, fields) => void logged.push({ message, fields: fields ?? {} }),
+    log: (level, message, fields) => {
+      logged.push({ message, fields: fields ?? {} });
+      options.telemetry?.log(level, message, fields);
+    },
     gauge: (name, value, ..._labels) => void gauges.set(name, value),
-    count: (name, by, ...[labels]) => {
+    count: (name, by, ...rest) => {
+      const [labels] = rest;
+      options.telemetry?.count(name, by, ...rest);
       const key = [name, ...Object.values(labels ?? {})].join(' ');
       counts.set(key, (counts.get(key) ?? 0) + by);
     },

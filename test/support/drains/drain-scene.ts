@@ -70,11 +70,15 @@ export const sceneNode = (traits?: SceneNode): DrainedNode =>
 export const sceneEvent = (
   reason: string,
   note: string,
-  secondsAgo = 30,
+  { secondsAgo = 30, reporter = 'tidegate.dev/operator' }: {
+    readonly secondsAgo?: number;
+    readonly reporter?: string;
+  } = {},
 ): NodeEvent =>
   present(projectNodeEvent({
     metadata: { name: `n1.${reason}.${secondsAgo}`, uid: 'u', resourceVersion: '1' },
     eventTime: new Date(SCENE_NOW_MS - secondsAgo * 1000).toISOString(),
+    reportingController: reporter,
     type: 'Warning',
     reason,
     note,

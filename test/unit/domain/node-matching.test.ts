@@ -95,6 +95,23 @@ describe('node matching', () => {
     ], machine('m1'))).toBeUndefined();
   });
 
+  test('node matching: a label that kubelets may not write outranks one that they may', () => {
+    const forged = node('forged', { machineLabel: 'm1' });
+    const labelled = node('n1', { machineLabel: 'm1', isLabelRestricted: true });
+    expect(matched([forged, labelled], machine('m1'))).toEqual(['n1', 'MachineLabel']);
+    const twin = node('n2', { machineLabel: 'm1', isLabelRestricted: true });
+    expect(matched([forged, labelled, twin], machine('m1'))).toBeUndefined();
+    const labels = {
+      'bigfleet.lucy.sh/machine-id': 'm2',
+      'bigfleet.lucy.sh.node-restriction.kubernetes.io/machine-id': 'm1',
+    };
+    const metadata = { name: 'n1', uid: 'u1', resourceVersion: '1', labels };
+    expect(projectNode({ metadata })).toMatchObject({
+      machineLabel: 'm1',
+      isLabelRestricted: true,
+    });
+  });
+
   test('node matching: returns the machines that a Node affects, before and after a change', () => {
     const matching = nodeMatching();
     matching.putMachine(machine('m1', { providerId: 'host-1' }));

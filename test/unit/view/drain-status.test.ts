@@ -174,10 +174,10 @@ describe('the pods of a drain', () => {
 });
 
 describe('facts that only the operator has', () => {
-  const reported = (note: string, secondsAgo?: number) =>
+  const reported = (note: string, secondsAgo = 30) =>
     drainStatus(sceneOfNode({
       pods: [podOf({ name: 'web-1' })],
-      events: [sceneEvent('PolicyRefused', note, secondsAgo)],
+      events: [sceneEvent('PolicyRefused', note, { secondsAgo })],
     })).blockers;
 
   test('DR-43: the newest Event that names a pod explains it', () => {
@@ -228,6 +228,17 @@ describe('facts that only the operator has', () => {
   test('an Event about a pod with a longer name is ignored', () => {
     expect(reported('ns/web-12 (refused by guard: no)')).toEqual([]);
     expect(reported('other-ns/web-1 (refused by guard: no)')).toEqual([]);
+  });
+
+  test('DR-08: an Event of another reporter is ignored', () => {
+    const note = 'ns/web-1 (refused by guard: no)';
+    const events = [sceneEvent('PolicyRefused', note, { reporter: 'kubelet' })];
+    const pods = [podOf({ name: 'web-1' })];
+    expect(drainStatus(sceneOfNode({ pods, events })).blockers).toEqual([]);
+    const paused = sceneEvent('DrainPaused', 'Cannot evict ns/web-1 (the drain is paused)', {
+      reporter: 'kubelet',
+    });
+    expect(drainStatus(sceneOfNode({ pods, events: [paused] })).state).toBe('Draining');
   });
 
   test('an Event from before the cordon is ignored', () => {

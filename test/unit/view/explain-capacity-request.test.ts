@@ -138,12 +138,14 @@ test('explanationText prints sentences, fields to correct, details and events', 
   const events = {
     items: [
       {
+        reportingController: 'default-scheduler',
         type: 'Normal',
         reason: 'Older',
         note: 'An older note',
         eventTime: '2026-03-01T11:00:00.000000Z',
       },
       {
+        reportingController: 'tidegate.dev/operator',
         type: 'Warning',
         reason: 'InvalidCapacityRequest',
         note: 'spec.resources["cpu"] is no quantity\u001b[2J',
@@ -176,7 +178,7 @@ test('explanationText prints sentences, fields to correct, details and events', 
 
     Events, newest first
       2m ago  Warning InvalidCapacityRequest (4 times): spec.resources["cpu"] is no quantity�[2J
-      1h ago  Normal Older: An older note
+      1h ago  Normal Older from "default-scheduler": An older note
     "
   `);
 });

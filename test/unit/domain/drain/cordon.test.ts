@@ -6,7 +6,7 @@ import {
   CORDON_ENDS,
   type CordonAnnotation,
   type CordonFacts,
-  cordonTexts,
+  cordonsIn,
   joinAnnotations,
   maintenanceOwner,
   printCordon,
@@ -87,8 +87,10 @@ describe('the cordon key', () => {
   });
 
   it('DR-01: keys are read from the annotations of a Node by owner', () => {
-    expect(cordonTexts({ [key('reclaim')]: text, other: 'x' })).toEqual({ reclaim: text });
-    expect(cordonTexts({})).toEqual({});
+    expect(cordonsIn({ [key('reclaim')]: text, other: 'x' })).toEqual({
+      cordons: { reclaim: text },
+    });
+    expect(cordonsIn({})).toEqual({ cordons: {} });
   });
 
   it('DR-01: a maintenance owner is named by twelve hex digits of its UID', () => {
