@@ -66,7 +66,7 @@ export interface Breach {
 }
 
 /** Without faults: the maximum latency of one way. */
-export const FAIR: Weather = {
+const FAIR: Weather = {
   outage: false,
   errorShare: 0,
   latencyMs: 15,

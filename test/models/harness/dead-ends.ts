@@ -12,7 +12,7 @@ import type { Explored } from './explorer.ts';
 export type Settles = (snapshot: AnyMachineSnapshot) => boolean;
 
 /** What statecharts themselves declare. */
-export const isTaggedSettled: Settles = (snapshot) => snapshot.hasTag('settled');
+const isTaggedSettled: Settles = (snapshot) => snapshot.hasTag('settled');
 
 /** The dead ends of an exploration that was not cut short, each with its steps. */
 export const deadEnds = <World>(

@@ -23,12 +23,6 @@ export const exactly = (step: Step, act: string, when: boolean): void =>
     }`,
   );
 
-/** True when the step leads into this state, from another or once more. */
-export const enters = ({ before, after, transitions }: Step, state: string): boolean =>
-  after.matches(state) &&
-  (!before.matches(state) ||
-    transitions.some(({ target = [] }) => target.some(({ path }) => path.join('.') === state)));
-
 /** A timer's name in its event. */
 export const isTimer = ({ event }: Pick<Step, 'event'>, delay: string): boolean =>
   event.type.startsWith(`xstate.after.${delay}.`);

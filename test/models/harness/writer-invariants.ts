@@ -30,7 +30,7 @@ export interface Writer {
 type Verdict = 'Landed' | 'Failed' | 'Refused';
 
 /** What an answer means; `undefined` for other events. */
-export const verdictIn = ({ event, before, after }: Step): Verdict | undefined => {
+const verdictIn = ({ event, before, after }: Step): Verdict | undefined => {
   if (event.type.startsWith('xstate.error.actor.')) return 'Failed';
   if (!event.type.startsWith('xstate.done.actor.')) return undefined;
   const { output } = event;
