@@ -72,9 +72,9 @@ const startOperator = async (kubeconfig: string, shardAddress: string) => {
   const onLog = (line: Readonly<Record<string, unknown>>): void => {
     const sample = sampleIn(line, realTime.monotonic());
     if (sample !== undefined) return waiting?.(sample);
-    const { level, msg } = line;
+    const { level, message, msg } = line;
     if (level === 'info' || level === 'debug') return;
-    const text = `${String(level)}: ${String(msg)}`;
+    const text = `${String(level ?? 'output')}: ${String(message ?? msg)}`;
     complaints.set(text, (complaints.get(text) ?? 0) + 1);
   };
   const operator = await roleBy(
