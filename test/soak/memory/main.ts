@@ -9,8 +9,8 @@
 import process from 'node:process';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { COLLECTIONS } from '../../support/api/cluster-connection.ts';
+import { drawsFrom } from '../../support/draws.ts';
 import { eventually, pause } from '../../support/eventually.ts';
-import { drawsFrom } from '../churn/churn-actions.ts';
 import { memoryChurn } from './memory-churn.ts';
 import { isGrowing, type MemorySample, memoryTrend, type Trend } from './memory-samples.ts';
 import { type MemorySite, memorySite } from './memory-site.ts';

@@ -9,6 +9,7 @@ import { COLLECTIONS, nameOf } from '../../support/api/cluster-connection.ts';
 import { wantedMachine } from '../../support/demand/wanted-capacity.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
 import { boundMachines } from '../../support/fleet/fleet-script.ts';
+import { type Draw, drawOne } from '../../support/draws.ts';
 import { pause } from '../../support/eventually.ts';
 import { CLUSTER, type MemorySite } from './memory-site.ts';
 
@@ -25,9 +26,6 @@ const AWAY_MS = 3000;
 const SESSION_ENDS = ['UNAVAILABLE', 'INTERNAL', 'ABORTED', 'RESOURCE_EXHAUSTED'] as const;
 const WATCHED = ['pods', 'nodes', 'capacityrequests', 'upcomingnodes', 'poddisruptionbudgets'];
 const PODS_PATH = DRAIN_COLLECTIONS.pods;
-
-/** A source of numbers in [0, 1). */
-export type Draw = () => number;
 
 /** What is there, oldest first. */
 interface Population {
@@ -68,9 +66,6 @@ const fresh = (there: Population, prefix: string): string => {
   there.created += 1;
   return `${prefix}-${there.created}`;
 };
-
-const chosen = <Entry>(entries: readonly Entry[], draw: Draw): Entry | undefined =>
-  entries[Math.floor(draw() * entries.length)];
 
 const withoutGrace = { gracePeriodSeconds: 0 };
 
@@ -127,13 +122,13 @@ const replaceMachine = async (scene: Scene): Promise<void> => {
 
 const reclaimBound = async ({ fleet, draw }: Scene): Promise<void> => {
   const bound = await boundMachines(fleet, CLUSTER);
-  const machine = chosen(bound.filter(({ state }) => state === 'CONFIGURED'), draw);
+  const machine = drawOne(draw, bound.filter(({ state }) => state === 'CONFIGURED'));
   if (machine === undefined) return;
   await fleet.script('POST', '/reclaim', { machine: machine.id, graceSeconds: GRACE_SECONDS });
 };
 
 const failMachine = async ({ fleet, draw }: Scene): Promise<void> => {
-  const machine = chosen(await boundMachines(fleet, CLUSTER), draw);
+  const machine = drawOne(draw, await boundMachines(fleet, CLUSTER));
   if (machine === undefined || machine.id.startsWith('machine-')) return;
   const body = { state: 'FAILED', cluster: CLUSTER, lastError: 'out of capacity' };
   await fleet.script('POST', `/machines/${machine.id}/state`, body);
@@ -155,21 +150,21 @@ const nodePassesBy = async ({ call, there, draw }: Scene): Promise<void> => {
 const patchObjects = async ({ call, there, draw }: Scene): Promise<void> => {
   const annotations = { turn: fresh(there, 'turn') };
   const paths = [
-    `${COLLECTIONS.requests}/${chosen(there.requests, draw) ?? ''}`,
-    `${PODS_PATH}/${chosen(there.pods, draw) ?? ''}`,
+    `${COLLECTIONS.requests}/${drawOne(draw, there.requests) ?? ''}`,
+    `${PODS_PATH}/${drawOne(draw, there.pods) ?? ''}`,
   ];
   for (const path of paths) await call('PATCH', path, { metadata: { annotations } });
 };
 
 const scale = async ({ call, draw }: Scene): Promise<void> => {
   const replicas = REPLICAS_MIN + Math.floor(draw() * REPLICAS_SPAN);
-  const app = chosen(APPS, draw) ?? APPS[0];
+  const app = drawOne(draw, APPS) ?? APPS[0];
   await call('PATCH', `${DRAIN_COLLECTIONS.deployments}/${app}`, { spec: { replicas } });
 };
 
 /** Between two sessions there is none to end. */
 const endSession = async ({ fleet, draw }: Scene): Promise<void> => {
-  const status = chosen([...SESSION_ENDS, undefined], draw);
+  const status = drawOne(draw, [...SESSION_ENDS, undefined]);
   const body = { cluster: CLUSTER, ...(status === undefined ? {} : { status }) };
   await fleet.script('POST', '/sessions/end', body).catch(() => {});
 };
@@ -181,12 +176,12 @@ const pullBootstrap = async ({ fleet }: Scene): Promise<void> => {
 const ODD = ['unknown-state', 'empty-machine-id', 'empty-frame', 'no-message', 'unknown-ack'];
 
 const oddFrame = async ({ fleet, draw }: Scene): Promise<void> => {
-  await fleet.script('POST', '/frames', { cluster: CLUSTER, odd: chosen(ODD, draw) })
+  await fleet.script('POST', '/frames', { cluster: CLUSTER, odd: drawOne(draw, ODD) })
     .catch(() => {});
 };
 
 const dropWatches = async ({ call, draw }: Scene): Promise<void> => {
-  const resource = chosen([...WATCHED, undefined], draw);
+  const resource = drawOne(draw, [...WATCHED, undefined]);
   await call('POST', '/_sim/watches', {
     quietly: draw() < 0.5,
     ...(resource === undefined ? {} : { resource }),
@@ -213,7 +208,7 @@ const FAULTS: readonly object[] = [
 
 /** A fault that the next calls meet; `call` repeats those of the soak's own that it meets. */
 const setFault = async ({ call, draw }: Scene): Promise<void> => {
-  await call('POST', '/_sim/faults', chosen(FAULTS, draw));
+  await call('POST', '/_sim/faults', drawOne(draw, FAULTS));
 };
 
 /** Shorter than a lease lasts. */

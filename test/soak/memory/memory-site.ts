@@ -78,8 +78,7 @@ const startOperator = async (kubeconfig: string, shardAddress: string) => {
     complaints.set(text, (complaints.get(text) ?? 0) + 1);
   };
   const operator = await roleBy(
-    (options) =>
-      spawnTidegate({ ...options, onLog, nodeArgs: ['--expose-gc', `--import=${PROBE}`] }),
+    (options) => spawnTidegate({ ...options, onLog, nodeArgs: [`--import=${PROBE}`] }),
     {
       role: 'operator',
       name: 'operator',

@@ -6,7 +6,7 @@ import {
   memoryTrend,
   sampleIn,
 } from '../../soak/memory/memory-samples.ts';
-import { drawsFrom } from '../../soak/churn/churn-actions.ts';
+import { drawsFrom } from '../../support/draws.ts';
 
 const MIB = 1024 * 1024;
 const SAMPLE_MS = 30_000;
