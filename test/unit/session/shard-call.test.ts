@@ -78,6 +78,16 @@ test.each([
   expect(Object.keys(nameOptions(target))).toHaveLength(isAddress ? 1 : 0);
 });
 
+test('only a shard that is dialled with a certificate is suspected of refusing it', async () => {
+  const server = createServer((socket) => socket.destroy());
+  onTestFinished(() => void server.close());
+  const end = endOf(`127.0.0.1:${await listening(server)}`, new Uint8Array());
+  await expect(end).rejects.toMatchObject({
+    why: 'Unreachable',
+    detail: expect.not.stringContaining('certificate'),
+  });
+});
+
 test('no proxy variable diverts the session', async () => {
   let diverted = 0;
   const proxy = createServer((socket) => {
