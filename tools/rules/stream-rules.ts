@@ -63,8 +63,8 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-08',
-      text: 'Without certificate flags the session is plaintext; with all three it is mutual ' +
-        'TLS 1.3. Our certificate must have exactly one `bigfleet://` URI, which is ' +
+      text: 'With all three certificate flags the session is mutual TLS 1.3; without them the ' +
+        'operator starts only with `--insecure-plaintext`, and reports that. Our certificate must have exactly one `bigfleet://` URI, which is ' +
         '`bigfleet://cluster/<cluster id>`, checked before dialling. Files are reloaded when ' +
         'they change; a ' +
         'half-written rotation keeps the pair before it; the running stream stays and the ' +

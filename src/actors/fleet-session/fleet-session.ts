@@ -35,7 +35,7 @@ import {
   type SessionState,
   sessionState,
 } from './fleet-session-actor.ts';
-import { sessionStateName, stateRecorder } from './session-events.ts';
+import { reportTransport, sessionStateName, stateRecorder } from './session-events.ts';
 import { shardStream } from './shard-stream.ts';
 
 /**
@@ -106,6 +106,7 @@ class ShardSession implements FleetSession {
     this.acknowledged = this.#state.acknowledged.asObservable();
     this.reply = this.#state.outbox.offer;
     this.#recordState = stateRecorder(environment);
+    reportTransport(environment, options.credentialFiles !== undefined);
     this.#sessions = this.#registry();
     this.#sessions.consider(this.#facts);
     this.#followCredentials();

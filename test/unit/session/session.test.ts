@@ -23,6 +23,20 @@ describe('fleet session', () => {
     });
   });
 
+  test('wire 8: a plaintext session warns once and sets a gauge; a secured one does neither', async () => {
+    const plain = await streamingSession();
+    plain.session.setLeading(false);
+    plain.session.setLeading(true);
+    plain.session.demandListed();
+    await plain.time.settle();
+    const warning = 'Session without TLS: user data and instructions are readable and forgeable';
+    expect(plain.logged.filter((message) => message === warning)).toHaveLength(1);
+    expect(plain.gauges.get('tidegate_session_plaintext')).toBe(1);
+    const secured = startSession({ readings: () => ({ _tag: 'Unusable', problem: 'no files' }) });
+    expect(secured.logged).not.toContain(warning);
+    expect(secured.gauges.get('tidegate_session_plaintext')).toBe(0);
+  });
+
   test('wire 1: machines that arrive before the hello ack are processed', async () => {
     const { time, shard, session, shardEvents } = startSession();
     session.setLeading(true);
