@@ -67,8 +67,8 @@ const stream: RuleChapter = {
         'operator starts only with `--insecure-plaintext`, and reports that. Our certificate must have exactly one `bigfleet://` URI, which is ' +
         '`bigfleet://cluster/<cluster id>`, checked before dialling. Files are reloaded when ' +
         'they change; a ' +
-        'half-written rotation keeps the pair before it; the running stream stays and the ' +
-        'next dial uses the new pair. Some of the flags without the others are an error ' +
+        'half-written rotation keeps the pair before it; a new pair is in use within two ' +
+        'minutes: the running stream is closed in order and dialled again with it. Some of the flags without the others are an error ' +
         'at start.',
       testedBy: ['wire 8:'],
     },

@@ -207,7 +207,7 @@ class ShardSession implements FleetSession {
   #onCredentials(change: CredentialsChange): void {
     const { telemetry } = this.#dependencies.environment;
     if (change._tag === 'Accepted') {
-      telemetry.log('info', 'Key pair accepted; the next dial uses it');
+      telemetry.log('info', 'Key pair accepted; an open session is renewed with it');
       this.#state.pair = change.pair;
       this.#facts.credentials = { type: 'credentials.accepted' };
     } else if (change._tag === 'Refused') {

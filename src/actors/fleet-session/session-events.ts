@@ -15,6 +15,7 @@ const METRIC_STATES = [
   'dialling',
   'greeting',
   'streaming',
+  'renewing',
   'stopping',
   'overdue',
   'backingOff',
