@@ -1,6 +1,6 @@
 /**
- * Loaded with `--import` before a program: its wall clock is an hour ahead, and an hour behind after
- * SIGUSR2. Its monotonic clock and its timers are right.
+ * Loaded with `--import` before a program: its wall clock is an hour ahead, and an hour behind
+ * after SIGUSR2. Its monotonic clock and its timers are right.
  */
 const HOUR_MS = 3_600_000;
 const RightDate = Date;
