@@ -303,6 +303,20 @@ describe('a watch', () => {
     });
   });
 
+  it('reports Retry-After of a refusal, in seconds or as an HTTP date', async () => {
+    const date = 'Wed, 21 Oct 2015 07:28:00 GMT';
+    for (const retryAfter of ['30', 'Wed, 21 Oct 2015 07:28:30 GMT']) {
+      const { watching } = await connected((_request, response) => {
+        response.writeHead(429, { date, 'retry-after': retryAfter });
+        response.end('{}');
+      });
+      expect(failureOf(await watching('/w', () => Promise.resolve()))).toMatchObject({
+        _tag: 'WatchRefused',
+        retryAfterSeconds: 30,
+      });
+    }
+  });
+
   it('fails when no connection can be made', async () => {
     const { stub, watching } = await connected(() => {});
     await stub.stop();

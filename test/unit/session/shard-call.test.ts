@@ -1,4 +1,5 @@
 /** How the shard is dialled. */
+import { promises } from 'node:dns';
 import { constants, createServer as createHttp2Server } from 'node:http2';
 import { createServer } from 'node:net';
 import { Effect } from 'effect';
@@ -111,4 +112,17 @@ test('no proxy variable diverts the session', async () => {
     Effect.provide(dialled, shardCallsLayer).pipe(Effect.timeoutOption(5_000)),
   );
   expect(diverted).toBe(0);
+});
+
+// Whoever answers DNS could otherwise configure retries and balancing of the session.
+test('no service config is requested from DNS', async () => {
+  const requested = vi.spyOn(promises, 'resolveTxt').mockRejectedValue(new Error('none'));
+  onTestFinished(() => requested.mockRestore());
+  const dialled = Effect.scoped(Effect.gen(function* () {
+    const calls = yield* ShardCalls;
+    return yield* Effect.flip(calls.open({ address: 'dns:///localhost:1', receive: () => {} }));
+  }));
+  const ending = await Effect.runPromise(Effect.provide(dialled, shardCallsLayer));
+  expect(ending.why).toBe('Unreachable');
+  expect(requested).not.toHaveBeenCalled();
 });
