@@ -318,7 +318,7 @@ export const podEviction = setup({
           after: { refusalBackoff: '#podEviction.deciding' },
         },
         neverAllowed: {
-          description: 'The budget counts controllers, and its pods have none.',
+          description: 'The budget requires all of its pods, or its pods have no controller.',
           meta: { reason: 'BudgetNeverAllows' },
           on: { 'pod.observed': reconsidered },
         },

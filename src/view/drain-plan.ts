@@ -5,14 +5,15 @@
  * Promises: uses the decision functions of the drain itself; marks everything that rests on an
  * assumption.
  */
-import { type CanAct, REASONS } from '../api/reasons.ts';
+import type { CanAct } from '../api/reasons.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
-import type { Blocker } from '../domain/drain/blocker.ts';
+import type { BlockedPods, Blocker } from '../domain/drain/blocker.ts';
 import type { Budget } from '../domain/drain/budget.ts';
 import { tierWaitMs } from '../domain/drain/deadline.ts';
 import { type PodPreview, previewDrain, type Verdict } from '../domain/drain/drain-preview.ts';
 import { comesBack, planOf, type PodRole, type StayingPod } from '../domain/drain/plan.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
+import { blockedVerdict } from '../domain/drain/verdict.ts';
 import type { Uid } from '../domain/ids.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { tierPriority } from './drain-status.ts';
@@ -52,6 +53,8 @@ export interface PlannedBlocker {
   readonly reason: Blocker['reason'];
   readonly text: string;
   readonly canAct: CanAct;
+  /** The change to make; empty when none is needed. */
+  readonly change: string;
   readonly runbook: string;
   readonly pods: readonly string[];
 }
@@ -95,22 +98,19 @@ const plannedPod = ({ pod, verdict, blocker, budget }: PodPreview): PlannedPod =
 });
 
 const blockersOf = (previews: readonly PodPreview[]): readonly PlannedBlocker[] => {
-  const groups = new Map<string, PlannedBlocker>();
+  const groups = new Map<string, BlockedPods>();
   for (const { pod, verdict, blocker } of previews) {
     if (verdict !== 'Blocked' || blocker === null) continue;
-    const { reason, text, subject } = blocker;
-    const entry = REASONS[reason];
-    const key = `${reason} ${subject}`;
+    const key = `${blocker.reason} ${blocker.subject}`;
     const known = groups.get(key);
-    groups.set(key, {
-      reason,
-      text: known?.text ?? text,
-      canAct: entry.canAct,
-      runbook: 'runbook' in entry ? entry.runbook : '',
-      pods: [...(known?.pods ?? []), pod.key],
-    });
+    const pods = [...(known?.pods ?? []), pod.key];
+    groups.set(key, { blocker: known?.blocker ?? blocker, pods });
   }
-  return [...groups.values()];
+  return [...groups.values()].map((blocked) => {
+    const { blocker: { reason, text }, pods } = blocked;
+    const { canAct, change, runbook } = blockedVerdict(blocked);
+    return { reason, text, canAct, change, runbook, pods };
+  });
 };
 
 const list = (texts: readonly string[]): string => texts.join(', ');

@@ -3,14 +3,11 @@
  *
  * Promises: total for any Event; only Events of Tidegate about evictions since a given time count.
  */
-import type { ReasonName } from '../api/reasons.ts';
-import { BLOCKER_REASONS, isBlocking } from '../domain/drain/blocker.ts';
+import { BLOCKER_REASONS, type BlockerReason, isBlocking } from '../domain/drain/blocker.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
+import { sentenceOfNote } from '../domain/drain/verdict.ts';
 import type { NodeEvent } from './drain-facts.ts';
 import { isOurs } from './explanation.ts';
-
-/** Reasons of pods and of Events about pods. */
-export type BlockerReason = ReasonName;
 
 /** Why a pod remains, as an Event reports it. */
 export interface ReportedBlocker {
@@ -22,7 +19,7 @@ export interface ReportedBlocker {
 
 /** `… (ns/a, ns/b and 3 more)`: the blocker, then its pods. */
 const PODS_LAST = /^(?<text>.*) \((?<names>[^()]+?)(?<more> and \d+ more)?\)$/s;
-const BLOCKED_PREFIX = /^Pods cannot leave: /;
+const BLOCKED_PREFIX = /^\d+ pods? cannot leave: /;
 /** After the text of one pod: the next pod, the number of more pods, or the end. */
 const AFTER_TEXT = /\)(?:, \S+\/\S+ \(|, and \d+ more$|$)/;
 
@@ -47,7 +44,8 @@ interface Reading {
   readonly named: boolean;
 }
 
-const readNote = (note: string, pod: string): Reading | undefined => {
+const readNote = (fullNote: string, pod: string): Reading | undefined => {
+  const note = sentenceOfNote(fullNote);
   const groups = PODS_LAST.exec(note)?.groups;
   const names = (groups?.['names'] ?? '').split(', ');
   const text = (groups?.['text'] ?? '').replace(BLOCKED_PREFIX, '');

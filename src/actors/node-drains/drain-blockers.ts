@@ -6,10 +6,11 @@
  * becomes overdue or a budget has given no slot for long; without a change nothing is computed.
  */
 import { auditTime, Subject, type Subscription } from 'rxjs';
+import type { BlockedPods } from '../../domain/drain/blocker.ts';
 import { drainBlocker } from '../../machines/drain-blocker.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
-import type { BlockedPods, BlockerReview } from './drain-pods.ts';
+import type { BlockerReview } from './drain-pods.ts';
 
 /** Between two reviews. */
 const REVIEW_MS = 1000;

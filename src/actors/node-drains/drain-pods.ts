@@ -6,6 +6,7 @@
  * pod, until it is released. Nothing here waits or acts on the cluster.
  */
 import {
+  type BlockedPods,
   type Blocker,
   blockerOf,
   closedBudgets,
@@ -35,12 +36,6 @@ export interface DrainPodsOptions {
   readonly resumedSinceMs: number | null;
   readonly own: PlanTerms['own'];
   readonly now: () => number;
-}
-
-/** Pods blocked by one reason and subject. */
-export interface BlockedPods {
-  readonly blocker: Blocker;
-  readonly pods: readonly string[];
 }
 
 /** What was last observed of a pod that is to leave. */

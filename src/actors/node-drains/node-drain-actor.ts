@@ -204,6 +204,7 @@ class DrainActions implements NodeDrainActions {
       forbidden: context !== undefined && context.refusal !== '',
       volumes: this.#targets.volumesOn?.(node) ?? [],
       tolerating: entry.pods.tolerating(),
+      lostPods: context?.node === null ? entry.pods.left() : 0,
     });
     await this.#show(entry, end === 'Failed' ? { _tag: end, lastError } : { _tag: end });
   };

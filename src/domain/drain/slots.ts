@@ -8,6 +8,7 @@
 import type { ResourceVersion, Uid } from '../ids.ts';
 import { isOlder } from '../resource-versions.ts';
 import { type Budget, isProcessed } from './budget.ts';
+import { neverAllows } from './closed-budget.ts';
 import type { DrainPod } from './pod.ts';
 
 /** The slots that evicting a pod takes. */
@@ -29,11 +30,6 @@ const DISRUPTED_PODS_MAX = 2000;
 const mayGoUnready = (budget: Budget): boolean =>
   budget.unhealthyPods === 'AlwaysAllow' ||
   (budget.currentHealthy >= budget.desiredHealthy && budget.desiredHealthy > 0);
-
-/** True when the budget counts controllers and none of its pods has one. */
-const neverAllows = (budget: Budget): boolean =>
-  budget.countsControllers && isProcessed(budget) && budget.syncProblem === '' &&
-  budget.expectedPods === 0;
 
 const isBroken = (budget: Budget): boolean =>
   isProcessed(budget) && (budget.disruptionsAllowed < 0 ||

@@ -1,6 +1,6 @@
 /** Names and numbers as the page prints them. */
-import { type ReasonName, REASONS } from '../../api/reasons.ts';
-import { actionOn, WHO } from '../../view/who-can-act.ts';
+import { type Reason, type ReasonName, REASONS } from '../../api/reasons.ts';
+import { WHO } from '../../domain/reason.ts';
 
 const isReason = (text: string): text is ReasonName => Object.hasOwn(REASONS, text);
 
@@ -15,8 +15,8 @@ export interface Why {
 /** The explanation of a reason; undefined for none. */
 export const whyOf = (reason: string): Why | undefined => {
   if (!isReason(reason)) return undefined;
-  const { sentence, canAct } = REASONS[reason];
-  const action = canAct === 'nobody' ? '' : actionOn(reason);
+  const { sentence, canAct, change }: Reason = REASONS[reason];
+  const action = canAct === 'nobody' ? '' : change ?? '';
   return { reason, sentence, who: WHO[canAct], action };
 };
 

@@ -240,8 +240,9 @@ describe('a drain', () => {
     expect(noted()).toEqual([]);
     await time.advance(3000);
     expect(noted()).toEqual([
-      'Pods cannot leave: 6 budgets allow 0 disruptions: ns/b0, ns/b1, ns/b2, ns/b3, ns/b4 and ' +
-      '1 more (ns/p0, ns/p1, ns/p2, ns/p3, ns/p4 and 1 more)',
+      '6 pods cannot leave: 6 budgets allow 0 disruptions: ns/b0, ns/b1, ns/b2, ns/b3, ns/b4 and ' +
+      '1 more (ns/p0, ns/p1, ns/p2, ns/p3, ns/p4 and 1 more). The owner of the application: Make ' +
+      'the pods of the budgets healthy, add replicas, or relax the budgets',
     ]);
   });
 

@@ -109,6 +109,8 @@ describe('the pods of a drain', () => {
       reason: 'BlockedByBudget',
       text: 'budget ns/db allows 0 disruptions: 2 healthy, 2 required',
       canAct: 'application',
+      change: 'Make 1 more pod of the budget healthy, add replicas, or relax the budget: ' +
+        'kubectl -n ns describe pdb db',
       runbook: 'blocked-by-budget',
       pods: ['ns/a', 'ns/b'],
     }]);
