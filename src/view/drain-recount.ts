@@ -27,7 +27,7 @@ import {
 import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
 import type { NodeFacts } from './drain-facts.ts';
-import { reportedBlocker } from './reported-blockers.ts';
+import { machineReports, reportedBlocker } from './reported-blockers.ts';
 
 /** A pod that must leave and still exists. */
 export interface PendingPod {
@@ -106,11 +106,12 @@ export const recountDrain = (
       nowMs,
     });
   };
+  const reports = [...facts.events, ...machineReports(facts)];
   const pending = plan.tiers.flatMap(({ key: tier, pods }) =>
     pods.map((pod): PendingPod => {
       const { reason, text, subject, change } = blockerNow(pod, tier);
       const reported = reason === 'WaitingForTurn'
-        ? reportedBlocker(pod, facts.events, annotation?.sinceMs ?? 0)
+        ? reportedBlocker(pod, reports, annotation?.sinceMs ?? 0)
         : undefined;
       return reported === undefined
         ? { pod, tier, reason, text, subject, change, blocks: isBlocking(reason) }

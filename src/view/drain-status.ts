@@ -159,7 +159,10 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
   const deadlineMs = annotation?.deadlineMs ?? null;
   const isCounting = deadlineMs !== null && !isOver(state);
   const blockedPods = isEmptying ? blockedPodsOf(recount.pending) : [];
-  const lastError = machine === undefined || machine.lastError === '' ? null : machine.lastError;
+  const lastError =
+    machine === undefined || machine.lastError === '' || machine.phase === 'Draining'
+      ? null
+      : machine.lastError;
   return {
     node: node.name,
     state,

@@ -3,10 +3,11 @@
  *
  * Promises: total for any Event; only Events of Tidegate about evictions since a given time count.
  */
+import { REPORTING_CONTROLLER } from '../api/event-note.ts';
 import { BLOCKER_REASONS, type BlockerReason, isBlocking } from '../domain/drain/blocker.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
-import { sentenceOfNote } from '../domain/drain/verdict.ts';
-import type { NodeEvent } from './drain-facts.ts';
+import { readBlockedText, sentenceOfNote } from '../domain/drain/verdict.ts';
+import type { NodeEvent, NodeFacts } from './drain-facts.ts';
 import { isOurs } from './explanation.ts';
 
 /** Why a pod remains, as an Event reports it. */
@@ -22,6 +23,26 @@ const PODS_LAST = /^(?<text>.*) \((?<names>[^()]+?)(?<more> and \d+ more)?\)$/s;
 const BLOCKED_PREFIX = /^\d+ pods? cannot leave: /;
 /** After the text of one pod: the next pod, the number of more pods, or the end. */
 const AFTER_TEXT = /\)(?:, \S+\/\S+ \(|, and \d+ more$|$)/;
+
+/** What the UpcomingNode shows of a drain: it outlives the Events, and is read after them. */
+export const machineReports = (
+  { machine, nowMs }: Pick<NodeFacts, 'machine' | 'nowMs'>,
+): readonly NodeEvent[] => {
+  if (machine?.phase !== 'Draining') return [];
+  const { key, uid, resourceVersion, lastError, nodeName } = machine;
+  return readBlockedText(lastError).map(({ reason, sentence }) => ({
+    key,
+    uid,
+    resourceVersion,
+    node: nodeName,
+    time: new Date(nowMs).toISOString(),
+    type: 'Warning',
+    reason,
+    note: sentence,
+    count: 1,
+    reporter: REPORTING_CONTROLLER,
+  }));
+};
 
 /** Reasons of blocked pods, including a pause by a flag. */
 const reportedReason = (reason: string): BlockerReason | undefined =>

@@ -50,6 +50,8 @@ export interface BlockerReview {
   readonly blocked: readonly BlockedPods[];
   /** Until time alone changes the review; `Infinity` when it does not. */
   readonly nextMs: number;
+  /** The drain evicts nothing now: what blocks its pods is not known. */
+  readonly isIdle?: true;
 }
 
 /** A budget without a slot for this long blocks; its Event follows after ten seconds (DR-42). */

@@ -6,6 +6,7 @@
  * this verdict; pure functions of plain facts; one verdict for every blocker and every end.
  */
 import { type CanAct, type Reason, WHO } from '../reason.ts';
+import { textAt } from '../json.ts';
 import { type BlockedPods, blockedSentence, NOTE_CHARS_MAX } from './blocker.ts';
 import { DRAIN_REASONS, type DrainReason } from './drain-reasons.ts';
 
@@ -70,6 +71,13 @@ export interface DrainFacts {
   readonly cordonedByPerson: boolean;
 }
 
+/** True for a verdict that was stored or sent as JSON. */
+export const isDrainVerdict = (value: unknown): value is DrainVerdict =>
+  Object.hasOwn(DRAIN_REASONS, textAt(value, 'reason') ?? '') &&
+  Object.hasOwn(WHO, textAt(value, 'canAct') ?? '') &&
+  SEVERITIES.some((severity) => severity === textAt(value, 'severity')) &&
+  ['sentence', 'change', 'runbook'].every((field) => textAt(value, field) !== undefined);
+
 const entryOf = (reason: DrainReason): Reason => DRAIN_REASONS[reason];
 
 const severityOf = ({ type, canAct }: Reason): Severity =>
@@ -105,6 +113,29 @@ const chief = (blocked: readonly BlockedPods[]): BlockedPods | undefined =>
   blocked.find(({ blocker: { reason } }) => severityOf(entryOf(reason)) === 'Blocked') ??
     blocked[0];
 
+/** The verdict on the most important blocker; undefined without any. */
+export const chiefVerdict = (blocked: readonly BlockedPods[]): DrainVerdict | undefined => {
+  const first = chief(blocked);
+  return first && blockedVerdict(first);
+};
+
+/** Blockers in a text that `readBlockedText` reads back; empty without any. */
+export const blockedText = (blocked: readonly BlockedPods[]): string =>
+  blocked.map(blockedVerdict).map(({ reason, sentence }) => `${reason}: ${sentence}`).join(' | ');
+
+/** A blocker as read back. */
+export interface ReadBlocker {
+  readonly reason: string;
+  readonly sentence: string;
+}
+
+/** The blockers in a text of `blockedText`. Total. */
+export const readBlockedText = (text: string): readonly ReadBlocker[] =>
+  text.split(/ \| (?=[A-Z]\w+: \d)/).flatMap((part) => {
+    const end = part.indexOf(': ');
+    return end < 0 ? [] : [{ reason: part.slice(0, end), sentence: part.slice(end + 2) }];
+  });
+
 /** How many pods must leave, and how many of them are terminating. */
 export const leavingSentence = (
   { left, leaving }: Pick<DrainFacts, 'left' | 'leaving'>,
@@ -115,8 +146,8 @@ export const leavingSentence = (
 };
 
 const draining = (facts: DrainFacts): DrainVerdict => {
-  const first = chief(facts.blocked);
-  if (first !== undefined) return blockedVerdict(first);
+  const first = chiefVerdict(facts.blocked);
+  if (first !== undefined) return first;
   const isLeaving = facts.leaving === facts.left;
   return verdictWith(isLeaving ? 'WaitingForPods' : 'DrainStarted', leavingSentence(facts));
 };

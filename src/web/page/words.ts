@@ -1,5 +1,6 @@
 /** Names and numbers as the page prints them. */
 import { type Reason, type ReasonName, REASONS } from '../../api/reasons.ts';
+import type { DrainVerdict } from '../../domain/drain/verdict.ts';
 import { WHO } from '../../domain/reason.ts';
 
 const isReason = (text: string): text is ReasonName => Object.hasOwn(REASONS, text);
@@ -12,8 +13,12 @@ export interface Why {
   readonly action: string;
 }
 
-/** The explanation of a reason; undefined for none. */
-export const whyOf = (reason: string): Why | undefined => {
+/** The explanation of a verdict, or of a reason; undefined for none. */
+export const whyOf = (reason: string, verdict: DrainVerdict | null = null): Why | undefined => {
+  if (verdict !== null) {
+    const { sentence, canAct, change: action } = verdict;
+    return { reason: verdict.reason, sentence, who: WHO[canAct], action };
+  }
   if (!isReason(reason)) return undefined;
   const { sentence, canAct, change }: Reason = REASONS[reason];
   const action = canAct === 'nobody' ? '' : change ?? '';

@@ -101,11 +101,11 @@ describe('which pods are evicted', () => {
     made.drain('n2');
     await made.time.advance(1000);
     expect(podsAsked(made)).toEqual([]);
-    expect(made.registry.counts()).toMatchObject({ queued: 3 });
+    expect(made.registry.counts()).toMatchObject({ neverAllowed: 3 });
     made.cluster.removeBudget('db');
     await made.time.advance(100);
     expect(podsAsked(made).toSorted()).toEqual(['p0', 'p1']);
-    expect(made.status('free')).toMatchObject({ reason: 'BlockedByBudget', subject: 'ns/late' });
+    expect(made.status('free')).toMatchObject({ reason: 'BudgetNeverAllows', subject: 'ns/late' });
   });
 });
 

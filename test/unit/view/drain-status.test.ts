@@ -13,6 +13,7 @@ import { remainingSentence } from '../../../src/domain/drain/blocker.ts';
 import { projectBudget } from '../../../src/domain/drain/budget.ts';
 import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { projectPod } from '../../../src/domain/drain/pod.ts';
+import { blockedText } from '../../../src/domain/drain/verdict.ts';
 import { nodeFactsOf, projectNodeEvent } from '../../../src/view/drain-facts.ts';
 import { drainAnnotation, hasDrain, ownersOf } from '../../../src/view/drain-owner.ts';
 import { statusColumns } from '../../../src/view/drain-status-table.ts';
@@ -117,6 +118,27 @@ describe('the pods of a drain', () => {
     expect(status.budgets).toEqual([
       { budget: 'ns/db', allowed: 0, healthy: 2, desired: 2, waiting: 2 },
     ]);
+  });
+
+  test('DR-43: a blocker that the UpcomingNode shows outlives its Event', () => {
+    const blocked = [
+      {
+        blocker: { reason: 'PolicyRefused', text: 'refused by p: no | way', subject: 'p' } as const,
+        pods: ['ns/a'],
+      },
+      {
+        blocker: { reason: 'EvictionForbidden', text: 'cannot create', subject: '' } as const,
+        pods: ['ns/b', 'ns/c'],
+      },
+    ];
+    const machine = { ...sceneMachine(blockedText(blocked)), phase: 'Draining' as const };
+    const pods = ['a', 'b', 'c'].map((name) => podOf({ name }));
+    const status = drainStatus(sceneOfNode({ pods, machines: [machine] }));
+    expect(status.blockers).toMatchObject([
+      { reason: 'PolicyRefused', text: 'refused by p: no | way', pods: ['ns/a'] },
+      { reason: 'EvictionForbidden', text: 'cannot create', pods: ['ns/b', 'ns/c'] },
+    ]);
+    expect(status.lastError).toBeNull();
   });
 
   test('DR-34: a slot held by an eviction on another node is named, with its end', () => {
