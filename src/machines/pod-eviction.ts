@@ -318,7 +318,7 @@ export const podEviction = setup({
           after: { refusalBackoff: '#podEviction.deciding' },
         },
         neverAllowed: {
-          description: 'The budget requires all of its pods, or its pods have no controller.',
+          description: 'The budget counts controllers, and its pods have none.',
           meta: { reason: 'BudgetNeverAllows' },
           on: { 'pod.observed': reconsidered },
         },

@@ -80,11 +80,13 @@ const STAYS: Readonly<Record<PlannedStay['role'], string>> = {
 
 /** The plan as text that ends in a line break. */
 export const drainPlanText = (plan: DrainPlanView): string => {
+  const { forecast } = plan;
   const rows = rowsOf(plan.tiers);
   return [
     headline(plan),
     ...(rows.length === 0 ? [] : ['', tableText(COLUMNS, rows).trimEnd()]),
     ...section('Order', orderOf(plan)),
+    ...section('Forecast', forecast === '' ? [] : [forecast]),
     ...section('Would be blocked', plan.blockers.flatMap(blockerLines)),
     ...section('Not recreated', plan.willNotComeBack),
     ...section('Loses emptyDir data', plan.losesData),

@@ -7,6 +7,7 @@ import { type CanAct, REASONS } from '../api/reasons.ts';
 import type { BlockedPods, BlockerReason } from '../domain/drain/blocker.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
 import type { CordonAnnotation } from '../domain/drain/cordon.ts';
+import { forecastOf } from '../domain/drain/forecast.ts';
 import { OWN_TIER, type TierKey, TOLERATES_TEXT, toleratingPods } from '../domain/drain/plan.ts';
 import { hasStarted } from '../domain/drain/tiers.ts';
 import {
@@ -159,6 +160,9 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
   const deadlineMs = annotation?.deadlineMs ?? null;
   const isCounting = deadlineMs !== null && !isOver(state);
   const blockedPods = isEmptying ? blockedPodsOf(recount.pending) : [];
+  const forecast = annotation === undefined || !isEmptying || isOver(state)
+    ? undefined
+    : forecastOf(blockedPods, recount.pending.map(({ pod }) => pod), annotation);
   const lastError =
     machine === undefined || machine.lastError === '' || machine.phase === 'Draining'
       ? null
@@ -182,7 +186,7 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
       state,
       left,
       leaving,
-      blocked: blockedPods,
+      blocked: forecast === undefined ? blockedPods : [...blockedPods, forecast],
       lastError: state === 'Failed' ? lastError ?? '' : '',
       schedulable: !node.unschedulable,
       cordonedByPerson: Object.hasOwn(node.cordons, 'person'),

@@ -105,6 +105,7 @@ const details = (status: DrainStatus, nowMs: number): readonly Detail[] => [
       : `${status.since} (${duration(nowMs - Date.parse(status.since))} ago)`,
   ),
   ...detail('Deadline', status.deadline ?? ''),
+  ...detail('Forecast', status.verdict.forecast),
   ...detail('Kubelet', status.kubeletSilent ? 'not responding' : ''),
   ...status.tiers.flatMap((tier) => detail('Tier', tierText(tier))),
   ...status.budgets.flatMap(({ budget, allowed, healthy, desired, waiting }) =>

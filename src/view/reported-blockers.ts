@@ -46,7 +46,9 @@ export const machineReports = (
 
 /** Reasons of blocked pods, including a pause by a flag. */
 const reportedReason = (reason: string): BlockerReason | undefined =>
-  BLOCKER_REASONS.find((known) => known === reason && isBlocking(known));
+  BLOCKER_REASONS.find((known) =>
+    known === reason && isBlocking(known) && known !== 'DeadlineUnreachable'
+  );
 
 /** The text in parentheses after `name`; `name` must not be the end of a longer name. */
 const textBehind = (note: string, name: string): string | undefined => {

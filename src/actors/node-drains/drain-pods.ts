@@ -13,6 +13,7 @@ import {
   isBlocking,
   remainingSentence,
 } from '../../domain/drain/blocker.ts';
+import { type DrainTerms, forecastOf } from '../../domain/drain/forecast.ts';
 import type { PodCounts } from '../../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import {
@@ -123,9 +124,9 @@ export class DrainPods {
 
   /**
    * The pods that something blocks, by reason and subject, and when time alone adds another.
-   * Budgets form one group, without those that gave a slot lately.
+   * Budgets form one group, without those that gave a slot lately; the forecast is the last.
    */
-  readonly review = (node: DrainedNode): BlockerReview => {
+  readonly review = (node: DrainedNode, terms: DrainTerms): BlockerReview => {
     const groups = new Map<string, { blockers: Blocker[]; pods: string[] }>();
     const nowMs = this.#options.now();
     let nextMs = Number.POSITIVE_INFINITY;
@@ -146,7 +147,9 @@ export class DrainPods {
       group.pods.push(pod.key);
       groups.set(key, group);
     }
-    return { blocked: [...groups.values()].map(blockedPods), nextMs };
+    const blocked = [...groups.values()].map(blockedPods);
+    const forecast = forecastOf(blocked, this.#leavingPods(), terms);
+    return { blocked: forecast === undefined ? blocked : [...blocked, forecast], nextMs };
   };
 
   /** The number of remaining pods, the first five by name, and why each (DR-41). */

@@ -128,7 +128,9 @@ export const blockersOf = (
   if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
     return { blocked: [], nextMs: Number.POSITIVE_INFINITY, isIdle: true };
   }
-  return entry.pods.review(nodeNow(entry, snapshot.context, paused));
+  const { annotation } = snapshot.context;
+  const terms = annotation ?? { deadlineMs: null, graceSeconds: 0 };
+  return entry.pods.review(nodeNow(entry, snapshot.context, paused), terms);
 };
 
 /** The actions of all drains. */

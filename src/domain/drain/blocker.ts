@@ -9,7 +9,13 @@ import { cutText } from '../text.ts';
 import { rfc3339Seconds } from '../time.ts';
 import type { EvictionOutcome } from './answer.ts';
 import { type Budget, isProcessed } from './budget.ts';
-import { closedText, neverAllowsText, openingChange, slotChange } from './closed-budget.ts';
+import {
+  closedText,
+  neverAllows,
+  neverAllowsText,
+  openingChange,
+  slotChange,
+} from './closed-budget.ts';
 import { type DrainPod, terminatingSinceMs } from './pod.ts';
 import type { InterruptedEviction } from './eviction-rank.ts';
 import { type SlotNeed, slotNeed } from './slots.ts';
@@ -21,6 +27,8 @@ export const BLOCKER_REASONS = [
   'BudgetNeverAllows',
   'BudgetUnsettled',
   'CredentialsRefused',
+  /** Of a drain, not of a pod: what the others lead to. */
+  'DeadlineUnreachable',
   'DrainPaused',
   'EvictionFailing',
   'EvictionForbidden',
@@ -121,6 +129,12 @@ const whileTerminating = ({ pod, kubeletSilent, nowMs }: BlockerFacts): Blocker 
   return { ...blocker('TerminationOverdue', text), change };
 };
 
+const neverOpens = (budget: Budget): Blocker => ({
+  ...blocker('BudgetNeverAllows', neverAllowsText(budget), budget.key),
+  change: openingChange(budget),
+});
+
+/** Why no slot is possible with the current budgets. */
 const withoutSlot = (
   { reason, budgets }: Extract<SlotNeed, { _tag: 'Blocked' }>,
 ): Blocker => {
@@ -136,10 +150,7 @@ const withoutSlot = (
           `Change a selector, or delete a budget, so that one budget selects the pod: ${look}`,
       };
     case 'BudgetNeverAllows':
-      return {
-        ...blocker(reason, first === undefined ? keys : neverAllowsText(first), keys),
-        ...(first === undefined ? {} : { change: openingChange(first) }),
-      };
+      return first === undefined ? blocker(reason, keys, keys) : neverOpens(first);
     case 'BudgetBroken':
       return {
         ...blocker(reason, `budget ${keys} has an invalid status`, keys),
@@ -201,6 +212,7 @@ const atBudget = (budget: Budget, { interrupted }: BlockerFacts): Blocker => {
       key,
     );
   }
+  if (neverAllows(budget)) return neverOpens(budget);
   return {
     ...blocker('BlockedByBudget', closedText(budget), key),
     change: slotChange(budget),
@@ -260,9 +272,13 @@ export const closedBudgets = (blockers: readonly Blocker[]): Blocker => {
 };
 
 /** The Event note about pods with one blocker: whole names, as many as fit. */
-export const blockedSentence = (text: string, pods: readonly string[]): string => {
+export const blockedSentence = (text: string, pods: readonly string[]): string =>
+  podsSentence('cannot leave: ', text, pods);
+
+/** `2 pods`, the verb, the text, and the names. */
+export const podsSentence = (verb: string, text: string, pods: readonly string[]): string => {
   const count = pods.length === 1 ? '1 pod' : `${pods.length} pods`;
-  const before = `${count} cannot leave: ${inShort(text)} (`;
+  const before = `${count} ${verb}${inShort(text)} (`;
   const named: string[] = [];
   let length = before.length + MORE_CHARS;
   for (const name of pods.slice(0, NAMED_MAX)) {

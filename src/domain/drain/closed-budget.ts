@@ -7,14 +7,19 @@
  */
 import { type Budget, isProcessed } from './budget.ts';
 
+/** True when the budget counts controllers and none of its pods has one: no call can change that. */
+export const expectsNoPods = (budget: Budget): boolean =>
+  budget.countsControllers && isProcessed(budget) && budget.syncProblem === '' &&
+  budget.expectedPods === 0;
+
 /**
  * True when the budget requires every pod that it expects, or expects none because its pods have no
  * controller: healthy pods do not open it, only a change of the budget or of the number of replicas.
  */
 export const neverAllows = (budget: Budget): boolean => {
   if (!isProcessed(budget) || budget.syncProblem !== '') return false;
-  const { expectedPods, desiredHealthy, disruptionsAllowed, countsControllers } = budget;
-  if (expectedPods === 0) return countsControllers;
+  const { expectedPods, desiredHealthy, disruptionsAllowed } = budget;
+  if (expectedPods === 0) return expectsNoPods(budget);
   return disruptionsAllowed === 0 && desiredHealthy >= expectedPods;
 };
 

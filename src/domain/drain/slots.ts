@@ -8,7 +8,7 @@
 import type { ResourceVersion, Uid } from '../ids.ts';
 import { isOlder } from '../resource-versions.ts';
 import { type Budget, isProcessed } from './budget.ts';
-import { neverAllows } from './closed-budget.ts';
+import { expectsNoPods } from './closed-budget.ts';
 import type { DrainPod } from './pod.ts';
 
 /** The slots that evicting a pod takes. */
@@ -44,7 +44,7 @@ export const slotNeed = (pod: DrainPod, budgets: readonly Budget[]): SlotNeed =>
   if (others.length > 0) return { _tag: 'Blocked', reason: 'TwoBudgets', budgets };
   if (!pod.ready && mayGoUnready(budget)) return { _tag: 'None' };
   if (isBroken(budget)) return { _tag: 'Blocked', reason: 'BudgetBroken', budgets };
-  if (neverAllows(budget)) return { _tag: 'Blocked', reason: 'BudgetNeverAllows', budgets };
+  if (expectsNoPods(budget)) return { _tag: 'Blocked', reason: 'BudgetNeverAllows', budgets };
   return { _tag: 'One', budget };
 };
 

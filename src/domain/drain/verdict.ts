@@ -33,6 +33,8 @@ export interface DrainVerdict {
   /** The heading in `docs/runbooks.md`; empty without one. */
   readonly runbook: string;
   readonly severity: Severity;
+  /** Why the node will not be empty by the deadline; empty while that is not certain. */
+  readonly forecast: string;
 }
 
 /** The state of a node's drain. */
@@ -76,7 +78,11 @@ export const isDrainVerdict = (value: unknown): value is DrainVerdict =>
   Object.hasOwn(DRAIN_REASONS, textAt(value, 'reason') ?? '') &&
   Object.hasOwn(WHO, textAt(value, 'canAct') ?? '') &&
   SEVERITIES.some((severity) => severity === textAt(value, 'severity')) &&
-  ['sentence', 'change', 'runbook'].every((field) => textAt(value, field) !== undefined);
+  ['sentence', 'change', 'runbook', 'forecast'].every((field) =>
+    textAt(value, field) !== undefined
+  );
+
+const FORECAST = 'DeadlineUnreachable';
 
 const entryOf = (reason: DrainReason): Reason => DRAIN_REASONS[reason];
 
@@ -91,7 +97,8 @@ const verdictWith = (
 ): DrainVerdict => {
   const entry = entryOf(reason);
   const { canAct, runbook = '', change = '' } = entry;
-  return { reason, sentence, canAct, change, runbook, severity: severityOf(entry), ...more };
+  const severity = severityOf(entry);
+  return { reason, sentence, canAct, change, runbook, severity, forecast: '', ...more };
 };
 
 /** `1 pod`, `2 pods`. */
@@ -101,22 +108,26 @@ export const plural = (count: number, noun: string): string =>
 /** The verdict on pods with one blocker. */
 export const blockedVerdict = ({ blocker, pods }: BlockedPods): DrainVerdict => {
   const { reason, text, change } = blocker;
-  return verdictWith(
-    reason,
-    blockedSentence(text, pods),
-    change === undefined ? {} : { change },
-  );
+  const exact = change === undefined ? {} : { change };
+  if (reason !== FORECAST) return verdictWith(reason, blockedSentence(text, pods), exact);
+  const forecast = `The node ${text}`;
+  return verdictWith(reason, forecast, { ...exact, forecast });
 };
 
 /** Blockers that a person can act on come first. */
 const chief = (blocked: readonly BlockedPods[]): BlockedPods | undefined =>
-  blocked.find(({ blocker: { reason } }) => severityOf(entryOf(reason)) === 'Blocked') ??
-    blocked[0];
+  blocked.filter(({ blocker: { reason } }) => reason !== FORECAST)
+    .find(({ blocker: { reason } }) => severityOf(entryOf(reason)) === 'Blocked') ?? blocked[0];
 
 /** The verdict on the most important blocker; undefined without any. */
 export const chiefVerdict = (blocked: readonly BlockedPods[]): DrainVerdict | undefined => {
   const first = chief(blocked);
-  return first && blockedVerdict(first);
+  const forecast = blocked.find(({ blocker: { reason } }) => reason === FORECAST);
+  if (first === undefined) return undefined;
+  return {
+    ...blockedVerdict(first),
+    forecast: forecast === undefined ? '' : blockedVerdict(forecast).sentence,
+  };
 };
 
 /** Blockers in a text that `readBlockedText` reads back; empty without any. */
@@ -131,7 +142,7 @@ export interface ReadBlocker {
 
 /** The blockers in a text of `blockedText`. Total. */
 export const readBlockedText = (text: string): readonly ReadBlocker[] =>
-  text.split(/ \| (?=[A-Z]\w+: \d)/).flatMap((part) => {
+  text.split(/ \| (?=[A-Z]\w+: (?:\d|The node ))/).flatMap((part) => {
     const end = part.indexOf(': ');
     return end < 0 ? [] : [{ reason: part.slice(0, end), sentence: part.slice(end + 2) }];
   });

@@ -23,6 +23,7 @@ const WhyItWaits = ({ reason, verdict }: {
           ? `${why.who}${why.who.startsWith('No action') ? '' : ' can act'}.`
           : `${why.who} can act. ${why.action}.`}
       </p>
+      {why.forecast !== '' && <p>{why.forecast}.</p>}
     </div>
   );
 };

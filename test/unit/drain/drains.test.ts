@@ -294,6 +294,9 @@ describe('a drain', () => {
       { _tag: 'Draining' },
       { _tag: 'Draining', blocked: 'PolicyRefused: 1 pod cannot leave: refused by p: no (ns/a)' },
     ]);
+    pods.block('a', { reason: 'WaitingForTurn', text: 'eviction is next', subject: '' });
+    pods.changed('n1');
+    await time.advance(2000);
     pods.unblock('a');
     await time.advance(10_000);
     expect(reported.map(({ fact }) => fact).slice(2)).toEqual([

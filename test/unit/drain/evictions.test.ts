@@ -101,7 +101,7 @@ describe('which pods are evicted', () => {
     made.drain('n2');
     await made.time.advance(1000);
     expect(podsAsked(made)).toEqual([]);
-    expect(made.registry.counts()).toMatchObject({ neverAllowed: 3 });
+    expect(made.registry.counts()).toMatchObject({ queued: 3 });
     made.cluster.removeBudget('db');
     await made.time.advance(100);
     expect(podsAsked(made).toSorted()).toEqual(['p0', 'p1']);

@@ -306,7 +306,7 @@ describe('the table of drains', () => {
   test('-o wide adds the deadline, tiers and budgets', () => {
     const lines = tableText(statusColumns(SCENE_NOW_MS, true), rows).split('\n');
     expect(lines[0]).toContain(
-      'DEADLINE               TIERS(LEFT/LEAVING/BLOCKED)   BUDGETS(FREE/WAITING)   BLOCKER',
+      'DEADLINE               TIERS(LEFT/LEAVING/BLOCKED)   BUDGETS(FREE/WAITING)   FORECAST   BLOCKER',
     );
     expect(lines[1]).toContain('2026-03-01T12:08:00Z   0:2/0/2,1000:1/0/1');
     expect(lines[1]).toContain(' ns/db:0/3 ');
