@@ -31,7 +31,7 @@ export const REPLAY_FLAGS = {
   inspectAddress: optionalText(
     'inspect-addr',
     'HOST:PORT',
-    'Replay on the live page until a signal',
+    'Replay on the live page until a signal; :PORT listens on loopback only',
   ),
   speed: optionalText('speed', 'NUMBER', 'Speed relative to real time (default 1)'),
 };
