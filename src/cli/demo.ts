@@ -5,7 +5,6 @@
  * Promises: exit code 0 when the scenario succeeded, 1 when a step timed out, 2 for an unknown
  * scenario; nothing is left running.
  */
-import { styleText } from 'node:util';
 import { GROUP_PATH } from '../domain/api-group.ts';
 import type { Time } from '../domain/time.ts';
 import { type DemoLine, demoLines, demoPicture } from '../view/demo-text.ts';
@@ -22,6 +21,9 @@ import type { Terminal } from './terminal.ts';
 const GLANCE_MS = 100;
 const PATIENCE_MS = 120_000;
 const WHO_COLUMNS = 16;
+const DIM = '\u001b[2m';
+const CYAN = '\u001b[36m';
+const PLAIN = '\u001b[0m';
 /** Moves the cursor to the top and clears the screen below. */
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
 
@@ -63,7 +65,7 @@ const printLine = (run: DemoRun, { who, what }: DemoLine): void => {
   printedLines.push(`${moment}  ${who.padEnd(WHO_COLUMNS)}  ${what}`);
   if (terminal.interactive) return;
   const line = terminal.colors
-    ? `${styleText('dim', moment)}  ${styleText('cyan', who.padEnd(WHO_COLUMNS))}  ${what}`
+    ? `${DIM}${moment}${PLAIN}  ${CYAN}${who.padEnd(WHO_COLUMNS)}${PLAIN}  ${what}`
     : printedLines.at(-1);
   terminal.print(`${line}\n`);
 };
@@ -75,8 +77,7 @@ const draw = (run: DemoRun): void => {
     title: `Tidegate demo: ${scenario.title}`,
     elapsed: seconds(run),
     printedLines,
-    columns: process.stdout.columns ?? 100,
-    rows: process.stdout.rows ?? 30,
+    ...terminal.size(),
   });
   terminal.print(`${CLEAR}${picture.join('\n')}\n`);
 };

@@ -83,6 +83,7 @@ const output = () => {
       report: (line: string) => void (stderr += `${line}\n`),
       colors: false,
       interactive: false,
+      size: () => ({ columns: 80, rows: 24 }),
     },
     ended: (code: number) => ({ code, stdout, stderr }),
   };

@@ -21,6 +21,7 @@ const printing = (format: StatusFormat, interactive: boolean) => {
     report: () => {},
     colors: interactive,
     interactive,
+    size: () => ({ columns: 80, rows: 24 }),
   }, format);
   return {
     show: (drains: readonly DrainStatus[]) => print(drains, SCENE_NOW_MS),

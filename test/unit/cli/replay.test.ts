@@ -68,6 +68,7 @@ const replayed = async (file: string, request: Partial<ReplayRequest> = {}) => {
     report: (line) => void lines.push(line),
     colors: false,
     interactive: false,
+    size: () => ({ columns: 80, rows: 24 }),
   }, simulatedTime());
   return { code, stdout, lines };
 };
