@@ -22,11 +22,11 @@ import type { Terminal } from './terminal.ts';
 const TICK_MS = 1000;
 
 /** Watch problems as messages of a command. */
-const terminalTelemetry = (terminal: Terminal): Telemetry => ({
+const printerTelemetry = ({ report }: DrainPrinter): Telemetry => ({
   log: (level, message, fields) => {
     if (level === 'debug') return;
     const about = Object.entries(fields ?? {}).map(([name, value]) => `${name} "${value}"`);
-    terminal.report(`${message}${about.length === 0 ? '' : `: ${about.join(', ')}`}`);
+    report(`${message}${about.length === 0 ? '' : `: ${about.join(', ')}`}`);
   },
   count: () => {},
   gauge: () => {},
@@ -65,13 +65,13 @@ export const followDrains = async (
   const environment = makeActorEnvironment({
     time: realTime,
     runtime,
-    telemetry: terminalTelemetry(terminal),
+    telemetry: printerTelemetry(print),
     firstSeed: Math.trunc(realTime.now()) >>> 0,
   });
   const watch = startDrainWatch(environment, own);
   const show = (): void => {
     const nowMs = realTime.now();
-    print(drainsOf(watch.reading(), nowMs), nowMs);
+    print.show(drainsOf(watch.reading(), nowMs), nowMs);
   };
   const ended = await Promise.race([signal, watch.whenReady.then(() => undefined)]);
   const ends = ended === undefined ? [watch.onChange(show)] : [];
@@ -79,6 +79,7 @@ export const followDrains = async (
   if (ended === undefined && terminal.interactive) ends.push(ticking(show));
   await signal;
   for (const end of ends) end();
+  print.close();
   watch.stop();
   await runtime.dispose();
   return EXIT.ok;
