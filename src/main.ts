@@ -87,6 +87,10 @@ const roles: Roles = {
     const { runExplain } = await import('./cli/explain.ts');
     return await runExplain(request, terminal, realTime.now());
   },
+  doctor: async (flags) => {
+    const { runDoctor } = await import('./cli/doctor.ts');
+    return await runDoctor(flags, processEnvironment, { terminal, time: realTime });
+  },
   drainStatus: async (request) => {
     const { runDrainStatus } = await import('./cli/drain-status.ts');
     return await runDrainStatus(request, {

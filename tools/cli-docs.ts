@@ -5,6 +5,7 @@ import { REPLAY_FORMATS } from '../src/cli/replay-request.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { ROLE_SUMMARIES } from '../src/domain/operator-roles.ts';
 import { CLUSTER_OPTIONS, CLUSTER_VARIABLES } from '../src/effects/cluster-options.ts';
+import { DOCTOR_OPTIONS } from '../src/effects/doctor-options.ts';
 import { FLEET_OPTIONS } from '../src/effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../src/effects/operator-options.ts';
 import { type OptionTable, variableOf } from '../src/effects/options.ts';
@@ -182,6 +183,22 @@ const lines = [
     ],
     ...CLUSTER_ROWS,
   ]),
+  '',
+  '## tidegate doctor',
+  '',
+  'Checks what an operator needs and says what to do about each problem: the API server and its',
+  'version, CRDs and their schemas, every right of the selected roles (by',
+  '`SelfSubjectAccessReview`), the Lease and its holder, the clock, the certificate (its key, its',
+  'identity, its expiry) and the shard. It only reads, and opens no session with the shard.',
+  'The flags and variables are those of the operator, so that in its pod it needs none:',
+  '',
+  '```sh',
+  'kubectl exec -n tidegate deploy/tidegate -- tidegate doctor',
+  '```',
+  '',
+  ...optionTable(DOCTOR_OPTIONS, OPERATOR_VARIABLES),
+  '',
+  'Exit code 1: a check failed. Warnings and skipped checks do not change the exit code.',
   '',
   '## tidegate charts export [MACHINE…]',
   '',

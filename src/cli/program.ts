@@ -20,6 +20,7 @@ import { completionCommand, versionCommand } from './about-commands.ts';
 import { normalizedArguments } from './arguments.ts';
 import { type ChartRoles, chartsCommand } from './charts-commands.ts';
 import { demoCommand, type DemoRoles } from './demo-request.ts';
+import { doctorCommand, type DoctorRoles } from './doctor-command.ts';
 import { drainCommand, type DrainRoles } from './drain-commands.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
@@ -34,7 +35,7 @@ import { VERSION } from './version.ts';
 export type GivenFlags = Readonly<Record<string, string>>;
 
 /** The implementations of the commands. Each runs to its end and returns its exit code. */
-export interface Roles extends ChartRoles, DemoRoles, DrainRoles, ReplayRoles {
+export interface Roles extends ChartRoles, DemoRoles, DoctorRoles, DrainRoles, ReplayRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
@@ -180,7 +181,11 @@ const rootCommand = (roles: Roles, terminal: Terminal, end: Ending) => {
     Command.withSubcommands([
       {
         group: 'Look at a cluster',
-        commands: [explainCommand(roles, end), drainCommand(roles, end)],
+        commands: [
+          explainCommand(roles, end),
+          drainCommand(roles, end),
+          doctorCommand(roles, end),
+        ],
       },
       {
         group: 'Try it on this machine',

@@ -54,6 +54,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['explain', request]);
       return Promise.resolve(3);
     },
+    doctor: (flags) => {
+      asked.push(['doctor', flags]);
+      return Promise.resolve(1);
+    },
     drainStatus: (request) => {
       asked.push(['drain status', request]);
       return Promise.resolve(0);
@@ -96,6 +100,7 @@ const COMMANDS = [
   'fleet',
   'cluster',
   'explain',
+  'doctor',
   'drain',
   'drain status',
   'drain plan',
@@ -210,6 +215,15 @@ test('explain takes the flags of kubectl', async () => {
     kubeconfig: undefined,
     context: 'c',
   }]]);
+});
+
+test('doctor takes the flags of the operator, and -o', async () => {
+  const { asked, code } = await run('doctor', '--cluster-id=c', '-o', 'json', '--context', 'x');
+  expect([code, asked]).toEqual([1, [['doctor', {
+    'cluster-id': 'c',
+    context: 'x',
+    output: 'json',
+  }]]]);
 });
 
 test('explain with one argument explains a node', async () => {
