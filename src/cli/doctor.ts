@@ -45,7 +45,7 @@ const versionCheck: Checking = Effect.map(serverVersion, (version) => {
     case 'Supported':
       return [finding(check, 'ok', `Kubernetes ${version.version} answers`)];
     case 'TooOld':
-      return [finding(check, 'failed', version.why, 'Upgrade the cluster')];
+      return [finding(check, 'failed', [version.why, 'Upgrade the cluster'])];
     case 'Unknown':
       return [finding(check, 'warning', version.why)];
   }
@@ -127,7 +127,10 @@ const certificateCheck = async (
   const reading = await Effect.runPromise(credentialReader()(files, cluster));
   if (reading._tag === 'Unusable') {
     const remedy = 'Issue a certificate for this cluster; see docs/security.md';
-    return { finding: finding('certificate', 'failed', reading.problem, remedy), pair: undefined };
+    return {
+      finding: finding('certificate', 'failed', [reading.problem, remedy]),
+      pair: undefined,
+    };
   }
   const parsed = new X509Certificate(reading.pair.certificate);
   return {
@@ -155,12 +158,12 @@ const shardCheck = async (
     probeShard(pair === undefined ? { address } : { address, pair }),
   );
   const how = pair === undefined ? 'in plaintext' : 'with mTLS';
-  return probe._tag === 'Reached' ? finding(check, 'ok', `${address} answers ${how}`) : finding(
-    check,
-    'failed',
-    `${address} cannot be reached ${how}: ${probe.why}`,
-    'Check the address, the network policies on the way, and that both sides use TLS or neither',
-  );
+  return probe._tag === 'Reached'
+    ? finding(check, 'ok', `${address} answers ${how}`)
+    : finding(check, 'failed', [
+      `${address} cannot be reached ${how}: ${probe.why}`,
+      'Check the address, the network policies on the way, and that both sides use TLS or neither',
+    ]);
 };
 
 /** Checks a cluster and a shard. */
@@ -191,7 +194,7 @@ export const runDoctor = async (
   const certificate = await certificateCheck(settings, time.now());
   const shard = await shardCheck(settings, certificate.pair);
   const inCluster = answer._tag === 'Silent'
-    ? [finding('api server', 'failed', answer.why, 'Check --kubeconfig and --context')]
+    ? [finding('api server', 'failed', [answer.why, 'Check --kubeconfig and --context'])]
     : [...answer.value, clockFinding(clock.skewMs)];
   const findings = [...inCluster, certificate.finding, shard];
   terminal.print(

@@ -23,7 +23,8 @@ export const REPLAY_FLAGS = {
   until: optionalText(
     'until',
     'MOMENT',
-    'Stop there: RFC 3339, or a duration after the start such as 90s (default the end, just before the process stopped)',
+    'Stop there: RFC 3339, or a duration after the start such as 90s (default the end, just ' +
+      'before the process stopped)',
   ),
   actor: optionalText('actor', 'ID', 'Show the path of one actor, such as nodeDrain/node-7'),
   output: optionalText('output', REPLAY_FORMATS.join('|'), 'Format of the answer (default table)')

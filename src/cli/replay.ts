@@ -69,8 +69,8 @@ const pause = (time: Time, ms: number): Promise<void> =>
   new Promise((resolve) => void time.schedule(ms, resolve));
 
 /**
- * The last moment of a replay without a requested one: a clean stop ends every lifecycle, so the end
- * is just before it, as a person last saw the process.
+ * The last moment of a replay without a requested one: a clean stop ends every lifecycle, so the
+ * end is just before it, as a person last saw the process.
  */
 const endOf = async (file: string): Promise<number> =>
   ((await stopMomentIn(file)) ?? Number.POSITIVE_INFINITY) - 1;

@@ -19,12 +19,7 @@ export interface NeededRight {
   readonly isOptional: boolean;
 }
 
-const right = (
-  group: string,
-  path: string,
-  verbs: string,
-  more: Partial<NeededRight> = {},
-): NeededRight => {
+const right = (group: string, path: string, verbs: string): NeededRight => {
   const [resource = '', subresource = ''] = path.split('/');
   return {
     group,
@@ -33,12 +28,11 @@ const right = (
     verbs: verbs.split(' '),
     isOfLease: false,
     isOptional: false,
-    ...more,
   };
 };
 
 const SHARED: readonly NeededRight[] = [
-  right('coordination.k8s.io', 'leases', 'get list watch create update', { isOfLease: true }),
+  { ...right('coordination.k8s.io', 'leases', 'get list watch create update'), isOfLease: true },
   right('events.k8s.io', 'events', 'create patch'),
 ];
 
@@ -54,14 +48,14 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'pods', 'list watch'),
     right('', 'pods/eviction', 'create'),
     right('policy', 'poddisruptionbudgets', 'list watch'),
-    right('storage.k8s.io', 'volumeattachments', 'list watch', { isOptional: true }),
+    { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
     ...SHARED,
   ],
   pods: [
     right('', 'pods', 'list watch'),
     right(API_GROUP, 'capacityrequests', 'get list watch create patch delete'),
     right(API_GROUP, 'capacityrequests/status', 'patch'),
-    right('', 'namespaces', 'list watch', { isOptional: true }),
+    { ...right('', 'namespaces', 'list watch'), isOptional: true },
     ...SHARED,
   ],
 };

@@ -24,13 +24,15 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-/** A finding. */
+/** A finding, with its remedy when there is something to do. */
 export const finding = (
   check: string,
   state: FindingState,
-  text: string,
-  remedy: string | null = null,
-): Finding => ({ check, state, finding: text, remedy });
+  says: string | readonly [finding: string, remedy: string],
+): Finding => {
+  const [text, remedy = null] = typeof says === 'string' ? [says] : says;
+  return { check, state, finding: text, remedy };
+};
 
 /** A verb that is denied, or could not be asked about. */
 export interface DeniedRight {
@@ -53,13 +55,11 @@ export const rightsFinding = (
     return finding(check, 'ok', `${user} has all ${asked} rights that the operator needs`);
   }
   const isOptional = denied.every(({ right }) => right.isOptional);
-  return finding(
-    check,
-    isOptional ? 'warning' : 'failed',
+  return finding(check, isOptional ? 'warning' : 'failed', [
     `${user} may not ${missing.join('; ')}`,
     'Grant these verbs in the ClusterRole of the operator. To check its own rights, run this ' +
-      'command in its pod, or with a kubeconfig of its service account',
-  );
+    'command in its pod, or with a kubeconfig of its service account',
+  ]);
 };
 
 const CRD_REMEDY = 'kubectl apply --server-side -f charts/tidegate/files/crds';
@@ -76,18 +76,15 @@ const schemaOf = (definition: unknown): unknown =>
 export const definitionFinding = (wanted: unknown, found: unknown): Finding => {
   const check = `crd ${textAt(wanted, 'spec', 'names', 'plural') ?? ''}`;
   const name = textAt(wanted, 'metadata', 'name') ?? '';
-  if (found === undefined) return finding(check, 'failed', `${name} is not installed`, CRD_REMEDY);
+  if (found === undefined) {
+    return finding(check, 'failed', [`${name} is not installed`, CRD_REMEDY]);
+  }
   if (!isEstablished(found)) {
-    return finding(
-      check,
-      'failed',
-      `${name} is not established`,
-      `kubectl describe crd ${name}`,
-    );
+    return finding(check, 'failed', [`${name} is not established`, `kubectl describe crd ${name}`]);
   }
   return sameJson(schemaOf(wanted), schemaOf(found))
     ? finding(check, 'ok', `${name} is installed as this version has it`)
-    : finding(check, 'warning', `${name} has the schema of another version`, CRD_REMEDY);
+    : finding(check, 'warning', [`${name} has the schema of another version`, CRD_REMEDY]);
 };
 
 /** The Lease of the operator; `found` is undefined when there is none. */
@@ -99,32 +96,26 @@ export const leaseFinding = (
   const check = 'lease';
   const lease = `Lease ${namespace}/${name}`;
   if (found === undefined) {
-    return finding(
-      check,
-      'warning',
+    return finding(check, 'warning', [
       `${lease} does not exist: no operator has run with it`,
       'Start the operator, or name its Lease with --lease-namespace and --lease-name',
-    );
+    ]);
   }
   const { holder, durationSeconds } = leaseRecordOf(found);
   if (holder === '') {
-    return finding(
-      check,
-      'warning',
+    return finding(check, 'warning', [
       `${lease} was released: no operator runs`,
       'Start the operator',
-    );
+    ]);
   }
   const renewedMs = Date.parse(textAt(found, 'spec', 'renewTime') ?? '');
   const ago = Number.isNaN(renewedMs) ? undefined : nowMs - renewedMs;
   if (ago === undefined || ago > durationSeconds * 1000) {
     const since = ago === undefined ? 'never' : `${duration(ago)} ago`;
-    return finding(
-      check,
-      'failed',
+    return finding(check, 'failed', [
       `${lease} is held by ${quoted(holder)}, which renewed it last ${since}`,
       'Look at the logs of the operator, and whether its pod runs',
-    );
+    ]);
   }
   return finding(
     check,
@@ -145,14 +136,12 @@ export const clockFinding = (skewMs: number | undefined): Finding => {
     return finding(check, 'ok', 'The clock of this machine agrees with that of the API server');
   }
   const direction = skewMs > 0 ? 'behind' : 'ahead of';
-  return finding(
-    check,
-    'warning',
+  return finding(check, 'warning', [
     `The clock of this machine is ${
       duration(Math.abs(skewMs))
     } ${direction} that of the API server`,
     'Synchronize the clock (NTP): certificates are checked with it',
-  );
+  ]);
 };
 
 const EXPIRES_SOON_MS = 14 * 86_400_000;
@@ -170,7 +159,7 @@ export const certificateFinding = (
   const text = `${file} is for ${identity} and expires in ${duration(left)}`;
   return left > EXPIRES_SOON_MS
     ? finding('certificate', 'ok', text)
-    : finding('certificate', 'warning', text, 'Renew it; the operator reads the files again');
+    : finding('certificate', 'warning', [text, 'Renew it; the operator reads the files again']);
 };
 
 /** The worst state of all findings. */

@@ -9,10 +9,7 @@ test.each(['', '0.0.0.0', '127.0.0.1'])(
       time: {
         now: () => Date.now(),
         monotonic: () => performance.now(),
-        schedule: (delayMs, run) => {
-          const timer = setTimeout(run, delayMs);
-          return () => clearTimeout(timer);
-        },
+        schedule: () => () => {},
       },
       listen: { host, port: 0 },
       seed: 1,

@@ -139,7 +139,7 @@ test('a certificate that expires within two weeks is a warning', () => {
 test('findings are wrapped below their mark, with the remedy and a summary', () => {
   const findings = [
     finding('clock', 'ok', 'It agrees'),
-    finding('shard', 'failed', 'It cannot be reached from here by anything', 'Check the address'),
+    finding('shard', 'failed', ['It cannot be reached from here by anything', 'Check the address']),
   ];
   expect(diagnosisText(findings, { columns: 40, colors: false })).toBe(
     'ok       clock: It agrees\n' +

@@ -3,8 +3,8 @@
  *
  * Promises: a node whose Lease was not renewed for 40 s becomes `Unknown` and tainted; its pods
  * become not Ready and are deleted after five minutes unless they tolerate the taint; a renewed
- * Lease reverts all of it. A cordoned node is tainted `unschedulable`. Pods bound to a missing node are deleted a while after it went (the
- * collector runs every 20 s and waits 40 s).
+ * Lease reverts all of it. A cordoned node is tainted `unschedulable`. Pods bound to a missing node
+ * are deleted a while after it went (the collector runs every 20 s and waits 40 s).
  */
 import { booleanAt, type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
 import { rfc3339Seconds } from '../values/time.ts';
