@@ -2,6 +2,7 @@
 import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain-request.ts';
 import { DEMO_SCENARIOS } from '../src/cli/demo-scenarios.ts';
 import { REPLAY_FORMATS } from '../src/cli/replay-request.ts';
+import { TREE_FORMATS } from '../src/cli/tree-command.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { ROLE_SUMMARIES } from '../src/domain/operator-roles.ts';
 import { CLUSTER_OPTIONS, CLUSTER_VARIABLES } from '../src/effects/cluster-options.ts';
@@ -181,6 +182,18 @@ const lines = [
       `\`--dry-run ${DRY_RUNS.join('|')}\``,
       '`server` sends a dry run of each eviction, which reports the answers of webhooks and policies',
     ],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  '## tidegate tree NAME',
+  '',
+  'Shows what leads to what: machine, UpcomingNode, Node and pods around a Node, a machine or an',
+  'UpcomingNode; pod, CapacityRequest and demand around `NAMESPACE/NAME` of a pod or a request. It',
+  'only reads the cluster.',
+  '',
+  ...flagTable([
+    ['`-n`, `--namespace NAME`', 'Namespace of a pod or a request that is named without one'],
+    [`\`-o\`, \`--output ${TREE_FORMATS.join('|')}\``, 'Format of the answer'],
     ...CLUSTER_ROWS,
   ]),
   '',

@@ -28,6 +28,7 @@ import { helpText } from './help-text.ts';
 import { flagsOf, givenFlags } from './option-flags.ts';
 import { replayCommand, type ReplayRoles } from './replay-command.ts';
 import type { Terminal } from './terminal.ts';
+import { treeCommand, type TreeRoles } from './tree-command.ts';
 import { usageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 
@@ -35,7 +36,8 @@ import { VERSION } from './version.ts';
 export type GivenFlags = Readonly<Record<string, string>>;
 
 /** The implementations of the commands. Each runs to its end and returns its exit code. */
-export interface Roles extends ChartRoles, DemoRoles, DoctorRoles, DrainRoles, ReplayRoles {
+export interface Roles
+  extends ChartRoles, DemoRoles, DoctorRoles, DrainRoles, ReplayRoles, TreeRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
@@ -184,6 +186,7 @@ const rootCommand = (roles: Roles, terminal: Terminal, end: Ending) => {
         commands: [
           explainCommand(roles, end),
           drainCommand(roles, end),
+          treeCommand(roles, end),
           doctorCommand(roles, end),
         ],
       },

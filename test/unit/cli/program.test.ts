@@ -10,6 +10,7 @@ import type { DemoRequest } from '../../../src/cli/demo-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
+import type { TreeRequest } from '../../../src/cli/tree-command.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
 
 type Asked =
@@ -20,7 +21,8 @@ type Asked =
   | ChartsExportRequest
   | ChartsDiffRequest
   | ReplayRequest
-  | DemoRequest;
+  | DemoRequest
+  | TreeRequest;
 
 interface Run {
   readonly code: number;
@@ -57,6 +59,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
     doctor: (flags) => {
       asked.push(['doctor', flags]);
       return Promise.resolve(1);
+    },
+    tree: (request) => {
+      asked.push(['tree', request]);
+      return Promise.resolve(0);
     },
     drainStatus: (request) => {
       asked.push(['drain status', request]);
@@ -101,6 +107,7 @@ const COMMANDS = [
   'cluster',
   'explain',
   'doctor',
+  'tree',
   'drain',
   'drain status',
   'drain plan',
