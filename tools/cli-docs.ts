@@ -140,9 +140,10 @@ const lines = [
   '',
   ...flagTable([
     [`\`-o\`, \`--output ${STATUS_FORMATS.join('|')}\``, 'Format of the answer'],
+    ['`-l`, `--selector SELECTOR`', 'Label selector of the nodes, as in kubectl'],
     [
       '`-w`, `--watch`',
-      'Keeps watching: redraws the table on a terminal, prints changes otherwise',
+      'Keeps watching: redraws the table on a terminal, prints changes with their time otherwise',
     ],
     ...CLUSTER_ROWS,
   ]),
@@ -161,7 +162,8 @@ const lines = [
     ['BLOCKER', 'What blocks pods in the lowest tier, the first pod and how many more'],
   ]),
   '',
-  'JSON and YAML contain everything, under `items`; with `--watch`, one document for each change.',
+  'JSON and YAML contain everything, under `items`; with `--watch`, one document for each change,',
+  'with its time as `at`.',
   'An unknown field is null. Reasons are in [reasons.md](reasons.md).',
   '',
   'Rights: `get` and `list` (for `--watch` also `watch`) of Nodes, pods and PodDisruptionBudgets.',

@@ -37,6 +37,8 @@ const printerTelemetry = ({ report }: DrainPrinter): Telemetry => ({
 export interface Following {
   readonly cluster: ChosenCluster;
   readonly own: DrainReading['own'];
+  /** A label selector of Nodes; undefined for all. */
+  readonly selector: string | undefined;
   readonly drainsOf: (reading: DrainReading, nowMs: number) => readonly DrainStatus[];
   readonly print: DrainPrinter;
   readonly terminal: Terminal;
@@ -57,7 +59,7 @@ const ticking = (show: () => void): () => void => {
 
 /** Shows drains until a signal ends it. */
 export const followDrains = async (
-  { cluster, own, drainsOf, print, terminal }: Following,
+  { cluster, own, selector, drainsOf, print, terminal }: Following,
 ): Promise<ExitCode> => {
   const signal = endingSignal();
   const layer = Layer.mergeAll(chosenConnection(cluster), clockLayer(realTime));
@@ -68,7 +70,7 @@ export const followDrains = async (
     telemetry: printerTelemetry(print),
     firstSeed: Math.trunc(realTime.now()) >>> 0,
   });
-  const watch = startDrainWatch(environment, own);
+  const watch = startDrainWatch(environment, { own, selector });
   const show = (): void => {
     const nowMs = realTime.now();
     print.show(drainsOf(watch.reading(), nowMs), nowMs);

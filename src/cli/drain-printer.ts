@@ -72,6 +72,10 @@ const documents = (terminal: Terminal, format: 'json' | 'yaml'): PrintDrains => 
   }
 };
 
+const names = (terminal: Terminal): PrintDrains => (drains) => {
+  for (const { node } of drains) terminal.print(`node/${node}\n`);
+};
+
 /** Passes drains that are new, changed or, for a last time, gone. */
 const changesOnly = (terminal: Terminal, print: PrintDrains): DrainPrinter => {
   let printed = new Map<string, { readonly drain: DrainStatus; readonly identity: string }>();
@@ -99,6 +103,7 @@ export const drainPrinter = (terminal: Terminal, format: StatusFormat): DrainPri
   if (format === 'json' || format === 'yaml') {
     return changesOnly(terminal, documents(terminal, format));
   }
+  if (format === 'name') return changesOnly(terminal, names(terminal));
   return terminal.interactive
     ? drawing(terminal, wide)
     : changesOnly(terminal, lining(terminal, wide));

@@ -243,11 +243,17 @@ test('drain status takes nodes, and the flags of kubectl', async () => {
   expect(code).toBe(0);
   expect(asked).toEqual([['drain status', {
     nodes: ['node-7', 'node-8'],
+    selector: undefined,
     format: 'wide',
     watch: true,
     kubeconfig: undefined,
     context: undefined,
   }]]);
+});
+
+test('drain status takes a label selector', async () => {
+  const { asked } = await run('drain', 'status', '-l', 'zone in (a,b)', '-o', 'name');
+  expect(asked).toMatchObject([['drain status', { selector: 'zone in (a,b)', format: 'name' }]]);
 });
 
 test('drain status without arguments shows every drain, as a table, once', async () => {
