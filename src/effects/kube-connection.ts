@@ -67,6 +67,7 @@ const answerOf = (raw: RawAnswer): Effect.Effect<KubeAnswer> =>
     return {
       status: raw.status,
       body: parseJson(raw.text) ?? raw.text,
+      characters: raw.text.length,
       ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
     };
   });
@@ -109,6 +110,7 @@ const makeCall = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
       headers: defaults.headers(client, call.body === undefined ? {} : { 'content-type': type }),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       timeoutMs: call.timeoutMs ?? CALL_TIMEOUT_MS,
+      ...(call.answerBytesMax === undefined ? {} : { answerBytesMax: call.answerBytesMax }),
       ...(call.mayLeave === undefined ? {} : { mayLeave: call.mayLeave }),
     });
     return Effect.timed(exchanged).pipe(

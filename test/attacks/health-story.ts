@@ -6,7 +6,7 @@
  */
 import { MachineState } from '../../src/gen/bigfleet/v1alpha1/provider_pb.ts';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
-import { machineFrame, machineGone, reclaimFrame } from './hostile-shard.ts';
+import { machineFrame, reclaimFrame } from './hostile-shard.ts';
 import { type AttackSite, nodeNamed, PATHS, requestNamed, soon } from './site.ts';
 
 const OK = 200;
@@ -38,7 +38,7 @@ const machineComesAndGoes = async (site: AttackSite, id: string): Promise<void> 
   const upcoming = `${PATHS.upcomingNodes}/un-${id}`;
   const node = `${PATHS.nodes}/${id}`;
   api.ask('POST', PATHS.nodes, nodeNamed(id));
-  shard.send(machineFrame(id));
+  shard.bind(id);
   await soon(`the machine "${id}" to be shown Ready with its Node`, () => {
     const shown = get(site, upcoming);
     return textAt(shown, 'status', 'phase') === 'Ready' &&
@@ -59,7 +59,7 @@ const machineComesAndGoes = async (site: AttackSite, id: string): Promise<void> 
     return valueAt(drained, 'spec', 'unschedulable') === true && cordon.includes('"Drained"');
   });
   shard.send(machineFrame(id, { state: MachineState.DRAINING }));
-  shard.send(machineGone(id));
+  shard.unbind(id);
   api.ask('DELETE', node);
   await soon(`the UpcomingNode of "${id}" to go`, () => get(site, upcoming) === undefined);
 };

@@ -2,7 +2,7 @@
  * A gRPC peer that sends any bytes as a shard, over mTLS.
  *
  * Promises: acknowledges hello and roll-ups until it is told not to; the newest stream is the one
- * that frames are sent on.
+ * that frames are sent on; a new one begins with the machines that are bound.
  */
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
@@ -43,7 +43,7 @@ export const machineFrame = (machineId: string, more: MachineUpdate = {}): Paylo
 });
 
 /** The end of a machine. */
-export const machineGone = (machineId: string): Payload =>
+const machineGone = (machineId: string): Payload =>
   machineFrame(machineId, { state: MachineState.DELETING });
 
 /** An instruction to give machines back. */
@@ -69,6 +69,8 @@ export class HostileShard {
   #acked = 0;
   #acks = true;
   #received: Received[] = [];
+  /** The last frame of each machine that serves the cluster. */
+  readonly #bound = new Map<string, Uint8Array>();
 
   private constructor(server: Server, port: number) {
     this.#server = server;
@@ -126,6 +128,7 @@ export class HostileShard {
     if (!this.#acks || (echo !== 'hello' && echo !== 'rollup')) return;
     stream.write(Buffer.from(frameBytes({ case: 'ack', value: { echo } })));
     if (echo === 'rollup') this.#acked += 1;
+    else for (const frame of this.#bound.values()) stream.write(Buffer.from(frame));
   }
 
   /** Frames of the operator since `forget`. */
@@ -148,6 +151,19 @@ export class HostileShard {
       what: 'the session with the shard',
       everyMs: 10,
     });
+  }
+
+  /** A machine comes to serve the cluster: sent now, and in the replay of each session. */
+  bind(machineId: string, more: MachineUpdate = {}): void {
+    const frame = frameBytes(machineFrame(machineId, more));
+    this.#bound.set(machineId, frame);
+    this.sendBytes(frame);
+  }
+
+  /** A machine leaves for good. */
+  unbind(machineId: string): void {
+    this.#bound.delete(machineId);
+    this.send(machineGone(machineId));
   }
 
   /** Sends to the open session. */

@@ -38,7 +38,7 @@ const playAll = async (attacks: readonly Attack[]): Promise<readonly string[]> =
   try {
     for (const attack of attacks) {
       const { through, stall } = await judge(site, attack);
-      const stalled = `${Math.round(stall.delayMs)} ms`;
+      const stalled = `${Math.round(stall.delayMs)} ms, ${Math.round(stall.cpuMs)} ms of its own`;
       const answer = through === undefined ? answerOf(attack) : `GOT THROUGH: ${through}`;
       print(
         `${

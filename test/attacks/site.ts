@@ -84,6 +84,8 @@ export interface AttackSite {
   /** A number that is new for each call, for names. */
   readonly number: () => number;
   readonly stall: () => Promise<Stall>;
+  /** Ends all watches and the history behind them, so that every collection is listed anew. */
+  readonly relist: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -92,6 +94,9 @@ const BOUND_KEYS: ReadonlySet<string> = new Set([
   'maxItems',
   'maxLength',
   'pattern',
+  'format',
+  'minimum',
+  'maximum',
   'x-kubernetes-validations',
 ]);
 
@@ -205,7 +210,7 @@ const TIMING = {
   'lease-duration': '15s',
   'lease-renew-deadline': '10s',
   'lease-retry-period': '200ms',
-  'rollup-interval': '300ms',
+  'rollup-interval': '500ms',
 };
 
 const startOperator = (
@@ -292,6 +297,16 @@ export const startSite = async (): Promise<AttackSite> => {
       return last;
     },
     stall: stallOf(operator),
+    relist: async () => {
+      const before = await operator.metric('tidegate_watch_relists_total', { resource: 'pods' });
+      cluster.cluster.store.compact();
+      proxy.cut();
+      await soon(
+        'the pods to be listed anew',
+        async () =>
+          await operator.metric('tidegate_watch_relists_total', { resource: 'pods' }) > before,
+      );
+    },
     stop,
   };
 };
@@ -301,3 +316,14 @@ export const soon = <T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> => eventually(probe, { what, everyMs: 10, timeoutMs: 20_000 });
+
+/** Items between two turns of the event loop, which serves the cluster and the shard as well. */
+const AT_ONCE = 50;
+
+/** Calls `run` with each item; connections of this process are served meanwhile. */
+export const each = async <T>(items: readonly T[], run: (item: T) => void): Promise<void> => {
+  for (const [index, item] of items.entries()) {
+    run(item);
+    if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+};

@@ -5,19 +5,12 @@
  * attack, works as before, still leads, and was responsive throughout; what the attack left in the
  * cluster, in the session and in the proxies is gone before the next one.
  */
-import {
-  type JsonRecord,
-  listOrEmptyAt,
-  numberAt,
-  textAt,
-  valueAt,
-} from '../../src/domain/json.ts';
+import { type JsonRecord, numberAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { eventually } from '../support/eventually.ts';
 import { metricValue } from '../support/processes/metric-texts.ts';
 import type { Attack, Report, Statuses } from './attack.ts';
 import { reportText } from './attack.ts';
 import { playHealthStory } from './health-story.ts';
-import { machineGone } from './hostile-shard.ts';
 import {
   type AttackSite,
   CONTROL_PLANE,
@@ -182,7 +175,7 @@ const clean = async (site: AttackSite): Promise<void> => {
   await shard.untilSession();
   await eventually(() => {
     const shown = api.list(PATHS.upcomingNodes);
-    for (const object of shown) shard.send(machineGone(machineIdOf(object)));
+    for (const object of shown) shard.unbind(machineIdOf(object));
     return shown.length === 0;
   }, { what: 'every UpcomingNode to go', everyMs: 50, timeoutMs: 20_000 });
   await soon(
@@ -220,7 +213,3 @@ export const judge = async (site: AttackSite, attack: Attack): Promise<Verdict> 
     stall,
   };
 };
-
-/** How many entries a list of an object has; for checks of attacks. */
-export const countAt = (value: unknown, ...path: readonly string[]): number =>
-  listOrEmptyAt(value, ...path).length;
