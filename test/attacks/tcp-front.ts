@@ -13,6 +13,8 @@ export type FrontMode =
   | { readonly _tag: 'Refuse' }
   /** Accepted, and never answered. */
   | { readonly _tag: 'Swallow' }
+  /** Led to another server of this machine. */
+  | { readonly _tag: 'Divert'; readonly port: number }
   /** Answered with these bytes, then closed. */
   | { readonly _tag: 'Say'; readonly bytes: Uint8Array };
 
@@ -22,6 +24,8 @@ export interface TcpFront {
   readonly set: (mode: FrontMode) => void;
   /** Ends the connections that stand. */
   readonly cut: () => void;
+  /** Sends these bytes to the clients between those of the server. */
+  readonly inject: (bytes: Uint8Array) => void;
   /** Connections so far. */
   readonly accepted: () => number;
   readonly stop: () => Promise<void>;
@@ -30,6 +34,7 @@ export interface TcpFront {
 /** Opens a door to `target`, a port of this machine. */
 export const openFront = async (target: number): Promise<TcpFront> => {
   const sockets = new Set<Socket>();
+  const nears = new Set<Socket>();
   let mode: FrontMode = { _tag: 'Pass' };
   let accepted = 0;
   const keep = (socket: Socket): Socket => {
@@ -43,8 +48,10 @@ export const openFront = async (target: number): Promise<TcpFront> => {
     const near = keep(given);
     if (mode._tag === 'Refuse') near.destroy();
     if (mode._tag === 'Say') near.end(mode.bytes);
-    if (mode._tag !== 'Pass') return;
-    const far = keep(connect(target, '127.0.0.1'));
+    if (mode._tag !== 'Pass' && mode._tag !== 'Divert') return;
+    const far = keep(connect(mode._tag === 'Pass' ? target : mode.port, '127.0.0.1'));
+    nears.add(near);
+    near.on('close', () => nears.delete(near));
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
     near.pipe(far).pipe(near);
@@ -59,6 +66,9 @@ export const openFront = async (target: number): Promise<TcpFront> => {
       mode = next;
     },
     cut,
+    inject: (bytes) => {
+      for (const near of nears) near.write(bytes);
+    },
     accepted: () => accepted,
     stop: () =>
       new Promise((resolve) => {

@@ -252,13 +252,15 @@ const PODS: readonly OwnAttack[] = [
     },
   },
   {
-    name: 'Four hundred pods of 250 KB, listed anew',
+    name: 'Three hundred pods with 5,000 annotations each, listed anew',
     bound: '`pageBytes`',
     reports: [counter('tidegate_list_pages_too_large_total', { resource: 'pods' })],
     play: async (site) => {
-      const annotations = { 'example.com/large': 'x'.repeat(250_000) };
+      const annotations = Object.fromEntries(
+        texts(5000, 'example.com/k').map((key) => [key, 'x'.repeat(25)]),
+      );
       const first = site.number();
-      await each(texts(400, `attack-${first}-`), (name) => {
+      await each(texts(300, `attack-${first}-`), (name) => {
         site.api.ask('POST', PATHS.pods, pendingPod(name, { annotations }));
       });
       await site.relist();

@@ -14,6 +14,7 @@ import { playHealthStory } from './health-story.ts';
 import {
   type AttackSite,
   CONTROL_PLANE,
+  each,
   IDENTITY,
   PATHS,
   SECRET,
@@ -157,6 +158,16 @@ const restoreNode = ({ api }: AttackSite, node: JsonRecord): void => {
 const machineIdOf = (upcoming: JsonRecord): string =>
   textAt(upcoming, 'metadata', 'annotations', 'bigfleet.lucy.sh/machine-id') ?? '';
 
+/** Whether the caches hold exactly what the cluster has. */
+const isFollowed = async ({ api, operator }: AttackSite): Promise<boolean> => {
+  const metrics = await operator.metrics();
+  const cached = (resource: string): number =>
+    metricValue(metrics, 'tidegate_watch_objects', { resource });
+  return metricValue(metrics, 'tidegate_capacity_requests') === 0 &&
+    cached('pods') === api.list(PATHS.pods).length &&
+    cached('nodes') === api.list(PATHS.nodes).length;
+};
+
 /** Removes what attacks leave behind, and waits until the operator has nothing of it. */
 const clean = async (site: AttackSite): Promise<void> => {
   const { api, shard, proxy, shardFront } = site;
@@ -164,9 +175,10 @@ const clean = async (site: AttackSite): Promise<void> => {
   shardFront.set({ _tag: 'Pass' });
   shard.acknowledge(true);
   for (const collection of [PATHS.requests, PATHS.pods, PATHS.budgets]) {
-    for (const object of api.list(collection)) {
-      remove(site, collection, textAt(object, 'metadata', 'name') ?? '');
-    }
+    await each(
+      api.list(collection),
+      (object) => remove(site, collection, textAt(object, 'metadata', 'name') ?? ''),
+    );
   }
   for (const node of api.list(PATHS.nodes)) {
     if (isOurs(node)) restoreNode(site, node);
