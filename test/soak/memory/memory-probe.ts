@@ -23,12 +23,11 @@ const openFiles = (): number => readdirSync('/proc/self/fd').length - 1;
 const session = new Session();
 session.connect();
 
-const collect = (): void => {
-  session.post('HeapProfiler.collectGarbage');
+const collect = (then: () => void): void => {
+  session.post('HeapProfiler.collectGarbage', then);
 };
 
 const report = (): void => {
-  collect();
   const { heapUsed, external, rss } = process.memoryUsage();
   const resources = countsOf(process.getActiveResourcesInfo());
   const line = { memory: { heapUsed, external, rss, files: openFiles(), resources } };
@@ -36,6 +35,5 @@ const report = (): void => {
 };
 
 process.on('SIGUSR2', () => {
-  collect();
-  setImmediate(report);
+  collect(() => setImmediate(() => collect(report)));
 });

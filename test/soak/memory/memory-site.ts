@@ -88,6 +88,7 @@ const startOperator = async (kubeconfig: string, shardAddress: string) => {
         'cluster-id': CLUSTER,
         'shard-addr': shardAddress,
         'with-pods': 'true',
+        'insecure-plaintext': 'true',
         'rollup-interval': '1s',
       },
     },
