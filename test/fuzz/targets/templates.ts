@@ -55,8 +55,8 @@ export const TEMPLATES: FuzzTarget = {
   ],
   mutate: mutateText,
   smaller: smallerText,
-  open: () => (input) => {
-    const template = bootstrapRenderer(input);
+  open: () => ({ text }) => {
+    const template = bootstrapRenderer(text);
     if (template._tag === 'Unparseable') {
       expectThat(template.problem.length <= PROBLEM_MAX, 'the problem is too long');
       expectThat(!template.problem.includes(SECRET), 'the problem quotes the template');
