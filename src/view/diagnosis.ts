@@ -28,9 +28,9 @@ export interface Finding {
 export const finding = (
   check: string,
   state: FindingState,
-  says: string | readonly [finding: string, remedy: string],
+  found: string | readonly [finding: string, remedy: string],
 ): Finding => {
-  const [text, remedy = null] = typeof says === 'string' ? [says] : says;
+  const [text, remedy = null] = typeof found === 'string' ? [found] : found;
   return { check, state, finding: text, remedy };
 };
 
