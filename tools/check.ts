@@ -23,6 +23,7 @@ const GENERATORS = [
   'tools/cluster-docs.ts',
   'tools/reasons-docs.ts',
   'tools/licences.ts',
+  'tools/verdict-docs.ts',
   'tools/rules-docs.ts',
   'tools/lifecycles.ts',
   'tools/architecture.ts',

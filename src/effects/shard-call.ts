@@ -88,7 +88,8 @@ interface StreamState {
   readonly secured: boolean;
 }
 
-const endingOf = (code: number, details: string, how: StreamState): SessionEnding => {
+/** The ending of a call with this status. */
+export const endingOf = (code: number, details: string, how: StreamState): SessionEnding => {
   const text = details.replace(EMPTY_NOTE, '').replaceAll(TIME, '');
   const hint = how.secured && CLOSED_EARLY.test(text) ? PERHAPS_REFUSED : '';
   const cause = (): EndingCause => {

@@ -149,7 +149,11 @@ const messages: RuleChapter = {
       id: 'MSG-04',
       text: 'Frames of up to 256 MiB pass in both directions; a roll-up above it is not sent ' +
         'and is reported with its size and the largest contributors.',
-      testedBy: ['wire 2: frames go up to 256 MiB', 'a roll-up over the frame limit'],
+      testedBy: [
+        'wire 2: a frame of 256 MiB is received',
+        'wire 2: a frame of more than 256 MiB',
+        'a roll-up over the frame limit',
+      ],
     },
   ],
 };

@@ -78,8 +78,8 @@ test('exit code 0: --version says the version on stdout', async () => {
   expect(ended.stdout).toMatch(/^tidegate \d/);
 });
 
-test('--completions prints a script for the shell', async () => {
-  const ended = await run(['--completions', 'bash']);
+test('completion prints a script for the shell', async () => {
+  const ended = await run(['completion', 'bash']);
   expect(ended.code).toBe(0);
   expect(ended.stdout).toContain('complete -F _tidegate tidegate');
 });

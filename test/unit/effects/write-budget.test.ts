@@ -84,6 +84,15 @@ describe('the write budget', () => {
     expect(sent.length).toBe(1 + 3);
   });
 
+  it('saves a burst after a queue, too', async () => {
+    const { time, sent, send } = bed(10, 3);
+    for (let n = 0; n < 6; n += 1) void send('phase', `/queued-${n}`);
+    await time.advance(60_000);
+    for (let n = 0; n < 10; n += 1) void send('phase', `/${n}`);
+    await time.settle();
+    expect(sent.length).toBe(6 + 3);
+  });
+
   it('DR-36: a higher class goes first, and a class is FIFO', async () => {
     const { time, send, paths } = bed(10, 1);
     void send('event', '/token');
@@ -190,6 +199,18 @@ describe('Retry-After', () => {
     expect(paths()).toEqual(['/one', '/two']);
     await time.advance(200);
     expect(paths()).toEqual(['/one', '/two', '/three']);
+  });
+
+  it('takes no token while all that wait are held up', async () => {
+    const { time, send, sent, server } = bed(10, 5);
+    server.answer = throttled;
+    await send('phase', '/first');
+    server.answer = { status: 200, body: {} };
+    void send('phase', '/held');
+    await time.advance(5000);
+    for (let n = 0; n < 5; n += 1) void send('event', '/event');
+    await time.advance(100);
+    expect(sent.filter(({ path }) => path === '/event')).toHaveLength(5);
   });
 
   it('holds up a class for a minute at most', async () => {
