@@ -152,6 +152,7 @@ export const startDemoSite: StartDemoSite = async ({ inspectAddress, recordFile 
   const operator = startOperator([
     `--cluster-id=${CLUSTER}`,
     `--shard-addr=${LOOPBACK}:${port}`,
+    '--insecure-plaintext',
     `--kubeconfig=${kubeconfig}`,
     '--metrics-addr=0',
     `--health-addr=${LOOPBACK}:0`,

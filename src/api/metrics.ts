@@ -116,6 +116,11 @@ export const METRICS = catalogue({
     help: 'State of the session with the shard: 1 for the current state, else 0.',
     labels: ['state'],
   },
+  tidegate_session_plaintext: {
+    type: 'gauge',
+    help: 'Whether the session with the shard has no TLS: 1 for plaintext, else 0.',
+    labels: [],
+  },
   tidegate_session_endings_total: {
     type: 'counter',
     help: 'Ended streams and failed dials, by cause.',

@@ -13,8 +13,8 @@ import { type DemoScene, demoScene } from '../view/demo-scene.ts';
 import type { DemoRequest } from './demo-request.ts';
 import { DEMO_SCENARIOS, type DemoScenario, type DemoStep } from './demo-scenarios.ts';
 import type { DemoSite, StartDemoSite } from './demo-site.ts';
+import { actionText } from '../domain/drain/verdict.ts';
 import { definitionLines, wrappedLines } from '../view/wrapped-text.ts';
-import { actionOn, WHO } from '../view/who-can-act.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { failureSentence, unknownWord } from './failures.ts';
 import { makeScreen, type Screen } from './screen.ts';
@@ -119,8 +119,7 @@ const addHoldUps = ({ holdUps, scene }: DemoRun): void => {
   for (const { name, drain } of scene.machines) {
     const [blocker] = drain?.blockers ?? [];
     if (blocker === undefined) continue;
-    const { reason, canAct } = blocker;
-    holdUps.set(name, `${reason}. ${WHO[canAct]} can act: ${actionOn(reason)}.`);
+    holdUps.set(name, `${blocker.reason}. ${actionText(blocker)}.`);
   }
 };
 

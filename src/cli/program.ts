@@ -60,7 +60,8 @@ const operatorCommand = (roles: Roles, end: Ending) =>
     Command.withShortDescription('Run the operator of one cluster'),
     Command.withExamples([
       {
-        command: 'tidegate operator --cluster-id=prod-1 --shard-addr=shard.fleet.svc:7700',
+        command: 'tidegate operator --cluster-id=prod-1 --shard-addr=shard.fleet.svc:7700 ' +
+          '--insecure-plaintext',
         description: 'Run in a pod, in plaintext',
       },
       {

@@ -46,7 +46,8 @@ interface Progress {
 const faultOf = (progress: Progress, why: string, cause?: unknown): KubeFault =>
   progress.left ? new AnswerLost({ why, cause }) : new NotSent({ why, cause });
 
-const headerText = (value: string | string[] | undefined): string | undefined =>
+/** The first value of a header. */
+export const headerText = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
 const collector = (

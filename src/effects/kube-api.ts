@@ -45,6 +45,7 @@ export class AnswerLost extends Data.TaggedError('AnswerLost')<{
 export class WatchRefused extends Data.TaggedError('WatchRefused')<{
   readonly status: number;
   readonly message: string;
+  readonly retryAfterSeconds?: number;
 }> {}
 
 export type KubeFault = NotSent | AnswerLost;

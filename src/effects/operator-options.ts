@@ -182,6 +182,11 @@ export const OPERATOR_OPTIONS = {
     name: 'tls-ca',
     help: 'CA certificates of the shard (PEM)',
   }),
+  isPlaintextAccepted: defaulted(yesOrNo, {
+    name: 'insecure-plaintext',
+    help: 'Connect to the shard without TLS; refused without this flag',
+    default: 'false',
+  }),
   logLevel: defaulted(choice(['debug', 'info', 'warn', 'error']), {
     name: 'log-level',
     help: 'Minimum level of logged messages',

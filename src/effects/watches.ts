@@ -154,8 +154,10 @@ export const followChanges = (
     return yield* Effect.promise((signal) => followLines(lines, onLines, signal));
   })).pipe(
     Effect.catchTags({
-      WatchRefused: ({ status, message }) =>
-        Effect.succeed(outcomeOf(meaningOf(status, message), message || `status ${status}`)),
+      WatchRefused: ({ status, message, retryAfterSeconds }) =>
+        Effect.succeed(
+          outcomeOf(meaningOf(status, message), message || `status ${status}`, retryAfterSeconds),
+        ),
       NotSent: ({ why }) => Effect.succeed(fault(why)),
       AnswerLost: ({ why }) => Effect.succeed(fault(why)),
     }),

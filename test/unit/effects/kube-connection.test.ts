@@ -112,6 +112,18 @@ describe('the connection to the API server', () => {
     }
   });
 
+  it('reads an HTTP date of Retry-After by its own clock when the server sends none', async () => {
+    const { call } = await connected((_request, response) => {
+      response.sendDate = false;
+      const until = new Date(Date.now() + 3_600_000).toUTCString();
+      response.writeHead(503, { 'retry-after': until });
+      response.end('{}');
+    });
+    const { retryAfterSeconds } = Result.getOrThrow(await call(get));
+    expect(retryAfterSeconds).toBeGreaterThan(3500);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(3600);
+  });
+
   it('reports the clock of the server with each answer', async () => {
     const stub = await startStubApi((_request, response) => {
       response.writeHead(200, { date: 'Wed, 21 Oct 2015 07:28:00 GMT' });
@@ -289,6 +301,20 @@ describe('a watch', () => {
       status: 410,
       message: 'too old resource version',
     });
+  });
+
+  it('reports Retry-After of a refusal, in seconds or as an HTTP date', async () => {
+    const date = 'Wed, 21 Oct 2015 07:28:00 GMT';
+    for (const retryAfter of ['30', 'Wed, 21 Oct 2015 07:28:30 GMT']) {
+      const { watching } = await connected((_request, response) => {
+        response.writeHead(429, { date, 'retry-after': retryAfter });
+        response.end('{}');
+      });
+      expect(failureOf(await watching('/w', () => Promise.resolve()))).toMatchObject({
+        _tag: 'WatchRefused',
+        retryAfterSeconds: 30,
+      });
+    }
   });
 
   it('fails when no connection can be made', async () => {

@@ -1,8 +1,8 @@
 /** Lists in pages from an API server that serves the objects of a selector. */
 import { Effect, Layer } from 'effect';
 import { expect, test } from 'vitest';
-import { KubeApi, type KubeCall } from '../../../src/effects/kube-api.ts';
-import { listPages } from '../../../src/effects/watches.ts';
+import { KubeApi, type KubeCall, WatchRefused } from '../../../src/effects/kube-api.ts';
+import { followChanges, listPages } from '../../../src/effects/watches.ts';
 import { unwatched } from '../../support/api/fake-api.ts';
 
 const NAMES = ['a-1', 'b-1', 'a-2', 'b-2', 'a-3'];
@@ -37,3 +37,21 @@ test('every page of a list has the objects of its selector only', async () => {
   expect(outcome).toEqual({ _tag: 'Listed', resourceVersion: '7' });
   expect(listed).toEqual(['a-1', 'a-2', 'a-3'].map((name) => ({ metadata: { name } })));
 });
+
+test.each([['list', 7], ['watch', 7], ['list', 1e9], ['watch', 1e9]])(
+  'a refused %s carries the %i s that the API server requests, at most a minute',
+  async (kind, retryAfterSeconds) => {
+    const api = Layer.succeed(KubeApi, {
+      call: () => Effect.succeed({ status: 429, body: {}, retryAfterSeconds }),
+      watch: () => Effect.fail(new WatchRefused({ status: 429, message: '', retryAfterSeconds })),
+    });
+    const selection = { path: '/api/v1/pods' };
+    const outcome: Effect.Effect<unknown, never, KubeApi> = kind === 'list'
+      ? listPages(selection, true, () => {})
+      : followChanges(selection, { resourceVersion: '7', timeoutSeconds: 60 }, () => {});
+    expect(await Effect.runPromise(Effect.provide(outcome, api))).toMatchObject({
+      _tag: 'Fault',
+      retryAfterMs: Math.min(retryAfterSeconds * 1000, 60_000),
+    });
+  },
+);
