@@ -81,6 +81,11 @@ export const METRICS = catalogue({
     help: 'Complete lists of a resource, including the first.',
     labels: ['resource'],
   },
+  tidegate_list_pages_too_large_total: {
+    type: 'counter',
+    help: 'Pages of lists that were too large and are read again with fewer objects.',
+    labels: ['resource'],
+  },
   tidegate_watch_endings_total: {
     type: 'counter',
     help: 'Ended watches by cause.',

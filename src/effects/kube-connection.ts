@@ -77,6 +77,7 @@ const answerOf = (raw: RawAnswer): Effect.Effect<KubeAnswer> =>
   Effect.map(requestedWait(raw), (wait) => ({
     status: raw.status,
     body: parseJson(raw.text) ?? raw.text,
+    characters: raw.text.length,
     ...wait,
   }));
 
@@ -118,6 +119,7 @@ const makeCall = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
       headers: defaults.headers(client, call.body === undefined ? {} : { 'content-type': type }),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       timeoutMs: call.timeoutMs ?? CALL_TIMEOUT_MS,
+      ...(call.answerBytesMax === undefined ? {} : { answerBytesMax: call.answerBytesMax }),
       ...(call.mayLeave === undefined ? {} : { mayLeave: call.mayLeave }),
     });
     return Effect.timed(exchanged).pipe(

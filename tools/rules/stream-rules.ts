@@ -90,8 +90,12 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-11',
-      text: 'The session never stops reading, even while its writes are blocked.',
-      testedBy: ['20,000 frames are read while the shard reads nothing'],
+      text: 'The session never stops reading, even while its writes are blocked; a flood of ' +
+        'frames leaves turns of the event loop to everything else.',
+      testedBy: [
+        '20,000 frames are read while the shard reads nothing',
+        'a flood of frames leaves turns',
+      ],
     },
     {
       id: 'WIRE-12',

@@ -86,7 +86,7 @@ describe('the connection to the API server', () => {
       response.writeHead(429, { 'retry-after': '7' });
       response.end('slow down');
     });
-    expect(Result.getOrThrow(await call(get))).toEqual({
+    expect(Result.getOrThrow(await call(get))).toMatchObject({
       status: 429,
       body: 'slow down',
       retryAfterSeconds: 7,
@@ -164,6 +164,15 @@ describe('the connection to the API server', () => {
       _tag: 'AnswerLost',
       why: 'no answer within 30 ms',
     });
+  });
+
+  it('cuts off an answer that is larger than asked for', async () => {
+    const { call } = await connected((_request, response) => response.end('x'.repeat(100_000)));
+    expect(failureOf(await call({ ...get, answerBytesMax: 50_000 }))).toMatchObject({
+      _tag: 'AnswerLost',
+      isTooLarge: true,
+    });
+    expect(failureOf(await call({ ...get, answerBytesMax: 100_000 }))).toBeUndefined();
   });
 
   it('sends nothing when the precondition no longer holds once a socket is available', async () => {
