@@ -8,7 +8,7 @@
 import { GROUP_PATH } from '../domain/api-group.ts';
 import type { Time } from '../domain/time.ts';
 import { type DemoLine, demoPicture } from '../view/demo-text.ts';
-import { type DemoStory, makeDemoStory } from '../view/demo-story.ts';
+import { type DemoLog, makeDemoLog } from '../view/demo-log.ts';
 import { type DemoScene, demoScene } from '../view/demo-scene.ts';
 import type { DemoRequest } from './demo-request.ts';
 import { DEMO_SCENARIOS, type DemoScenario, type DemoStep } from './demo-scenarios.ts';
@@ -55,7 +55,7 @@ interface DemoRun {
   readonly time: Time;
   readonly terminal: Terminal;
   readonly screen: Screen;
-  readonly story: DemoStory;
+  readonly log: DemoLog;
   readonly scenario: DemoScenario;
   startedMs: number;
   readonly printedLines: PrintedLine[];
@@ -136,7 +136,7 @@ const addBudgets = ({ lowest, scene }: DemoRun): void => {
 /** Reads the scene once, and prints the changes. */
 const glance = (run: DemoRun): void => {
   run.scene = sceneOf(run.site, run.time.now());
-  for (const line of run.story.linesAt(run.scene, run.time.monotonic())) printLine(run, line);
+  for (const line of run.log.linesAt(run.scene, run.time.monotonic())) printLine(run, line);
   addBudgets(run);
   addHoldUps(run);
   draw(run);
@@ -180,7 +180,7 @@ const play = async (run: DemoRun, step: DemoStep): Promise<string | undefined> =
         ? `timed out after ${PATIENCE_MS / 1000} s waiting for ${step.waitsFor}`
         : undefined,
   );
-  for (const line of run.story.settledLines(run.scene, time.monotonic())) printLine(run, line);
+  for (const line of run.log.settledLines(run.scene, time.monotonic())) printLine(run, line);
   return problem;
 };
 
@@ -236,7 +236,7 @@ const begin = (
   time,
   terminal,
   screen: makeScreen(terminal),
-  story: makeDemoStory(),
+  log: makeDemoLog(),
   scenario,
   startedMs: time.monotonic(),
   printedLines: [],

@@ -28,10 +28,10 @@ export interface Finding {
 export const finding = (
   check: string,
   state: FindingState,
-  says: string | readonly [finding: string, remedy: string],
+  text: string | readonly [finding: string, remedy: string],
 ): Finding => {
-  const [text, remedy = null] = typeof says === 'string' ? [says] : says;
-  return { check, state, finding: text, remedy };
+  const [sentence, remedy = null] = typeof text === 'string' ? [text] : text;
+  return { check, state, finding: sentence, remedy };
 };
 
 /** A verb that is denied, or could not be asked about. */

@@ -75,13 +75,13 @@ const verdictOn = (budget: Budget): Verdict => {
   };
 };
 
-const SHOWN_MAX = 5;
+const NAMED_MAX = 5;
 const UNDER_WAY: ReadonlySet<string> = new Set(['Draining', 'Paused', 'Overdue']);
 
 const summed = (names: readonly string[]): string =>
-  names.length <= SHOWN_MAX
+  names.length <= NAMED_MAX
     ? names.join(', ')
-    : `${names.slice(0, SHOWN_MAX).join(', ')} and ${names.length - SHOWN_MAX} more`;
+    : `${names.slice(0, NAMED_MAX).join(', ')} and ${names.length - NAMED_MAX} more`;
 
 const detail = (name: string, value: string): readonly Detail[] =>
   value === '' ? [] : [{ name, value }];

@@ -1,7 +1,7 @@
 /** A demo told in few lines: what stands still, what changes together, and what a drain waits for. */
 import { expect, test } from 'vitest';
 import type { DemoMachine, DemoScene } from '../../../src/view/demo-scene.ts';
-import { makeDemoStory } from '../../../src/view/demo-story.ts';
+import { makeDemoLog } from '../../../src/view/demo-log.ts';
 import { demoPicture } from '../../../src/view/demo-text.ts';
 
 const EMPTY: DemoScene = {
@@ -21,22 +21,22 @@ const machine = (name: string, phase: string): DemoMachine => ({
 });
 
 /** Shows scenes 100 ms apart; `times` repeats one. */
-const shown = () => {
-  const story = makeDemoStory();
+const viewed = () => {
+  const log = makeDemoLog();
   let nowMs = 0;
   return {
     see: (scene: Partial<DemoScene>, times = 1) =>
       Array.from({ length: times }).flatMap(() => {
         nowMs += 100;
-        return story.linesAt({ ...EMPTY, ...scene }, nowMs);
+        return log.linesAt({ ...EMPTY, ...scene }, nowMs);
       }).map(({ who, what }) => `${who}: ${what}`),
     settle: (scene: Partial<DemoScene>) =>
-      story.settledLines({ ...EMPTY, ...scene }, nowMs).map(({ who, what }) => `${who}: ${what}`),
+      log.settledLines({ ...EMPTY, ...scene }, nowMs).map(({ who, what }) => `${who}: ${what}`),
   };
 };
 
 test('a number is one line when it stands still, not one for each step', () => {
-  const { see } = shown();
+  const { see } = viewed();
   expect(see({}, 20)).toEqual([]);
   const rising = [0, 3, 5, 9].flatMap((running) => see(pods(running, 12)));
   expect(rising).toEqual([]);
@@ -44,21 +44,21 @@ test('a number is one line when it stands still, not one for each step', () => {
 });
 
 test('the end of a step prints what has not stood still yet', () => {
-  const { see, settle } = shown();
+  const { see, settle } = viewed();
   see(pods(12, 12));
   expect(settle(pods(12, 12))).toEqual(['pods: 12 of 12 running']);
   expect(see(pods(12, 12), 20)).toEqual([]);
 });
 
 test('machines that change together share a line', () => {
-  const { see } = shown();
+  const { see } = viewed();
   const ready = { machines: [machine('m-1', 'Ready'), machine('m-2', 'Ready')] };
   expect(see(ready, 10)).toEqual(['2 machines: Ready: m-1, m-2']);
   expect(see({ machines: [machine('m-2', 'Ready')] }, 10)).toEqual(['m-1: returned to the fleet']);
 });
 
 test('an Event is printed at once and once, unless it repeats a phase', () => {
-  const { see } = shown();
+  const { see } = viewed();
   const about = { about: 'Node n1', note: 'words' };
   const timeline = [
     { id: '1', reason: 'DrainStarted', ...about },
@@ -68,7 +68,7 @@ test('an Event is printed at once and once, unless it repeats a phase', () => {
 });
 
 test('while a drain goes on, pods that come and go are not printed', () => {
-  const { see, settle } = shown();
+  const { see, settle } = viewed();
   see(pods(10, 10), 10);
   const draining = { machines: [machine('m-1', 'Draining')] };
   expect(see({ ...draining, ...pods(9, 11) }, 20)).toEqual([]);

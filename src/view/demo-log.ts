@@ -10,7 +10,7 @@ import type { DemoScene } from './demo-scene.ts';
 import { type DemoLine, podsText, requestsText } from './demo-text.ts';
 
 /** Turns scenes into lines. */
-export interface DemoStory {
+export interface DemoLog {
   /** The lines of a scene, causes before effects. */
   readonly linesAt: (scene: DemoScene, nowMs: number) => readonly DemoLine[];
   /** The same, and everything that has not stood still yet. */
@@ -26,7 +26,7 @@ const COVERED_BY_EVENTS: ReadonlySet<string> = new Set(['', DRAINING, 'Drained']
 /** Events that repeat the phase of a machine. */
 const REPEATING: ReadonlySet<string> = new Set(['NodeReady']);
 
-/** One thing that the story follows. */
+/** One thing that the log follows. */
 interface Followed {
   printed: string;
   current: string;
@@ -42,8 +42,8 @@ const machineLines = (changes: ReadonlyMap<string, readonly string[]>): readonly
       : { who: `${names.length} machines`, what: `${what}: ${names.join(', ')}` };
   });
 
-/** A story that begins with an empty cluster. */
-export const makeDemoStory = (): DemoStory => {
+/** A log that begins with an empty cluster. */
+export const makeDemoLog = (): DemoLog => {
   const followed = new Map<string, Followed>();
   const machines = new Set<string>();
   const printedEvents = new Set<string>();
