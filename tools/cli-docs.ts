@@ -13,7 +13,7 @@ import { type OptionTable, variableOf } from '../src/effects/options.ts';
 import { POD_OPTIONS, POD_VARIABLES } from '../src/effects/pod-settings.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts';
 import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
-import { DRAIN_STAGES } from '../src/domain/drain/verdict.ts';
+import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
 import { settlePages, table } from './pages.ts';
 
 const absenceOf = (option: OptionTable[string]): string => {
@@ -58,7 +58,7 @@ const CLUSTER_ROWS = [
   ['`--context NAME`', 'Context of the kubeconfig'],
 ] as const;
 
-const STATES = DRAIN_STAGES.map((state) => `\`${state}\``);
+const STATES = DRAIN_SITUATIONS.map((state) => `\`${state}\``);
 
 const lines = [
   '# The command line',

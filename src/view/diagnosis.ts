@@ -28,10 +28,10 @@ export interface Finding {
 export const finding = (
   check: string,
   state: FindingState,
-  text: string | readonly [finding: string, remedy: string],
+  found: string | readonly [finding: string, remedy: string],
 ): Finding => {
-  const [sentence, remedy = null] = typeof text === 'string' ? [text] : text;
-  return { check, state, finding: sentence, remedy };
+  const [text, remedy = null] = typeof found === 'string' ? [found] : found;
+  return { check, state, finding: text, remedy };
 };
 
 /** A verb that is denied, or could not be asked about. */

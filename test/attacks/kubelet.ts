@@ -88,7 +88,7 @@ const drainedNode = async (site: AttackSite): Promise<string> => {
     spec: { nodeName: name, containers: [{ name: 'main', image: 'image' }] },
   });
   await soon(
-    'the machine to be shown',
+    'the machine to be listed',
     () =>
       api.list(PATHS.upcomingNodes).some((one) =>
         textAt(one, 'status', 'nodeRef', 'name') === name
@@ -112,7 +112,7 @@ const DRAINS: readonly OwnAttack[] = [
     bound: 'acknowledged is only what a session ordered',
     reports: [event('DrainStarted', FORGED_ID)],
     play: annotating({ [RECLAIM]: cordon([FORGED_ID]) }),
-    through: ({ shard }) =>
+    breach: ({ shard }) =>
       shard.received().some((payload) =>
           payload.case === 'reclaimAck' && payload.value.instructionId === FORGED_ID
         )
@@ -142,7 +142,7 @@ const DRAINS: readonly OwnAttack[] = [
       const name = await drainedNode(site);
       annotate(site, name, { [RECLAIM]: cordon([FORGED_ID], { ended: 'Drained' }) });
     },
-    through: ({ shard }) =>
+    breach: ({ shard }) =>
       shard.received().some((payload) =>
           payload.case === 'reclaimAck' && payload.value.instructionId === FORGED_ID
         )
@@ -176,7 +176,7 @@ const NODES: readonly OwnAttack[] = [
       api.ask('POST', PATHS.nodes, nodeNamed(name));
       shard.bind(name);
       await soon(
-        'the machine to be shown with its own Node',
+        'the machine to be listed with its own Node',
         () =>
           api.list(PATHS.upcomingNodes).some((one) =>
             textAt(one, 'status', 'nodeRef', 'name') === name
@@ -198,13 +198,13 @@ const NODES: readonly OwnAttack[] = [
       api.ask('POST', PATHS.nodes, nodeNamed(`${name}-b`, { spec }));
       shard.bind(name);
       await soon(
-        'the machine to be shown',
+        'the machine to be listed',
         () =>
           api.list(PATHS.upcomingNodes).some((one) => textAt(one, 'status', 'phase') === 'Ready'),
       );
       shard.send(reclaimFrame(`order-${name}`, [name]));
     },
-    through: ({ api }) => {
+    breach: ({ api }) => {
       const taken = api.list(PATHS.nodes).filter((node) =>
         RECLAIM in Object(Object(node['metadata'])['annotations'])
       ).map((node) => textAt(node, 'metadata', 'name') ?? '').filter((name) =>

@@ -263,7 +263,7 @@ const WRITES: readonly OwnAttack[] = [
         spec: { nodeName: name, containers: [{ name: 'main', image: 'image' }] },
       });
       await soon(
-        'the machine to be shown',
+        'the machine to be listed',
         () =>
           api.list(PATHS.upcomingNodes).some((one) =>
             textAt(one, 'status', 'nodeRef', 'name') === name

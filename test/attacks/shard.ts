@@ -36,8 +36,8 @@ const sending = (send: (site: AttackSite, id: string) => void) => (site: AttackS
 };
 
 /** Waits until the operator shows this many machines as Ready. */
-const untilShown = ({ api }: AttackSite, ids: readonly string[]): Promise<true> =>
-  soon('the machines to be shown', () => {
+const untilReady = ({ api }: AttackSite, ids: readonly string[]): Promise<true> =>
+  soon('the machines to be listed', () => {
     const ready = new Set(
       api.list(PATHS.upcomingNodes)
         .filter((one) => textAt(one, 'status', 'phase') === 'Ready')
@@ -54,7 +54,7 @@ const joinMachines = async (site: AttackSite, count: number): Promise<readonly s
     site.api.ask('POST', PATHS.nodes, nodeNamed(id));
     site.shard.bind(id);
   }
-  await untilShown(site, ids);
+  await untilReady(site, ids);
   return ids;
 };
 
@@ -147,7 +147,7 @@ const FRAMES: readonly OwnAttack[] = [
         resources: { resources: { cpu: 'many', memory: '1Gi' } },
         lastError: '\u001b[2J'.repeat(50_000),
       });
-      await untilShown(site, [id]);
+      await untilReady(site, [id]);
     },
   },
   {
@@ -173,13 +173,13 @@ const FRAMES: readonly OwnAttack[] = [
 const RECLAIMS: readonly OwnAttack[] = [
   {
     name: 'An instruction for every Node of the cluster, by name',
-    bound: 'only Nodes of a machine that was shown',
+    bound: 'only Nodes of a machine that was listed',
     reports: [
       event('ReclaimRefused'),
       counter('tidegate_reclaims_refused_total', { reason: 'NoMachine' }),
     ],
     play: sending(({ shard }, id) => shard.send(reclaimFrame(id, [...WORKERS]))),
-    through: ownNodesCordoned,
+    breach: ownNodesCordoned,
   },
   {
     name: 'The control plane, as the Node of a machine',
@@ -192,7 +192,7 @@ const RECLAIMS: readonly OwnAttack[] = [
       const id = `attack-${site.number()}`;
       site.shard.bind(id, { providerId: `host-${CONTROL_PLANE}` });
       await soon(
-        'the machine to be shown',
+        'the machine to be listed',
         () =>
           site.api.list(PATHS.upcomingNodes).some((one) =>
             textAt(one, 'status', 'nodeRef', 'name') === CONTROL_PLANE
@@ -200,7 +200,7 @@ const RECLAIMS: readonly OwnAttack[] = [
       );
       site.shard.send(reclaimFrame(`take-${id}`, [id, CONTROL_PLANE]));
     },
-    through: ownNodesCordoned,
+    breach: ownNodesCordoned,
   },
   {
     name: 'A machine whose provider id is only the name of a Node',
@@ -209,10 +209,10 @@ const RECLAIMS: readonly OwnAttack[] = [
     play: async (site) => {
       const id = `attack-${site.number()}`;
       site.shard.bind(id, { providerId: WORKERS[0] });
-      await untilShown(site, [id]);
+      await untilReady(site, [id]);
       site.shard.send(reclaimFrame(`take-${id}`, [WORKERS[0]]));
     },
-    through: ownNodesCordoned,
+    breach: ownNodesCordoned,
   },
   {
     name: 'Ten machines at once',
@@ -342,7 +342,7 @@ const PULLS: readonly OwnAttack[] = [
     play: sending(({ shard }, id) =>
       shard.send(pull(id, { requirements: requirements(1, 'attack/fail') }))
     ),
-    through: ({ shard }) =>
+    breach: ({ shard }) =>
       shard.received().some((payload) =>
           payload.case === 'bootstrapResponse' && payload.value.error.includes(SECRET)
         )

@@ -2,7 +2,7 @@
  * A running operator as a process of its own, with an embedded cluster and a hostile shard, both in
  * this process.
  *
- * Promises: the operator reaches the cluster and the shard only through a proxy each, so that an
+ * Promises: the operator reaches the cluster and the shard only breach a proxy each, so that an
  * attack of the network affects nobody else; the CRDs have no bounds, as in a cluster with older
  * ones, so that what a tenant writes reaches the operator.
  */

@@ -230,7 +230,7 @@ const PODS: readonly OwnAttack[] = [
         },
       });
     },
-    through: ({ api }) => {
+    breach: ({ api }) => {
       const forged = api.list(FORGED);
       for (const one of forged) {
         api.ask('DELETE', `${FORGED}/${textAt(one, 'metadata', 'name') ?? ''}`);
@@ -288,7 +288,7 @@ const reclaimWithPod = async (
     });
   }
   await soon(
-    'the machine to be shown',
+    'the machine to be listed',
     () =>
       api.list(PATHS.upcomingNodes).some((one) => textAt(one, 'metadata', 'name') === `un-${name}`),
   );

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { metricValue } from '../support/processes/metric-texts.ts';
 import type { Attack, Report, Statuses } from './attack.ts';
 import { reportText } from './attack.ts';
-import { playHealthStory } from './health-story.ts';
+import { playHealthCheck } from './health-check.ts';
 import {
   type AttackSite,
   CONTROL_PLANE,
@@ -31,7 +31,7 @@ const PAYLOAD_TEXT_MAX = 2000;
 /** What became of the operator. */
 export interface Verdict {
   /** What broke; `undefined` when nothing did. */
-  readonly through: string | undefined;
+  readonly breach: string | undefined;
   readonly stall: Stall;
 }
 
@@ -186,9 +186,9 @@ const clean = async (site: AttackSite): Promise<void> => {
   }
   await shard.untilSession();
   await eventually(() => {
-    const shown = api.list(PATHS.upcomingNodes);
-    for (const object of shown) shard.unbind(machineIdOf(object));
-    return shown.length === 0;
+    const listed = api.list(PATHS.upcomingNodes);
+    for (const object of listed) shard.unbind(machineIdOf(object));
+    return listed.length === 0;
   }, { what: 'every UpcomingNode to go', everyMs: 50, timeoutMs: 20_000 });
   await soon(
     'the operator to be without requests',
@@ -197,14 +197,14 @@ const clean = async (site: AttackSite): Promise<void> => {
   shard.forget();
 };
 
-const playJudged = async (site: AttackSite, attack: Attack): Promise<string | undefined> => {
+const playAndCheck = async (site: AttackSite, attack: Attack): Promise<string | undefined> => {
   const before = await look(site);
   try {
     const statuses = await attack.play(site) ?? [];
     await untilReported(site, attack.reports, { before, statuses });
     await site.shard.untilSession();
-    await playHealthStory(site);
-    return await attack.through?.(site) ?? await stillLeads(site) ?? await isProbed(site) ??
+    await playHealthCheck(site);
+    return await attack.breach?.(site) ?? await stillLeads(site) ?? await isProbed(site) ??
       secretIn(site, before);
   } catch (cause) {
     if (!site.operator.isRunning()) return 'the operator has ended';
@@ -213,15 +213,15 @@ const playJudged = async (site: AttackSite, attack: Attack): Promise<string | un
 };
 
 /** Plays an attack on a healthy operator, and cleans up. */
-export const judge = async (site: AttackSite, attack: Attack): Promise<Verdict> => {
+export const evaluate = async (site: AttackSite, attack: Attack): Promise<Verdict> => {
   await site.stall();
-  const through = await playJudged(site, attack);
-  if (!site.operator.isRunning()) return { through, stall: { delayMs: Infinity, cpuMs: Infinity } };
+  const breach = await playAndCheck(site, attack);
+  if (!site.operator.isRunning()) return { breach, stall: { delayMs: Infinity, cpuMs: Infinity } };
   const stall = await site.stall();
   await clean(site);
   const isStalled = stall.delayMs > STALL_MS_MAX && stall.cpuMs > STALL_MS_MAX;
   return {
-    through: through ?? (isStalled ? `a stall of ${Math.round(stall.delayMs)} ms` : undefined),
+    breach: breach ?? (isStalled ? `a stall of ${Math.round(stall.delayMs)} ms` : undefined),
     stall,
   };
 };

@@ -108,7 +108,7 @@ const silent = ({ node }: DrainPod): Blocker => ({
 });
 
 const describeCommand = ({ namespace, name }: DrainPod): string =>
-  `kubectl -n ${namespace} describe pod ${name}`;
+  `kubectl describe pod ${name} -n ${namespace}`;
 
 /** The kubelet has released the pod, or had the whole grace period. */
 const isOverdue = (pod: DrainPod, nowMs: number): boolean =>

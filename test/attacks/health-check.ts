@@ -1,6 +1,6 @@
 /**
  * What a healthy operator does within a second: demand reaches the shard and is acknowledged, a
- * machine that comes is shown with its Node, and one that is reclaimed is cordoned and drained.
+ * machine that comes is listed with its Node, and one that is reclaimed is cordoned and drained.
  *
  * Promises: leaves nothing behind; rejects with the first thing that does not happen.
  */
@@ -39,10 +39,10 @@ const machineComesAndGoes = async (site: AttackSite, id: string): Promise<void> 
   const node = `${PATHS.nodes}/${id}`;
   api.ask('POST', PATHS.nodes, nodeNamed(id));
   shard.bind(id);
-  await soon(`the machine "${id}" to be shown Ready with its Node`, () => {
-    const shown = get(site, upcoming);
-    return textAt(shown, 'status', 'phase') === 'Ready' &&
-      textAt(shown, 'status', 'nodeRef', 'name') === id;
+  await soon(`the machine "${id}" to be listed Ready with its Node`, () => {
+    const listed = get(site, upcoming);
+    return textAt(listed, 'status', 'phase') === 'Ready' &&
+      textAt(listed, 'status', 'nodeRef', 'name') === id;
   });
   shard.send(reclaimFrame(`back-${id}`, [id]));
   await soon(
@@ -65,7 +65,7 @@ const machineComesAndGoes = async (site: AttackSite, id: string): Promise<void> 
 };
 
 /** Plays it once, under a name that no other has. */
-export const playHealthStory = async (site: AttackSite): Promise<void> => {
+export const playHealthCheck = async (site: AttackSite): Promise<void> => {
   await site.shard.untilSession();
   const id = `health-${site.number()}`;
   const parts = [demandIsAcknowledged(site, id), machineComesAndGoes(site, id)];
