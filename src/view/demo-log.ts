@@ -1,10 +1,10 @@
 /**
  * What happens in a demo, in few lines.
  *
- * Promises: a number or a phase is printed once it has stood still for a moment, so that twelve pods
- * that start are one line; machines that change together share a line; Events are printed at once,
- * unless they repeat a phase. A drain moves pods all the time: while one goes on, only its blockers
- * are printed.
+ * Promises: a number or a phase is printed once it has stood still for a moment, so that twelve
+ * pods that start are one line; machines that change together share a line; Events are printed at
+ * once, unless they repeat a phase. A drain moves pods all the time: while one goes on, only its
+ * blockers are printed.
  */
 import type { DemoScene } from './demo-scene.ts';
 import { type DemoLine, podsText, requestsText } from './demo-text.ts';
@@ -83,7 +83,7 @@ export const makeDemoLog = (): DemoLog => {
       return what === undefined ? [] : [{ name, what }];
     });
     const isDraining = scene.machines.some(({ phase }) => phase === DRAINING);
-    const isQuiet = isDraining && moment.isPatient;
+    const isChurning = isDraining && moment.isPatient;
     const waits = scene.machines.flatMap(({ name, phase, drain }): readonly DemoLine[] => {
       const [blocker] = phase === DRAINING ? drain?.blockers ?? [] : [];
       if (blocker === undefined) return [];
@@ -97,13 +97,13 @@ export const makeDemoLog = (): DemoLog => {
     );
     for (const { id } of events) printedEvents.add(id);
     return [
-      ...(isQuiet ? [] : count('requests', requestsText(scene))),
+      ...(isChurning ? [] : count('requests', requestsText(scene))),
       ...machineLines(
         new Map([...byChange].map(([what, list]) => [what, list.map(({ name }) => name)])),
       ),
       ...events.map(({ about, reason, note }) => ({ who: reason, what: `${about}: ${note}` })),
       ...waits,
-      ...(isQuiet ? [] : count('pods', podsText(scene))),
+      ...(isChurning ? [] : count('pods', podsText(scene))),
     ];
   };
   return {
