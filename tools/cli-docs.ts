@@ -120,11 +120,12 @@ const lines = [
     ['`machine`', '', 'The machine id of the fleet'],
     ['`node`', '`no`', 'The name of the Node; the kind is optional: `explain NODE`'],
     ['`pod`', '`po`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
+    ['`poddisruptionbudget`', '`pdb`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
     ['`upcomingnode`', '`upn`', 'The name of the object'],
   ]),
   '',
   ...flagTable([
-    ['`-n`, `--namespace NAME`', 'Namespace of a request that is named without one'],
+    ['`-n`, `--namespace NAME`', 'Namespace of a request, pod or budget that is named without one'],
     ['`-o`, `--output text|json|yaml`', 'Format of the answer'],
     ...CLUSTER_ROWS,
   ]),
