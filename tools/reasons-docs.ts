@@ -5,19 +5,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { type Reason, REASONS } from '../src/api/reasons.ts';
+import { WHO } from '../src/domain/reason.ts';
 import { settlePages, table } from './pages.ts';
 
 const RUNBOOKS = 'docs/runbooks.md';
 
 const registry: readonly (readonly [string, Reason])[] = Object.entries(REASONS);
-
-const WHO: Readonly<Record<Reason['canAct'], string>> = {
-  application: 'The owner of the application',
-  platform: 'The platform team',
-  storage: 'The storage team',
-  provider: 'The operator of the fleet or its provider',
-  nobody: 'No action needed',
-};
 
 const lines = [
   '# Reasons',

@@ -2,23 +2,12 @@
  * The registry of reasons: every one-word cause in a condition, an Event or `explain`, with its
  * sentence, who can act on it, and its runbook. Other reasons are never used.
  */
+import { DRAIN_REASONS } from '../domain/drain/drain-reasons.ts';
+import type { Reason } from '../domain/reason.ts';
 import { POD_DEMAND_REASONS } from './pod-demand-reasons.ts';
 import { RECLAIM_REASONS } from './reclaim-reasons.ts';
 
-/** Who can act. */
-export type CanAct = 'application' | 'platform' | 'storage' | 'provider' | 'nobody';
-
-/** What a reason means. */
-export interface Reason {
-  readonly type: 'Normal' | 'Warning';
-  /** The action of the Event (events.k8s.io/v1 `action`): the attempted operation. */
-  readonly action: string;
-  /** One sentence without details. */
-  readonly sentence: string;
-  readonly canAct: CanAct;
-  /** The heading in `docs/runbooks.md`; a reason without one needs no action. */
-  readonly runbook?: string;
-}
+export type { CanAct, Reason } from '../domain/reason.ts';
 
 const registry = <const Entries extends Record<string, Reason>>(entries: Entries): Entries =>
   entries;
@@ -132,22 +121,10 @@ export const REASONS = registry({
     canAct: 'platform',
     runbook: 'lease-not-renewed',
   },
-  DrainStarted: {
-    type: 'Normal',
-    action: 'DrainNode',
-    sentence: 'The node is cordoned and its pods are being evicted',
-    canAct: 'nobody',
-  },
   WaitingForBarrier: {
     type: 'Normal',
     action: 'DrainNode',
     sentence: 'The node is cordoned; evictions wait for the other nodes of the instruction',
-    canAct: 'nobody',
-  },
-  WaitingForPods: {
-    type: 'Normal',
-    action: 'DrainNode',
-    sentence: 'All pods that must leave were evicted; waiting for them to terminate',
     canAct: 'nobody',
   },
   DrainBlocked: {
@@ -186,39 +163,6 @@ export const REASONS = registry({
     sentence: 'The ack to the shard waits until the stream has room',
     canAct: 'nobody',
   },
-  DrainFinished: {
-    type: 'Normal',
-    action: 'DrainNode',
-    sentence: 'All pods that must leave are gone from the node',
-    canAct: 'nobody',
-  },
-  DrainCancelled: {
-    type: 'Normal',
-    action: 'DrainNode',
-    sentence: 'The node was uncordoned, or the annotation of the drain was removed',
-    canAct: 'nobody',
-  },
-  DrainPaused: {
-    type: 'Warning',
-    action: 'DrainNode',
-    sentence: 'A flag or an annotation pauses evictions on the node; the deadline still applies',
-    canAct: 'platform',
-    runbook: 'drain-paused',
-  },
-  DeadlinePassed: {
-    type: 'Warning',
-    action: 'DrainNode',
-    sentence: 'The deadline of the drain passed and pods remain on the node',
-    canAct: 'application',
-    runbook: 'deadline-passed',
-  },
-  EvictionForbidden: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'The operator lacks permission to create evictions',
-    canAct: 'platform',
-    runbook: 'eviction-forbidden',
-  },
   CordonFailing: {
     type: 'Warning',
     action: 'CordonNode',
@@ -239,140 +183,7 @@ export const REASONS = registry({
     canAct: 'platform',
     runbook: 'cordon-left-alone',
   },
-  BlockedByBudget: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'A disruption budget currently allows 0 disruptions',
-    canAct: 'application',
-    runbook: 'blocked-by-budget',
-  },
-  BudgetUnsettled: {
-    type: 'Normal',
-    action: 'EvictPod',
-    sentence: 'The disruption budget changed and its status is not updated yet',
-    canAct: 'nobody',
-  },
-  SlotHeldByInterruptedEviction: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'An interrupted eviction holds a slot of the budget for at most two minutes',
-    canAct: 'nobody',
-    runbook: 'slot-held-by-interrupted-eviction',
-  },
-  BudgetNeverAllows: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'The budget counts controllers and its pods have none: it allows no eviction',
-    canAct: 'application',
-    runbook: 'budget-never-allows',
-  },
-  TwoBudgets: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'More than one disruption budget selects the pod, which Kubernetes does not support',
-    canAct: 'application',
-    runbook: 'two-budgets',
-  },
-  BudgetBroken: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'The status of the disruption budget is invalid and blocks every eviction',
-    canAct: 'platform',
-    runbook: 'budget-broken',
-  },
-  PolicyRefused: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'An admission webhook or policy refuses the eviction',
-    canAct: 'platform',
-    runbook: 'policy-refused',
-  },
-  EvictionRefused: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'The API server refuses the eviction for an unknown reason',
-    canAct: 'platform',
-    runbook: 'eviction-refused',
-  },
-  EvictionFailing: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'Evictions of the pod keep failing and are retried',
-    canAct: 'platform',
-    runbook: 'eviction-failing',
-  },
-  EvictionUnanswered: {
-    type: 'Normal',
-    action: 'EvictPod',
-    sentence: 'The answer to an eviction was lost; waiting for the watch to show its effect',
-    canAct: 'nobody',
-  },
-  ServerThrottling: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'The API server throttles requests, so evictions wait',
-    canAct: 'platform',
-    runbook: 'eviction-failing',
-  },
-  CredentialsRefused: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'The API server rejects the credentials of the operator; they are read again',
-    canAct: 'platform',
-    runbook: 'eviction-forbidden',
-  },
-  WaitingForTurn: {
-    type: 'Normal',
-    action: 'EvictPod',
-    sentence: 'The pod waits for its eviction to be sent',
-    canAct: 'nobody',
-  },
-  WaitingForTier: {
-    type: 'Normal',
-    action: 'EvictPod',
-    sentence: 'Pods of lower priority leave first',
-    canAct: 'nobody',
-  },
-  Terminating: {
-    type: 'Normal',
-    action: 'EvictPod',
-    sentence: 'The pod was evicted and is terminating',
-    canAct: 'nobody',
-  },
-  TerminationOverdue: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'The pod has exceeded its termination grace period',
-    canAct: 'application',
-    runbook: 'termination-overdue',
-  },
-  Finalizer: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'The containers have stopped, but a finalizer keeps the pod object',
-    canAct: 'storage',
-    runbook: 'finalizer',
-  },
-  KubeletSilent: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'The kubelet of the node is not responding, so no pod on it can terminate',
-    canAct: 'provider',
-    runbook: 'kubelet-silent',
-  },
-  ToleratesCordon: {
-    type: 'Warning',
-    action: 'EvictPod',
-    sentence: 'The pod tolerates the cordon and its controller would recreate it here, so it stays',
-    canAct: 'application',
-    runbook: 'tolerates-cordon',
-  },
-  NamespaceTerminating: {
-    type: 'Normal',
-    action: 'EvictPod',
-    sentence: 'The namespace of the pod is being deleted, and the pod with it',
-    canAct: 'nobody',
-  },
+  ...DRAIN_REASONS,
   ...RECLAIM_REASONS,
   ...POD_DEMAND_REASONS,
 });

@@ -36,7 +36,9 @@ const UpcomingNodeStatus = Schema.Struct({
     Schema.String.annotate({ description: "Provider's id of the machine." }),
   ),
   lastError: Schema.optionalKey(
-    Schema.String.annotate({ description: 'Why the machine failed, as reported by the fleet.' }),
+    Schema.String.annotate({
+      description: 'Why the machine or its drain failed, or what blocks the drain.',
+    }),
   ),
   provisioningStartTime: Schema.optionalKey(
     TimestampField.annotate({ description: 'When the machine was first reported. Set once.' }),

@@ -11,7 +11,8 @@ import type { NodeLink } from './node-link.ts';
 
 /** The report of a drain about its machine. */
 export type DrainFact =
-  | { readonly _tag: 'Draining' }
+  /** `blocked`: what blocks its pods, empty when nothing does; absent while unknown. */
+  | { readonly _tag: 'Draining'; readonly blocked?: string }
   | { readonly _tag: 'Drained' }
   /** How many pods remain, and why (DR-41). */
   | { readonly _tag: 'Failed'; readonly lastError: string }
@@ -69,9 +70,17 @@ export const phaseToShow = (facts: PhaseFacts): MachinePhase | null => {
 export const endsUndrained = (facts: PhaseFacts): boolean =>
   facts.drain?._tag === 'Failed' || drainPhase(facts) === 'Failed';
 
+/** What blocks the drain; a process that does not know it yet keeps what the object shows. */
+const blockedError = ({ drain, current }: PhaseFacts): string => {
+  if (drain?._tag === 'Draining' && drain.blocked !== undefined) return drain.blocked;
+  return current?.phase === 'Draining' ? current.lastError : '';
+};
+
 /** `lastError` for the phase; `reported` is the error in the fleet's own frame. */
 export const errorToShow = (facts: PhaseFacts, phase: Phase, reported: string): string => {
-  if (reported !== '' || phase !== 'Failed') return reported;
+  if (reported !== '') return reported;
+  if (phase === 'Draining') return blockedError(facts);
+  if (phase !== 'Failed') return '';
   if (facts.drain?._tag === 'Failed') return facts.drain.lastError;
   return drainPhase(facts) === null ? '' : facts.current?.lastError ?? '';
 };

@@ -6,6 +6,7 @@
  */
 import { setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
+import type { DrainVerdict } from '../domain/drain/verdict.ts';
 
 /** How long a cause must block pods before it is recorded. */
 const BLOCKED_MS = 10_000;
@@ -17,6 +18,8 @@ export interface DrainBlockerInput {
   readonly cause: string;
   /** Time until the cause may begin; null when it blocks pods already. */
   readonly startsInMs: number | null;
+  /** What blocks the pods, as it began; null while it may begin. */
+  readonly verdict: DrainVerdict | null;
 }
 
 export interface DrainBlockerContext extends DrainBlockerInput {}

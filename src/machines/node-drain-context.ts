@@ -4,6 +4,7 @@ import type { CordonOrder } from '../domain/drain/cordon-patch.ts';
 import type { CordonEnd, DrainOwner } from '../domain/drain/cordon.ts';
 import type { DrainState, DrainStateInput, DrainTime } from '../domain/drain/drain-state.ts';
 import type { PodCounts } from '../domain/drain/pod-counts.ts';
+import type { DrainVerdict } from '../domain/drain/verdict.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import type { ResourceVersion } from '../domain/ids.ts';
@@ -22,6 +23,8 @@ export interface NodeDrainContext extends DrainState {
   readonly problem: string;
   readonly attempt: number;
   readonly seed: Seed;
+  /** What blocks its pods; null while nothing does. */
+  readonly verdict: DrainVerdict | null;
 }
 
 /** The cached facts about the pods of the node. */
@@ -42,6 +45,8 @@ export type NodeDrainEvent =
   | { readonly type: 'evictions.released' }
   /** The owner has left: its annotation is removed, and no pod is evicted on its behalf. */
   | { readonly type: 'drain.withdrawn' }
+  /** What blocks its pods has changed. */
+  | { readonly type: 'verdict.changed'; readonly verdict: DrainVerdict | null }
   | { readonly type: 'slot.acquired' };
 
 /** A patch of the Node. */
@@ -69,6 +74,11 @@ export const counted = {
 export const joined = {
   type: 'addOrder',
   params: ({ event }: { readonly event: { readonly order: CordonOrder } }) => event.order,
+} as const;
+export const judged = {
+  type: 'setVerdict',
+  params: ({ event }: { readonly event: { readonly verdict: DrainVerdict | null } }) =>
+    event.verdict,
 } as const;
 export const answered = answersOf<NodeWriteOutcome>()('evaluating', 'setAnswer');
 export const ended = {

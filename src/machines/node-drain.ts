@@ -31,6 +31,7 @@ import {
 } from '../domain/drain/drain-state.ts';
 import { tiersWait } from '../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
+import type { DrainVerdict } from '../domain/drain/verdict.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import { nextSeed } from '../domain/random.ts';
 import {
@@ -39,6 +40,7 @@ import {
   counted,
   ended,
   joined,
+  judged,
   moved,
   newer,
   type NodeDrainAct,
@@ -99,6 +101,7 @@ export const nodeDrain = setup({
       leftMs: context.leftMs === null ? null : context.leftMs - clockStepMs(context),
     })),
     setReleased: assign({ released: true }),
+    setVerdict: assign((_, verdict: DrainVerdict | null) => ({ verdict })),
     setWithdrawn: assign({ withdrawn: true }),
     openTiers: assign(({ context }) => ({ startedTo: tiersStarted(context, false) })),
     openNextTier: assign(({ context }) => ({ startedTo: tiersStarted(context, true) })),
@@ -145,6 +148,7 @@ export const nodeDrain = setup({
     problem: '',
     attempt: 0,
     seed: input.seed,
+    verdict: null,
   }),
   type: 'parallel',
   on: {
@@ -153,6 +157,7 @@ export const nodeDrain = setup({
     'pods.observed': { actions: counted },
     'evictions.released': { actions: 'setReleased' },
     'drain.withdrawn': { actions: 'setWithdrawn' },
+    'verdict.changed': { actions: judged },
     'order.joined': { actions: joined },
   },
   states: {

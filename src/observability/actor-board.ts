@@ -15,6 +15,7 @@ import {
   type TimelineEntry,
 } from '../api/actor-board.ts';
 import { type ReasonName, REASONS } from '../api/reasons.ts';
+import { textAt } from '../domain/json.ts';
 import { stateText } from '../domain/state-value.ts';
 import { textPool } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
@@ -120,6 +121,12 @@ const reasonOf = (snapshot: object): ReasonName | null => {
   return reason;
 };
 
+/** The reason of a verdict in the context is more exact than that of the state. */
+const verdictReason = (context: unknown): ReasonName | null => {
+  const reason = textAt(context, 'verdict', 'reason');
+  return isReason(reason) ? reason : null;
+};
+
 const STATUSES: ReadonlySet<string> = new Set(['active', 'done', 'stopped', 'error']);
 const isStatus = (text: string): text is ActorStatus => STATUSES.has(text);
 
@@ -175,11 +182,14 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     entry.context = 'context' in snapshot ? snapshot.context : undefined;
     keep(entry.log, { atMs: nowMs, event: event.type, state: moved ? state : null }, EVENTS_KEPT);
     if (moved) keep(entry.path, { atMs: nowMs, event: event.type, state }, STEPS_KEPT);
-    if (!moved && status === entry.status) return;
+    const isSame = !moved && status === entry.status;
+    entry.reason = status === 'active'
+      ? verdictReason(entry.context) ?? reasonIn(entry.kind, state, snapshot)
+      : null;
+    if (isSame) return;
     if (entry.status !== 'active' && status === 'active') entry.bornMs = nowMs;
     entry.state = state;
     entry.status = status;
-    entry.reason = status === 'active' ? reasonIn(entry.kind, state, snapshot) : null;
     entry.sinceMs = nowMs;
     if (status === 'active') ended.delete(entry.id);
     else retire(entry.id);

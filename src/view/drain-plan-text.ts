@@ -1,5 +1,6 @@
 /** The plan of a drain as text: a table of the tiers, then warnings and unknowns. */
 import { TOLERATES_TEXT } from '../domain/drain/plan.ts';
+import { actionText, plural } from '../domain/drain/verdict.ts';
 import { duration } from './duration.ts';
 import type {
   DrainPlanView,
@@ -9,7 +10,6 @@ import type {
   PlannedTier,
 } from './drain-plan.ts';
 import { type Column, oneLine, tableText } from './table.ts';
-import { actionOn, WHO } from './who-can-act.ts';
 
 /** A pod with the number of its tier, counted from 1. */
 interface Row extends PlannedPod {
@@ -36,8 +36,6 @@ const COLUMNS: readonly Column<Row>[] = [
   { heading: 'LOST', cell: loses },
 ];
 
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
 const rowsOf = (tiers: readonly PlannedTier[]): readonly Row[] =>
   tiers.flatMap(({ priority, pods }, at) =>
     pods.map((pod) => ({ ...pod, tier: at + 1, priority }))
@@ -63,12 +61,12 @@ const orderOf = ({ tiers, tierWaitSeconds }: DrainPlanView): readonly string[] =
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${oneLine(line)}`)];
 
-const blockerLines = ({ reason, pods, text, canAct, runbook }: PlannedBlocker) => {
-  const action = actionOn(reason);
+const blockerLines = ({ reason, pods, text, canAct, change, runbook }: PlannedBlocker) => {
+  const action = actionText({ canAct, change });
   return [
     `${reason}: ${text}`,
     `  Pods: ${pods.join(', ')}`,
-    ...(action === '' ? [] : [`  ${WHO[canAct]}: ${action}`]),
+    ...(action === '' ? [] : [`  ${action}`]),
     ...(runbook === '' ? [] : [`  Runbook: ${runbook}`]),
   ];
 };
@@ -82,11 +80,13 @@ const STAYS: Readonly<Record<PlannedStay['role'], string>> = {
 
 /** The plan as text that ends in a line break. */
 export const drainPlanText = (plan: DrainPlanView): string => {
+  const { forecast } = plan;
   const rows = rowsOf(plan.tiers);
   return [
     headline(plan),
     ...(rows.length === 0 ? [] : ['', tableText(COLUMNS, rows).trimEnd()]),
     ...section('Order', orderOf(plan)),
+    ...section('Forecast', forecast === '' ? [] : [forecast]),
     ...section('Would be blocked', plan.blockers.flatMap(blockerLines)),
     ...section('Not recreated', plan.willNotComeBack),
     ...section('Loses emptyDir data', plan.losesData),

@@ -5,14 +5,16 @@
  * Promises: uses the decision functions of the drain itself; marks everything that rests on an
  * assumption.
  */
-import { type CanAct, REASONS } from '../api/reasons.ts';
+import type { CanAct } from '../api/reasons.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
-import type { Blocker } from '../domain/drain/blocker.ts';
+import type { BlockedPods, Blocker } from '../domain/drain/blocker.ts';
 import type { Budget } from '../domain/drain/budget.ts';
 import { tierWaitMs } from '../domain/drain/deadline.ts';
 import { type PodPreview, previewDrain, type Verdict } from '../domain/drain/drain-preview.ts';
+import { forecastOf } from '../domain/drain/forecast.ts';
 import { comesBack, planOf, type PodRole, type StayingPod } from '../domain/drain/plan.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
+import { blockedVerdict } from '../domain/drain/verdict.ts';
 import type { Uid } from '../domain/ids.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { tierPriority } from './drain-status.ts';
@@ -52,6 +54,8 @@ export interface PlannedBlocker {
   readonly reason: Blocker['reason'];
   readonly text: string;
   readonly canAct: CanAct;
+  /** The change to make; empty when none is needed. */
+  readonly change: string;
   readonly runbook: string;
   readonly pods: readonly string[];
 }
@@ -67,6 +71,8 @@ export interface DrainPlanView {
   readonly tiers: readonly PlannedTier[];
   readonly staying: readonly PlannedStay[];
   readonly blockers: readonly PlannedBlocker[];
+  /** Why the node would not be empty by the deadline; empty while that is not certain. */
+  readonly forecast: string;
   readonly willNotComeBack: readonly string[];
   readonly losesData: readonly string[];
   /** Sentences about what cannot be predicted. */
@@ -94,23 +100,22 @@ const plannedPod = ({ pod, verdict, blocker, budget }: PodPreview): PlannedPod =
   losesData: pod.losesData,
 });
 
-const blockersOf = (previews: readonly PodPreview[]): readonly PlannedBlocker[] => {
-  const groups = new Map<string, PlannedBlocker>();
+const blockedPodsOf = (previews: readonly PodPreview[]): readonly BlockedPods[] => {
+  const groups = new Map<string, BlockedPods>();
   for (const { pod, verdict, blocker } of previews) {
     if (verdict !== 'Blocked' || blocker === null) continue;
-    const { reason, text, subject } = blocker;
-    const entry = REASONS[reason];
-    const key = `${reason} ${subject}`;
+    const key = `${blocker.reason} ${blocker.subject}`;
     const known = groups.get(key);
-    groups.set(key, {
-      reason,
-      text: known?.text ?? text,
-      canAct: entry.canAct,
-      runbook: 'runbook' in entry ? entry.runbook : '',
-      pods: [...(known?.pods ?? []), pod.key],
-    });
+    const pods = [...(known?.pods ?? []), pod.key];
+    groups.set(key, { blocker: known?.blocker ?? blocker, pods });
   }
   return [...groups.values()];
+};
+
+const plannedBlocker = (blocked: BlockedPods): PlannedBlocker => {
+  const { blocker: { reason, text }, pods } = blocked;
+  const { canAct, change, runbook } = blockedVerdict(blocked);
+  return { reason, text, canAct, change, runbook, pods };
 };
 
 const list = (texts: readonly string[]): string => texts.join(', ');
@@ -198,19 +203,25 @@ export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => 
     nowMs,
   });
   const dryRun = terms.answers !== undefined;
+  const blocked = blockedPodsOf(previews);
+  const { graceSeconds } = terms;
+  const deadlineMs = nowMs + graceSeconds * 1000;
+  const leaving = previews.map(({ pod }) => pod);
+  const forecast = forecastOf(blocked, leaving, { deadlineMs, graceSeconds });
   const chosen = (choose: (pod: DrainPod) => boolean): readonly string[] =>
     previews.filter(({ pod }) => choose(pod)).map(({ pod }) => pod.key);
   return {
     node: node.name,
-    graceSeconds: terms.graceSeconds,
-    tierWaitSeconds: tierWaitMs(terms.graceSeconds) / 1000,
+    graceSeconds,
+    tierWaitSeconds: tierWaitMs(graceSeconds) / 1000,
     dryRun,
     tiers: plan.tiers.map(({ key }) => ({
       priority: tierPriority(key),
       pods: previews.filter(({ tier }) => tier === key).map(plannedPod),
     })),
     staying: plan.staying.map(stayOf),
-    blockers: blockersOf(previews),
+    blockers: blocked.map(plannedBlocker),
+    forecast: forecast === undefined ? '' : blockedVerdict(forecast).forecast,
     willNotComeBack: chosen((pod) => !comesBack(pod)),
     losesData: chosen(({ losesData }) => losesData),
     unknown: unknownOf(previews, { budgets, dryRun }),

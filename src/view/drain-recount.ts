@@ -6,9 +6,13 @@
  * only the answer to an eviction contains (a policy, missing rights) come from the newest Event
  * that names the pod.
  */
-import { REASONS } from '../api/reasons.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
-import { type Blocker, blockerOf, isBlocking } from '../domain/drain/blocker.ts';
+import {
+  type Blocker,
+  blockerOf,
+  type BlockerReason,
+  isBlocking,
+} from '../domain/drain/blocker.ts';
 import { type Budget, budgetCovers } from '../domain/drain/budget.ts';
 import type { CordonAnnotation } from '../domain/drain/cordon.ts';
 import { lastQuarterMs, tierWaitMs } from '../domain/drain/deadline.ts';
@@ -23,7 +27,7 @@ import {
 import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
 import type { NodeFacts } from './drain-facts.ts';
-import { type BlockerReason, reportedBlocker } from './reported-blockers.ts';
+import { machineReports, reportedBlocker } from './reported-blockers.ts';
 
 /** A pod that must leave and still exists. */
 export interface PendingPod {
@@ -31,6 +35,8 @@ export interface PendingPod {
   readonly tier: TierKey;
   readonly reason: BlockerReason;
   readonly text: string;
+  /** The exact change; undefined when only that of the reason is known. */
+  readonly change: string | undefined;
   /** Identifies the blocker: pods with the same reason and subject form one group. */
   readonly subject: string;
   readonly blocks: boolean;
@@ -100,15 +106,16 @@ export const recountDrain = (
       nowMs,
     });
   };
+  const reports = [...facts.events, ...machineReports(facts)];
   const pending = plan.tiers.flatMap(({ key: tier, pods }) =>
     pods.map((pod): PendingPod => {
-      const { reason, text, subject } = blockerNow(pod, tier);
+      const { reason, text, subject, change } = blockerNow(pod, tier);
       const reported = reason === 'WaitingForTurn'
-        ? reportedBlocker(pod, facts.events, annotation?.sinceMs ?? 0)
+        ? reportedBlocker(pod, reports, annotation?.sinceMs ?? 0)
         : undefined;
       return reported === undefined
-        ? { pod, tier, reason, text, subject, blocks: isBlocking(reason) }
-        : { pod, tier, ...reported, blocks: REASONS[reported.reason].type === 'Warning' };
+        ? { pod, tier, reason, text, subject, change, blocks: isBlocking(reason) }
+        : { pod, tier, ...reported, change: undefined, blocks: isBlocking(reported.reason) };
     })
   );
   const blocked = new Set(pending.filter(({ blocks }) => blocks).map(({ pod }) => pod.uid));

@@ -23,8 +23,14 @@ const andMore = (texts: readonly string[]): string =>
 const blockerInLine = ({ reason, pods, text }: DrainBlocker): string =>
   `${reason} ${andMore(pods)}: ${text}`;
 
-const blockerOf = ({ blockers: [first], kubeletSilent, lastError, state }: DrainStatus): string => {
-  if (first !== undefined) return blockerInLine(first);
+const NOT_IN_TIME = '; the deadline will pass first';
+
+const blockerOf = (
+  { blockers: [first], kubeletSilent, lastError, state, verdict }: DrainStatus,
+): string => {
+  if (first !== undefined) {
+    return `${blockerInLine(first)}${verdict.forecast === '' ? '' : NOT_IN_TIME}`;
+  }
   if (state === 'Failed') return lastError ?? '';
   if (state === 'Paused') return 'DrainPaused';
   return kubeletSilent && state === 'Draining' ? 'KubeletSilent' : '';
@@ -51,6 +57,7 @@ export const statusColumns = (nowMs: number, wide: boolean): readonly Column<Dra
       { heading: 'DEADLINE', cell: ({ deadline }: DrainStatus) => deadline ?? '' },
       { heading: 'TIERS(LEFT/LEAVING/BLOCKED)', cell: tiersInLine },
       { heading: 'BUDGETS(FREE/WAITING)', cell: budgetsInLine },
+      { heading: 'FORECAST', cell: ({ verdict }: DrainStatus) => verdict.forecast },
     ]
     : []),
   { heading: 'BLOCKER', cell: blockerOf },

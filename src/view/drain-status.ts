@@ -4,43 +4,32 @@
  * Promises: derived from cluster objects only; text and JSON output print the same record.
  */
 import { type CanAct, REASONS } from '../api/reasons.ts';
+import type { BlockedPods, BlockerReason } from '../domain/drain/blocker.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
 import type { CordonAnnotation } from '../domain/drain/cordon.ts';
+import { forecastOf } from '../domain/drain/forecast.ts';
 import { OWN_TIER, type TierKey, TOLERATES_TEXT, toleratingPods } from '../domain/drain/plan.ts';
 import { hasStarted } from '../domain/drain/tiers.ts';
+import {
+  blockedVerdict,
+  type DrainStage,
+  type DrainVerdict,
+  drainVerdict,
+} from '../domain/drain/verdict.ts';
 import { compareText } from '../domain/requirements.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { drainAnnotation, ownersOf } from './drain-owner.ts';
 import { type PendingPod, type Recount, recountDrain } from './drain-recount.ts';
-import type { BlockerReason } from './reported-blockers.ts';
-
-/** The state of a node's drain. */
-export const DRAIN_STATES = [
-  /** Not cordoned. */
-  'Schedulable',
-  /** Cordoned, without a drain. */
-  'Cordoned',
-  'Draining',
-  'Paused',
-  /** The deadline has passed and the end is not written yet. */
-  'Overdue',
-  /** A person uncordoned it; the operator has not written that yet. */
-  'Cancelling',
-  'Drained',
-  'Failed',
-  'Cancelled',
-  /** The Node was deleted; printed once by `--watch`. */
-  'Gone',
-] as const;
-export type DrainState = (typeof DRAIN_STATES)[number];
 
 /** A cause that blocks some pods of a node. */
 export interface DrainBlocker {
-  readonly reason: BlockerReason;
+  readonly reason: BlockerReason | 'ToleratesCordon';
   /** Details of the first pod. */
   readonly text: string;
   readonly canAct: CanAct;
+  /** The change to make; empty when none is needed. */
+  readonly change: string;
   readonly runbook: string;
   readonly pods: readonly string[];
 }
@@ -68,7 +57,7 @@ export interface BudgetStatus {
 /** One node. */
 export interface DrainStatus {
   readonly node: string;
-  readonly state: DrainState;
+  readonly state: DrainStage;
   /** All owners of the cordon, draining owners first. */
   readonly owners: readonly string[];
   readonly instructions: readonly string[];
@@ -84,6 +73,10 @@ export interface DrainStatus {
   /** The error that the drain of a failed machine left. */
   readonly lastError: string | null;
   readonly kubeletSilent: boolean;
+  /** The node may get new pods. */
+  readonly isSchedulable: boolean;
+  /** What is the matter, who can act, and how. */
+  readonly verdict: DrainVerdict;
 }
 
 /** Paused by the Node's annotation, or by a flag that only the operator and its Events show. */
@@ -94,7 +87,7 @@ const stateOf = (
   facts: NodeFacts,
   annotation: CordonAnnotation | undefined,
   recount: Recount,
-): DrainState => {
+): DrainStage => {
   const { node, nowMs } = facts;
   if (annotation === undefined) return node.unschedulable ? 'Cordoned' : 'Schedulable';
   if (annotation.ended !== null) return annotation.ended;
@@ -104,30 +97,35 @@ const stateOf = (
 };
 
 /** Drains that have ended. */
-const isOver = (state: DrainState): boolean =>
+const isOver = (state: DrainStage): boolean =>
   state === 'Drained' || state === 'Failed' || state === 'Cancelled';
 
 /** Groups pods by blocker, in the order of the plan. */
-const groupBlockers = (pending: readonly PendingPod[]): readonly DrainBlocker[] => {
-  const groups = new Map<string, DrainBlocker>();
-  for (const { pod, reason, text, subject, blocks } of pending) {
+const blockedPodsOf = (pending: readonly PendingPod[]): readonly BlockedPods[] => {
+  const groups = new Map<string, BlockedPods>();
+  for (const { pod, reason, text, subject, change, blocks } of pending) {
     if (!blocks) continue;
-    const { canAct, ...entry } = REASONS[reason];
     const key = `${reason} ${subject}`;
     const known = groups.get(key);
-    const pods = [...(known?.pods ?? []), pod.key];
-    const runbook = 'runbook' in entry ? entry.runbook : '';
-    groups.set(key, { reason, text: known?.text ?? text, canAct, runbook, pods });
+    const blocker = known?.blocker ??
+      { reason, text, subject, ...(change === undefined ? {} : { change }) };
+    groups.set(key, { blocker, pods: [...(known?.pods ?? []), pod.key] });
   }
   return [...groups.values()];
+};
+
+const drainBlocker = (blocked: BlockedPods): DrainBlocker => {
+  const { blocker: { reason, text }, pods } = blocked;
+  const { canAct, change, runbook } = blockedVerdict(blocked);
+  return { reason, text, canAct, change, runbook, pods };
 };
 
 /** Pods that stay, because they would come back past the cordon; they block nothing. */
 const stayingPods = ({ plan }: Recount): readonly DrainBlocker[] => {
   const pods = toleratingPods(plan).map(({ key }) => key);
-  const { canAct, runbook } = REASONS.ToleratesCordon;
+  const { canAct, change, runbook } = REASONS.ToleratesCordon;
   if (pods.length === 0) return [];
-  return [{ reason: 'ToleratesCordon', text: TOLERATES_TEXT, canAct, runbook, pods }];
+  return [{ reason: 'ToleratesCordon', text: TOLERATES_TEXT, canAct, change, runbook, pods }];
 };
 
 /** The tier number shown to users. */
@@ -158,8 +156,17 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
   const state = stateOf(facts, annotation, recount);
   const { left, leaving, blocked } = recount.progress;
   const isDrain = annotation !== undefined && state !== 'Cancelled' && state !== 'Cancelling';
+  const isEmptying = isDrain && !(isOver(state) && !node.unschedulable);
   const deadlineMs = annotation?.deadlineMs ?? null;
   const isCounting = deadlineMs !== null && !isOver(state);
+  const blockedPods = isEmptying ? blockedPodsOf(recount.pending) : [];
+  const forecast = annotation === undefined || !isEmptying || isOver(state)
+    ? undefined
+    : forecastOf(blockedPods, recount.pending.map(({ pod }) => pod), annotation);
+  const lastError =
+    machine === undefined || machine.lastError === '' || machine.phase === 'Draining'
+      ? null
+      : machine.lastError;
   return {
     node: node.name,
     state,
@@ -168,11 +175,21 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
     since: annotation === undefined ? null : rfc3339Seconds(annotation.sinceMs),
     deadline: deadlineMs === null ? null : rfc3339Seconds(deadlineMs),
     secondsLeft: isCounting ? Math.round((deadlineMs - nowMs) / 1000) : null,
-    pods: { left, leaving, blocked: isDrain ? blocked : 0 },
-    tiers: isDrain ? tiersOf(recount) : [],
-    budgets: isDrain ? budgetsOf(facts, recount) : [],
-    blockers: isDrain ? [...groupBlockers(recount.pending), ...stayingPods(recount)] : [],
-    lastError: machine === undefined || machine.lastError === '' ? null : machine.lastError,
+    pods: { left, leaving, blocked: isEmptying ? blocked : 0 },
+    tiers: isEmptying ? tiersOf(recount) : [],
+    budgets: isEmptying ? budgetsOf(facts, recount) : [],
+    blockers: isEmptying ? [...blockedPods.map(drainBlocker), ...stayingPods(recount)] : [],
+    lastError,
     kubeletSilent: node.kubeletSilent,
+    isSchedulable: !node.unschedulable,
+    verdict: drainVerdict({
+      state,
+      left,
+      leaving,
+      blocked: forecast === undefined ? blockedPods : [...blockedPods, forecast],
+      lastError: state === 'Failed' ? lastError ?? '' : '',
+      schedulable: !node.unschedulable,
+      cordonedByPerson: Object.hasOwn(node.cordons, 'person'),
+    }),
   };
 };

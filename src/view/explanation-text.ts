@@ -1,8 +1,8 @@
 /** Prints explanations: the summary first, then its details. */
+import { WHO } from '../domain/reason.ts';
 import { quoted } from '../domain/text.ts';
 import { age, type Explanation, isOurs, type TimelineEntry } from './explanation.ts';
 import { oneLine } from './table.ts';
-import { WHO } from './who-can-act.ts';
 
 /** Print options. */
 export interface TextOptions {

@@ -3,14 +3,12 @@
  *
  * Promises: total for any Event; only Events of Tidegate about evictions since a given time count.
  */
-import type { ReasonName } from '../api/reasons.ts';
-import { BLOCKER_REASONS, isBlocking } from '../domain/drain/blocker.ts';
+import { REPORTING_CONTROLLER } from '../api/event-note.ts';
+import { BLOCKER_REASONS, type BlockerReason, isBlocking } from '../domain/drain/blocker.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
-import type { NodeEvent } from './drain-facts.ts';
+import { readBlockedText, sentenceOfNote } from '../domain/drain/verdict.ts';
+import type { NodeEvent, NodeFacts } from './drain-facts.ts';
 import { isOurs } from './explanation.ts';
-
-/** Reasons of pods and of Events about pods. */
-export type BlockerReason = ReasonName;
 
 /** Why a pod remains, as an Event reports it. */
 export interface ReportedBlocker {
@@ -22,13 +20,35 @@ export interface ReportedBlocker {
 
 /** `… (ns/a, ns/b and 3 more)`: the blocker, then its pods. */
 const PODS_LAST = /^(?<text>.*) \((?<names>[^()]+?)(?<more> and \d+ more)?\)$/s;
-const BLOCKED_PREFIX = /^Pods cannot leave: /;
+const BLOCKED_PREFIX = /^\d+ pods? cannot leave: /;
 /** After the text of one pod: the next pod, the number of more pods, or the end. */
 const AFTER_TEXT = /\)(?:, \S+\/\S+ \(|, and \d+ more$|$)/;
 
+/** What the UpcomingNode shows of a drain: it outlives the Events, and is read after them. */
+export const machineReports = (
+  { machine, nowMs }: Pick<NodeFacts, 'machine' | 'nowMs'>,
+): readonly NodeEvent[] => {
+  if (machine?.phase !== 'Draining') return [];
+  const { key, uid, resourceVersion, lastError, nodeName } = machine;
+  return readBlockedText(lastError).map(({ reason, sentence }) => ({
+    key,
+    uid,
+    resourceVersion,
+    node: nodeName,
+    time: new Date(nowMs).toISOString(),
+    type: 'Warning',
+    reason,
+    note: sentence,
+    count: 1,
+    reporter: REPORTING_CONTROLLER,
+  }));
+};
+
 /** Reasons of blocked pods, including a pause by a flag. */
 const reportedReason = (reason: string): BlockerReason | undefined =>
-  BLOCKER_REASONS.find((known) => known === reason && isBlocking(known));
+  BLOCKER_REASONS.find((known) =>
+    known === reason && isBlocking(known) && known !== 'DeadlineUnreachable'
+  );
 
 /** The text in parentheses after `name`; `name` must not be the end of a longer name. */
 const textBehind = (note: string, name: string): string | undefined => {
@@ -47,7 +67,8 @@ interface Reading {
   readonly named: boolean;
 }
 
-const readNote = (note: string, pod: string): Reading | undefined => {
+const readNote = (fullNote: string, pod: string): Reading | undefined => {
+  const note = sentenceOfNote(fullNote);
   const groups = PODS_LAST.exec(note)?.groups;
   const names = (groups?.['names'] ?? '').split(', ');
   const text = (groups?.['text'] ?? '').replace(BLOCKED_PREFIX, '');

@@ -6,6 +6,8 @@
  * of names; nothing is computed without a reader.
  */
 import type { ActorBoard, ActorDetail, ActorRow } from '../api/actor-board.ts';
+import { type DrainVerdict, isDrainVerdict } from '../domain/drain/verdict.ts';
+import { valueAt } from '../domain/json.ts';
 import { cutText } from '../domain/text.ts';
 import { type ActorLink, actorLinks } from '../view/actor-links.ts';
 import type { Time } from '../domain/time.ts';
@@ -41,6 +43,8 @@ export interface SentActor extends Omit<ActorDetail, 'row' | 'context'> {
   readonly linksLeftOut: number;
   /** The data of the snapshot, as JSON; truncated when long. */
   readonly context: string;
+  /** What is the matter with it, when it has a verdict. */
+  readonly verdict: DrainVerdict | null;
 }
 
 /** The recipient of messages. */
@@ -95,6 +99,12 @@ const linksOf = (board: ActorBoard, { row, context }: ActorDetail): readonly Act
   return actorLinks({ id: row.id, kind: row.kind, context }, all());
 };
 
+/** An ended actor is not blocked any more. */
+const verdictIn = ({ row, context }: ActorDetail): DrainVerdict | null => {
+  const verdict = valueAt(context, 'verdict');
+  return row.status === 'active' && isDrainVerdict(verdict) ? verdict : null;
+};
+
 const sentActor = (board: ActorBoard, id: string): SentActor | null => {
   const detail = board.detail(id);
   if (detail === undefined) return null;
@@ -104,6 +114,7 @@ const sentActor = (board: ActorBoard, id: string): SentActor | null => {
     path: detail.path,
     log: detail.log,
     context: contextText(detail.context),
+    verdict: verdictIn(detail),
     links: links.slice(0, LINKS_SENT),
     linksLeftOut: Math.max(0, links.length - LINKS_SENT),
   };

@@ -27,6 +27,7 @@ const status = (at: number, allowed: number, more: Partial<Budget> = {}): Budget
   currentHealthy: 4,
   desiredHealthy: 3,
   expectedPods: 4,
+  limit: null,
   disruptedPods: {},
   countsControllers: false,
   syncProblem: '',

@@ -10,6 +10,7 @@ const inputOf = (startsInMs: number | null) => ({
   drain: 'n1/reclaim',
   cause: 'BlockedByBudget ns/db',
   startsInMs,
+  verdict: null,
 });
 
 /** What others know of the cause: whether it has begun, and what they were told. */

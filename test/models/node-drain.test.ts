@@ -234,6 +234,7 @@ describeModel('nodeDrain', {
       { node: robbed },
     ],
     'pods.observed': PODS,
+    'verdict.changed': [{ verdict: null }],
     'order.joined': [{ order: further }],
     'deadline.moved': [{ leftMs: 0, quarterMs: 25_000, tierWaitMs: 25_000 }],
     'xstate.done.actor.cordonNode': [

@@ -28,6 +28,8 @@ export interface WorldControls {
   /** A fault lasts so long from now. */
   readonly trouble: (forMs: number) => void;
   readonly schedule: (delayMs: number, run: () => void) => void;
+  /** Whether a process started in the last `lastMs`. */
+  readonly startedWithin: (lastMs: number) => boolean;
   readonly cordonedByPerson: Set<string>;
 }
 
@@ -203,6 +205,10 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
       return true;
     case 'ApiOutage':
       hand.weather({ outage: true }, act.forMs);
+      // The first request of a process that starts meanwhile is repeated only after its timeout.
+      hand.schedule(act.forMs, () => {
+        if (hand.startedWithin(act.forMs)) hand.trouble(LIST_TIMEOUT_MS + TAKEOVER_MS);
+      });
       return true;
     case 'ApiErrors':
       // A process that starts now repeats a list whose answer was lost only after its timeout, and

@@ -92,7 +92,7 @@ const stagehand = (
   state: WorldState,
   processes: ReturnType<typeof operatorProcesses>,
 ): WorldControls => {
-  const { time, weather, fair, trouble, cordonedByPerson } = state;
+  const { time, weather, fair, trouble, cordonedByPerson, starts } = state;
   return {
     crash: processes.crash,
     replace: processes.replace,
@@ -113,6 +113,8 @@ const stagehand = (
     },
     trouble,
     schedule: (delayMs, run) => void time.schedule(delayMs, run),
+    startedWithin: (lastMs) =>
+      starts.values().some((startMs) => time.monotonic() - startMs <= lastMs),
     cordonedByPerson,
   };
 };

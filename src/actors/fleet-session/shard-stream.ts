@@ -4,7 +4,7 @@
  *
  * Promises: each lane has at most one message in the network, so a roll-up waits for at most one
  * reply and a reply for at most one roll-up (WIRE-03); incoming frames are passed on immediately,
- * regardless of the lanes.
+ * regardless of the lanes; a frame that arrives after the end of its stream is dropped.
  */
 import { Clock, Effect, type Scope } from 'effect';
 import { concatMap, EMPTY, from, merge, type Observable, Subject } from 'rxjs';
@@ -92,6 +92,14 @@ export const shardStream = (
         }),
     ));
 
+  /** A transport may deliver what was on its way; the next stream must not count it as its own. */
+  const framesUntilClosed = Effect.acquireRelease(
+    Effect.sync(() => ({ isOpen: true })),
+    (gate) => Effect.sync(() => void (gate.isOpen = false)),
+  ).pipe(Effect.map((gate) => (bytes: Uint8Array): void => {
+    if (gate.isOpen) port.onFrame(readShardFrame(bytes));
+  }));
+
   const dial = Effect.gen(function* () {
     const pair = port.pair();
     const nowMs = yield* Clock.currentTimeMillis;
@@ -103,7 +111,7 @@ export const shardStream = (
     const calls = yield* ShardCalls;
     return yield* calls.open({
       address: port.address,
-      receive: (bytes) => port.onFrame(readShardFrame(bytes)),
+      receive: yield* framesUntilClosed,
       ...(pair === undefined ? {} : { pair }),
     });
   });

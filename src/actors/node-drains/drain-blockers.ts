@@ -6,10 +6,12 @@
  * becomes overdue or a budget has given no slot for long; without a change nothing is computed.
  */
 import { auditTime, Subject, type Subscription } from 'rxjs';
+import type { BlockedPods } from '../../domain/drain/blocker.ts';
+import { blockedVerdict, type DrainVerdict } from '../../domain/drain/verdict.ts';
 import { drainBlocker } from '../../machines/drain-blocker.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
-import type { BlockedPods, BlockerReview } from './drain-pods.ts';
+import type { BlockerReview } from './drain-pods.ts';
 
 /** Between two reviews. */
 const REVIEW_MS = 1000;
@@ -21,6 +23,8 @@ export interface DrainBlockersOptions {
   /** `undefined` when there is no such drain any more. */
   readonly review: (drain: string) => BlockerReview | undefined;
   readonly record: (drain: string, blocked: BlockedPods) => void;
+  /** The recorded blockers that still block, whenever that changes; as they were recorded. */
+  readonly show: (drain: string, blocked: readonly BlockedPods[]) => void;
 }
 
 /** One cause that blocks pods of a drain, now or from a known time. */
@@ -29,6 +33,7 @@ interface BlockerEntry {
   readonly drain: string;
   readonly cause: string;
   readonly startsInMs: number | null;
+  readonly verdict: DrainVerdict | null;
 }
 
 const NEXT = 'next';
@@ -40,6 +45,8 @@ export class DrainBlockers {
   readonly #options: DrainBlockersOptions;
   readonly #registry: ActorRegistry<typeof drainBlocker, BlockerEntry>;
   readonly #keysOf = new Map<string, Set<string>>();
+  /** Recorded blockers by drain and cause, as they were recorded. */
+  readonly #recorded = new Map<string, Map<string, BlockedPods>>();
   readonly #changes = new Subject<void>();
   readonly #changed = new Set<string>();
   readonly #subscription: Subscription;
@@ -55,7 +62,7 @@ export class DrainBlockers {
         },
       }),
       keyOf: ({ key }: BlockerEntry) => key,
-      input: ({ drain, cause, startsInMs }) => ({ drain, cause, startsInMs }),
+      input: ({ drain, cause, startsInMs, verdict }) => ({ drain, cause, startsInMs, verdict }),
       logFields: ({ drain }) => ({ drain }),
     });
     this.#subscription = this.#changes
@@ -74,6 +81,7 @@ export class DrainBlockers {
     this.#changed.delete(drain);
     for (const key of this.#keysOf.get(drain) ?? []) this.#registry.remove(key);
     this.#keysOf.delete(drain);
+    this.#recorded.delete(drain);
   };
 
   readonly stop = (): Promise<void> => {
@@ -94,12 +102,36 @@ export class DrainBlockers {
     for (const blocked of review.blocked) {
       const cause = causeOf(blocked);
       causes.add(cause);
-      this.#consider({ drain, cause, startsInMs: null });
+      this.#showAgain(drain, blocked);
+      this.#consider({ drain, cause, startsInMs: null, verdict: blockedVerdict(blocked) });
     }
     this.#removeOthers(drain, causes);
+    if (review.isIdle !== true) this.#forgetEnded(drain, causes);
     if (review.nextMs === Number.POSITIVE_INFINITY) return;
     const startsInMs = Math.max(0, review.nextMs) + NEXT_MS;
-    this.#consider({ drain, cause: NEXT, startsInMs });
+    this.#consider({ drain, cause: NEXT, startsInMs, verdict: null });
+  }
+
+  #show(drain: string): void {
+    this.#options.show(drain, [...this.#recorded.get(drain)?.values() ?? []]);
+  }
+
+  /** A cause that was recorded, ended, and blocks again: it has its Event already. */
+  #showAgain(drain: string, blocked: BlockedPods): void {
+    const cause = causeOf(blocked);
+    if (this.#registry.stateOf(`${drain} ${cause}`) !== 'recorded') return;
+    const recorded = this.#recorded.get(drain) ?? new Map<string, BlockedPods>();
+    if (recorded.has(cause)) return;
+    this.#recorded.set(drain, recorded.set(cause, blocked));
+    this.#show(drain);
+  }
+
+  /** A recorded cause that blocks nothing any more is no longer shown; its Event stays. */
+  #forgetEnded(drain: string, causes: ReadonlySet<string>): void {
+    const recorded = this.#recorded.get(drain);
+    const ended = [...recorded?.keys() ?? []].filter((cause) => !causes.has(cause));
+    for (const cause of ended) recorded?.delete(cause);
+    if (ended.length > 0) this.#show(drain);
   }
 
   #consider(entry: Omit<BlockerEntry, 'key'>): void {
@@ -124,7 +156,12 @@ export class DrainBlockers {
   #record(drain: string, cause: string): void {
     const review = this.#options.review(drain);
     const blocked = review?.blocked.find((candidate) => causeOf(candidate) === cause);
-    if (blocked !== undefined) return this.#options.record(drain, blocked);
+    if (blocked !== undefined) {
+      const recorded = this.#recorded.get(drain) ?? new Map<string, BlockedPods>();
+      this.#recorded.set(drain, recorded.set(cause, blocked));
+      this.#options.record(drain, blocked);
+      return this.#show(drain);
+    }
     queueMicrotask(() => {
       this.#registry.remove(`${drain} ${cause}`);
       this.changed(drain);

@@ -9,7 +9,7 @@
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
-import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
+import { type BlockedPods, fittingSentence } from '../../domain/drain/blocker.ts';
 import { CORDON_LIMITS } from '../../domain/drain/cordon-limits.ts';
 import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
@@ -17,6 +17,7 @@ import { type DrainingLimit, drainingLimitText } from '../../domain/drain/draini
 import { LineBudget } from '../../domain/drain/line-budget.ts';
 import { type ReclaimEntry, waitingEntries } from '../../domain/drain/reclaim-entry.ts';
 import type { ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
+import { blockedVerdict, plural, verdictNote } from '../../domain/drain/verdict.ts';
 import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { machineId } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
@@ -28,7 +29,6 @@ import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { ReclaimInstructionContext } from '../../machines/reclaim-instruction.ts';
 import type { RecordOnLease } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
-import type { BlockedPods } from './drain-pods.ts';
 
 /** The maximum number of pods or volumes in a note. */
 const NAMED_MAX = 5;
@@ -57,6 +57,8 @@ export interface EndedDrain {
   readonly volumes: readonly string[];
   /** Pods that stay, because they tolerate the cordon and came back (DR-20). */
   readonly tolerating: readonly string[];
+  /** Pods that were on the Node when it was deleted (DR-06); 0 while it exists. */
+  readonly lostPods: number;
 }
 
 /** Records the progress of drains. */
@@ -121,12 +123,19 @@ const endNote = (drain: EndedDrain): string => {
   const rest = restOf(drain);
   switch (end) {
     case 'Drained':
-      return `Drained in ${time}${rest}`;
+      return drain.lostPods === 0
+        ? `Drained in ${time}${rest}`
+        : `The Node was deleted after ${time} with ${plural(drain.lostPods, 'pod')} on it`;
     case 'Failed':
       return `Cannot drain the node within ${time}: ${lastError}${rest}`;
     case 'Cancelled':
       return `Cancelled after ${time}: the node was uncordoned, or the annotation was removed`;
   }
+};
+
+const endReason = ({ end, forbidden, lostPods }: EndedDrain): ReasonName => {
+  if (end === 'Drained' && lostPods > 0) return 'NodeDeleted';
+  return end === 'Failed' && forbidden ? 'EvictionForbidden' : REASON_OF[end];
 };
 
 type RecordAbout = (subject: DrainSubject, reason: ReasonName, note: string) => void;
@@ -146,7 +155,9 @@ const boundEvents = (
       recordAbout(
         first,
         'CordonLeftAlone',
-        `Drains of ${nodes} Nodes go on without acknowledgement: "${CORDON_PREFIX}reclaim" names ` +
+        `Drains of ${
+          plural(nodes, 'Node')
+        } go on without acknowledgement: "${CORDON_PREFIX}reclaim" names ` +
           `more than ${CORDON_LIMITS.resumedInstructions} instructions in all; ` +
           'remove the annotations that no shard asked for',
       );
@@ -164,7 +175,7 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
     started: (subject, { ids, pods, deadlineMs }) => {
       telemetry.log('info', 'Drain started', { node: subject.name, instruction: ids.join(',') });
       const until = deadlineMs === null ? '' : ` by ${rfc3339Seconds(deadlineMs)}`;
-      const note = `Cordoned for ${listed(ids)}: ${pods} pods to evict${until}`;
+      const note = `Cordoned for ${listed(ids)}: ${plural(pods, 'pod')} to evict${until}`;
       recordUnlimited(subject, 'DrainStarted', note);
     },
     ended: (subject, drain) => {
@@ -173,11 +184,10 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
       telemetry.log(end === 'Failed' ? 'warn' : 'info', 'Drain ended', fields);
       telemetry.count('tidegate_drains_ended_total', 1, { outcome: end });
       telemetry.observe('tidegate_node_drain_duration_seconds', seconds, { outcome: end });
-      const reason = end === 'Failed' && drain.forbidden ? 'EvictionForbidden' : REASON_OF[end];
-      recordUnlimited(subject, reason, fittingSentence(endNote(drain)));
+      recordUnlimited(subject, endReason(drain), fittingSentence(endNote(drain)));
     },
-    blocked: (subject, { blocker: { reason, text }, pods }) =>
-      recordAbout(subject, reason, blockedSentence(text, pods)),
+    blocked: (subject, blocked) =>
+      recordAbout(subject, blocked.blocker.reason, verdictNote(blockedVerdict(blocked))),
     cordonFailing: (subject, problem) => {
       telemetry.log('warn', 'Cannot cordon node', { node: subject.name, problem });
       recordAbout(subject, 'CordonFailing', `Cannot cordon: ${problem}`);
@@ -265,7 +275,7 @@ export class InstructionEvents {
       const nodes = waitingEntries(entries).length;
       const limit = drainingLimitText(this.#options.maxDraining);
       const note =
-        `Cannot drain ${nodes} nodes of ${quoted(id)} yet: --max-draining is ${limit}; ` +
+        `Cannot drain ${plural(nodes, 'node')} of ${quoted(id)} yet: --max-draining is ${limit}; ` +
         'they follow when other drains end, or raise it';
       this.#telemetry.log('warn', 'Drains queued', { instruction: id, nodes, limit });
       this.#options.recordOnLease('DrainLimitReached', note);
@@ -298,7 +308,8 @@ export class InstructionEvents {
     const { max } = SHARD_LIMITS.reclaim_machines;
     this.#reached('reclaim_machines', machines);
     this.#telemetry.log('warn', 'ReclaimInstruction refused', { instruction: id, machines, max });
-    const note = `Cannot reclaim ${machines} machines of ${quoted(id)}: active instructions name ` +
+    const note =
+      `Cannot reclaim ${plural(machines, 'machine')} of ${quoted(id)}: active instructions name ` +
       `at most ${max} (reclaim_machines); the fleet must repeat it later`;
     this.#options.recordOnLease('ShardLimitReached', note);
   };

@@ -6,12 +6,14 @@
  * pod, until it is released. Nothing here waits or acts on the cluster.
  */
 import {
+  type BlockedPods,
   type Blocker,
   blockerOf,
   closedBudgets,
   isBlocking,
   remainingSentence,
 } from '../../domain/drain/blocker.ts';
+import { type DrainTerms, forecastOf } from '../../domain/drain/forecast.ts';
 import type { PodCounts } from '../../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import {
@@ -37,12 +39,6 @@ export interface DrainPodsOptions {
   readonly now: () => number;
 }
 
-/** Pods blocked by one reason and subject. */
-export interface BlockedPods {
-  readonly blocker: Blocker;
-  readonly pods: readonly string[];
-}
-
 /** What was last observed of a pod that is to leave. */
 interface ObservedPod {
   readonly pod: DrainPod;
@@ -55,6 +51,8 @@ export interface BlockerReview {
   readonly blocked: readonly BlockedPods[];
   /** Until time alone changes the review; `Infinity` when it does not. */
   readonly nextMs: number;
+  /** The drain evicts nothing now: what blocks its pods is not known. */
+  readonly isIdle?: true;
 }
 
 /** A budget without a slot for this long blocks; its Event follows after ten seconds (DR-42). */
@@ -126,9 +124,9 @@ export class DrainPods {
 
   /**
    * The pods that something blocks, by reason and subject, and when time alone adds another.
-   * Budgets form one group, without those that gave a slot lately.
+   * Budgets form one group, without those that gave a slot lately; the forecast is the last.
    */
-  readonly review = (node: DrainedNode): BlockerReview => {
+  readonly review = (node: DrainedNode, terms: DrainTerms): BlockerReview => {
     const groups = new Map<string, { blockers: Blocker[]; pods: string[] }>();
     const nowMs = this.#options.now();
     let nextMs = Number.POSITIVE_INFINITY;
@@ -149,7 +147,9 @@ export class DrainPods {
       group.pods.push(pod.key);
       groups.set(key, group);
     }
-    return { blocked: [...groups.values()].map(blockedPods), nextMs };
+    const blocked = [...groups.values()].map(blockedPods);
+    const forecast = forecastOf(blocked, this.#leavingPods(), terms);
+    return { blocked: forecast === undefined ? blocked : [...blocked, forecast], nextMs };
   };
 
   /** The number of remaining pods, the first five by name, and why each (DR-41). */

@@ -56,6 +56,7 @@ import {
   type DrainTargets,
   type NodeDrainActors,
   nodeDrainActors,
+  showBlocked,
 } from './node-drain-actor.ts';
 
 /** Nodes that are cordoned at once (DR-11). */
@@ -128,6 +129,7 @@ export class DrainRegistry {
         const node = this.#registry.entry(key)?.node;
         if (node !== undefined) options.events.blocked(node, blocked);
       },
+      show: (key, blocked) => showBlocked(this.#registry, key, { ...options, blocked }),
     });
     this.#changes.pipe(audit(() => Promise.resolve())).subscribe(() => this.#lookAtChanged());
     const { pods, nodes } = options;

@@ -6,9 +6,11 @@
  * reports there; no pod is evicted for a drain that has ended.
  */
 import { Effect } from 'effect';
+import type { BlockedPods } from '../../domain/drain/blocker.ts';
 import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
+import { blockedText, chiefVerdict } from '../../domain/drain/verdict.ts';
 import { objectKey } from '../../domain/ids.ts';
 import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Seed } from '../../domain/random.ts';
@@ -124,9 +126,11 @@ export const blockersOf = (
   paused: boolean,
 ): BlockerReview => {
   if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
-    return { blocked: [], nextMs: Number.POSITIVE_INFINITY };
+    return { blocked: [], nextMs: Number.POSITIVE_INFINITY, isIdle: true };
   }
-  return entry.pods.review(nodeNow(entry, snapshot.context, paused));
+  const { annotation } = snapshot.context;
+  const terms = annotation ?? { deadlineMs: null, graceSeconds: 0 };
+  return entry.pods.review(nodeNow(entry, snapshot.context, paused), terms);
 };
 
 /** The actions of all drains. */
@@ -204,6 +208,7 @@ class DrainActions implements NodeDrainActions {
       forbidden: context !== undefined && context.refusal !== '',
       volumes: this.#targets.volumesOn?.(node) ?? [],
       tolerating: entry.pods.tolerating(),
+      lostPods: context?.node === null ? entry.pods.left() : 0,
     });
     await this.#show(entry, end === 'Failed' ? { _tag: end, lastError } : { _tag: end });
   };
@@ -235,6 +240,20 @@ class DrainActions implements NodeDrainActions {
 }
 
 export type NodeDrainActors = ActorRegistry<typeof nodeDrain, DrainEntry>;
+
+/** Shows what blocks a drain to its statechart and on the UpcomingNode, which outlives Events. */
+export const showBlocked = (
+  drains: Pick<NodeDrainActors, 'entry' | 'get'>,
+  key: string,
+  { blocked, showOnMachine }: Pick<DrainTargets, 'showOnMachine'> & {
+    readonly blocked: readonly BlockedPods[];
+  },
+): void => {
+  const entry = drains.entry(key);
+  drains.get(key)?.send({ type: 'verdict.changed', verdict: chiefVerdict(blocked) ?? null });
+  if (entry === undefined || entry.owner !== 'reclaim' || entry.machineId === '') return;
+  void showOnMachine(entry.machineId, { _tag: 'Draining', blocked: blockedText(blocked) });
+};
 
 /** The dependencies of drain actors. */
 export interface NodeDrainActorOptions extends DrainTargets {

@@ -9,6 +9,13 @@ import { cutText } from '../text.ts';
 import { rfc3339Seconds } from '../time.ts';
 import type { EvictionOutcome } from './answer.ts';
 import { type Budget, isProcessed } from './budget.ts';
+import {
+  closedText,
+  neverAllows,
+  neverAllowsText,
+  openingChange,
+  slotChange,
+} from './closed-budget.ts';
 import { type DrainPod, terminatingSinceMs } from './pod.ts';
 import type { InterruptedEviction } from './eviction-rank.ts';
 import { type SlotNeed, slotNeed } from './slots.ts';
@@ -20,6 +27,8 @@ export const BLOCKER_REASONS = [
   'BudgetNeverAllows',
   'BudgetUnsettled',
   'CredentialsRefused',
+  /** Of a drain, not of a pod: what the others lead to. */
+  'DeadlineUnreachable',
   'DrainPaused',
   'EvictionFailing',
   'EvictionForbidden',
@@ -49,6 +58,14 @@ export interface Blocker {
    * Event.
    */
   readonly subject: string;
+  /** The change that lets the pod leave, when it is more exact than that of the reason. */
+  readonly change?: string;
+}
+
+/** Pods blocked by one reason and subject. */
+export interface BlockedPods {
+  readonly blocker: Blocker;
+  readonly pods: readonly string[];
 }
 
 /** The inputs of the decision about one pod. */
@@ -85,7 +102,13 @@ const blocker = (reason: BlockerReason, text: string, subject = ''): Blocker => 
   subject,
 });
 
-const SILENT = blocker('KubeletSilent', 'kubelet not responding');
+const silent = ({ node }: DrainPod): Blocker => ({
+  ...blocker('KubeletSilent', 'kubelet not responding'),
+  change: `Repair or restart the machine: kubectl describe node ${node}`,
+});
+
+const describeCommand = ({ namespace, name }: DrainPod): string =>
+  `kubectl -n ${namespace} describe pod ${name}`;
 
 /** The kubelet has released the pod, or had the whole grace period. */
 const isOverdue = (pod: DrainPod, nowMs: number): boolean =>
@@ -95,24 +118,44 @@ const whileTerminating = ({ pod, kubeletSilent, nowMs }: BlockerFacts): Blocker 
   const overdue = isOverdue(pod, nowMs);
   if (overdue && pod.finalizers.length > 0) {
     const names = pod.finalizers.join(', ');
-    return blocker('Finalizer', `finalizer ${names}`, names);
+    const change = `Run the controller that removes ${names}: ${describeCommand(pod)}`;
+    return { ...blocker('Finalizer', `finalizer ${names}`, names), change };
   }
-  if (kubeletSilent) return SILENT;
+  if (kubeletSilent) return silent(pod);
   const seconds = Math.max(0, Math.round((nowMs - (terminatingSinceMs(pod) ?? nowMs)) / 1000));
   const text = `terminating for ${seconds} s`;
-  return blocker(overdue ? 'TerminationOverdue' : 'Terminating', text);
+  if (!overdue) return blocker('Terminating', text);
+  const change = `Check why its containers do not stop: ${describeCommand(pod)}`;
+  return { ...blocker('TerminationOverdue', text), change };
 };
 
-/** The text for a need that no budget can satisfy. */
-const withoutSlot = ({ reason, budgets }: Extract<SlotNeed, { _tag: 'Blocked' }>): Blocker => {
-  const names = budgets.map(({ key }) => key).join(' and ');
+const neverOpens = (budget: Budget): Blocker => ({
+  ...blocker('BudgetNeverAllows', neverAllowsText(budget), budget.key),
+  change: openingChange(budget),
+});
+
+/** Why no slot is possible with the current budgets. */
+const withoutSlot = (
+  { reason, budgets }: Extract<SlotNeed, { _tag: 'Blocked' }>,
+): Blocker => {
+  const keys = budgets.map(({ key }) => key).join(' and ');
+  const [first] = budgets;
+  const names = budgets.map(({ name }) => name).join(' ');
+  const look = `kubectl -n ${first?.namespace ?? ''} get pdb ${names}`;
   switch (reason) {
     case 'TwoBudgets':
-      return blocker(reason, `two budgets: ${names}`, names);
+      return {
+        ...blocker(reason, `two budgets: ${keys}`, keys),
+        change:
+          `Change a selector, or delete a budget, so that one budget selects the pod: ${look}`,
+      };
     case 'BudgetNeverAllows':
-      return blocker(reason, `budget ${names} expects 0 pods and never allows an eviction`, names);
+      return first === undefined ? blocker(reason, keys, keys) : neverOpens(first);
     case 'BudgetBroken':
-      return blocker(reason, `budget ${names} has an invalid status`, names);
+      return {
+        ...blocker(reason, `budget ${keys} has an invalid status`, keys),
+        change: `Check the status of the budget; delete and recreate it: ${look} -o yaml`,
+      };
   }
 };
 
@@ -169,10 +212,11 @@ const atBudget = (budget: Budget, { interrupted }: BlockerFacts): Blocker => {
       key,
     );
   }
-  const problem = budget.syncProblem === ''
-    ? `${budget.currentHealthy} healthy, ${budget.desiredHealthy} required`
-    : budget.syncProblem;
-  return blocker('BlockedByBudget', `budget ${key} allows 0 disruptions: ${problem}`, key);
+  if (neverAllows(budget)) return neverOpens(budget);
+  return {
+    ...blocker('BlockedByBudget', closedText(budget), key),
+    change: slotChange(budget),
+  };
 };
 
 /** Computes why the pod is still there. */
@@ -180,7 +224,7 @@ export const blockerOf = (facts: BlockerFacts): Blocker => {
   if (facts.pod.terminating) return whileTerminating(facts);
   if (facts.paused) return blocker('DrainPaused', 'the drain is paused');
   if (!facts.tierStarted) return blocker('WaitingForTier', 'pods of lower priority go first');
-  if (facts.kubeletSilent) return SILENT;
+  if (facts.kubeletSilent) return silent(facts.pod);
   const need = slotNeed(facts.pod, facts.budgets);
   if (need._tag === 'Blocked') return withoutSlot(need);
   const answered = facts.outcome === null ? undefined : byOutcome(facts.outcome);
@@ -210,7 +254,7 @@ const inShort = (text: string): string => {
  * The maximum length of an Event note; Kubernetes takes 1,024 bytes, and a character may have
  * several.
  */
-const NOTE_CHARS_MAX = 1000;
+export const NOTE_CHARS_MAX = 1000;
 /** Room for the number of unnamed pods. */
 const MORE_CHARS = 24;
 
@@ -228,8 +272,13 @@ export const closedBudgets = (blockers: readonly Blocker[]): Blocker => {
 };
 
 /** The Event note about pods with one blocker: whole names, as many as fit. */
-export const blockedSentence = (text: string, pods: readonly string[]): string => {
-  const before = `Pods cannot leave: ${inShort(text)} (`;
+export const blockedSentence = (text: string, pods: readonly string[]): string =>
+  podsSentence('cannot leave: ', text, pods);
+
+/** `2 pods`, the verb, the text, and the names. */
+export const podsSentence = (verb: string, text: string, pods: readonly string[]): string => {
+  const count = pods.length === 1 ? '1 pod' : `${pods.length} pods`;
+  const before = `${count} ${verb}${inShort(text)} (`;
   const named: string[] = [];
   let length = before.length + MORE_CHARS;
   for (const name of pods.slice(0, NAMED_MAX)) {

@@ -41,6 +41,14 @@ export interface Budget extends Identity {
   readonly countsControllers: boolean;
   /** Why its controller cannot compute the status; empty when it can. */
   readonly syncProblem: string;
+  /** What its spec asks for; null without either field. */
+  readonly limit: BudgetLimit | null;
+}
+
+/** `maxUnavailable: 0`, `minAvailable: 90%`, … */
+export interface BudgetLimit {
+  readonly field: 'maxUnavailable' | 'minAvailable';
+  readonly value: string;
 }
 
 const OPERATORS: readonly StandardOperator[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
@@ -67,6 +75,14 @@ const selectorOf = (raw: JsonRecord | undefined): Budget['selector'] => {
     expressions.push(expression);
   }
   return [...labels, ...expressions];
+};
+
+const limitOf = (raw: unknown): BudgetLimit | null => {
+  for (const field of ['maxUnavailable', 'minAvailable'] as const) {
+    const value = valueAt(raw, 'spec', field);
+    if (typeof value === 'number' || typeof value === 'string') return { field, value: `${value}` };
+  }
+  return null;
 };
 
 const disruptedPodsOf = (raw: unknown): Readonly<Record<string, number>> => {
@@ -106,6 +122,7 @@ export const projectBudget = (raw: unknown): Budget | undefined => {
     countsControllers: valueAt(raw, 'spec', 'maxUnavailable') !== undefined ||
       textAt(raw, 'spec', 'minAvailable') !== undefined,
     syncProblem: syncProblemOf(raw),
+    limit: limitOf(raw),
   };
 };
 

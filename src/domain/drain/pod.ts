@@ -40,6 +40,8 @@ export interface DrainPod extends Identity {
   /** When it must be gone at the latest, as milliseconds of the wall clock. */
   readonly deletionMs: number | null;
   readonly deletionGraceSeconds: number | null;
+  /** How long its containers may take to stop. */
+  readonly graceSeconds: number;
   readonly controller: PodController | null;
   /** A mirror pod of the kubelet: it goes with its file on the node. */
   readonly mirror: boolean;
@@ -53,6 +55,8 @@ export interface DrainPod extends Identity {
   readonly finished: boolean;
 }
 
+/** Kubernetes' default of `terminationGracePeriodSeconds`. */
+const GRACE_SECONDS_DEFAULT = 30;
 const MIRROR_KEY = 'kubernetes.io/config.mirror';
 const CORDON_TAINT = 'node.kubernetes.io/unschedulable';
 /** A full pool is cleared; far above the number of workloads of one cluster. */
@@ -114,6 +118,7 @@ export const projectPod = (raw: unknown): DrainPod | undefined => {
     terminating: textAt(raw, 'metadata', 'deletionTimestamp') !== undefined,
     deletionMs: timeAt(raw, 'deletionTimestamp'),
     deletionGraceSeconds: numberAt(raw, 'metadata', 'deletionGracePeriodSeconds') ?? null,
+    graceSeconds: numberAt(raw, 'spec', 'terminationGracePeriodSeconds') ?? GRACE_SECONDS_DEFAULT,
     controller: controllerOf(raw),
     mirror: Object.hasOwn(annotationsOf(raw), MIRROR_KEY),
     toleratesCordon: listOrEmptyAt(raw, 'spec', 'tolerations').some(toleratesCordon),

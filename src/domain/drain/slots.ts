@@ -8,6 +8,7 @@
 import type { ResourceVersion, Uid } from '../ids.ts';
 import { isOlder } from '../resource-versions.ts';
 import { type Budget, isProcessed } from './budget.ts';
+import { expectsNoPods } from './closed-budget.ts';
 import type { DrainPod } from './pod.ts';
 
 /** The slots that evicting a pod takes. */
@@ -30,11 +31,6 @@ const mayGoUnready = (budget: Budget): boolean =>
   budget.unhealthyPods === 'AlwaysAllow' ||
   (budget.currentHealthy >= budget.desiredHealthy && budget.desiredHealthy > 0);
 
-/** True when the budget counts controllers and none of its pods has one. */
-const neverAllows = (budget: Budget): boolean =>
-  budget.countsControllers && isProcessed(budget) && budget.syncProblem === '' &&
-  budget.expectedPods === 0;
-
 const isBroken = (budget: Budget): boolean =>
   isProcessed(budget) && (budget.disruptionsAllowed < 0 ||
     Object.keys(budget.disruptedPods).length > DISRUPTED_PODS_MAX);
@@ -48,7 +44,7 @@ export const slotNeed = (pod: DrainPod, budgets: readonly Budget[]): SlotNeed =>
   if (others.length > 0) return { _tag: 'Blocked', reason: 'TwoBudgets', budgets };
   if (!pod.ready && mayGoUnready(budget)) return { _tag: 'None' };
   if (isBroken(budget)) return { _tag: 'Blocked', reason: 'BudgetBroken', budgets };
-  if (neverAllows(budget)) return { _tag: 'Blocked', reason: 'BudgetNeverAllows', budgets };
+  if (expectsNoPods(budget)) return { _tag: 'Blocked', reason: 'BudgetNeverAllows', budgets };
   return { _tag: 'One', budget };
 };
 

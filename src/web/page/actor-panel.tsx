@@ -7,8 +7,11 @@ import { catalogue, focused, nowMs, rows } from './feed.ts';
 import { addressWith, route } from './route.ts';
 import { shortState, span, spoken, statesText, timeOfDay, whyOf } from './words.ts';
 
-const WhyItWaits = ({ reason }: { readonly reason: string }) => {
-  const why = whyOf(reason);
+const WhyItWaits = ({ reason, verdict }: {
+  readonly reason: string;
+  readonly verdict: SentActor['verdict'];
+}) => {
+  const why = whyOf(reason, verdict);
   if (why === undefined) return null;
   return (
     <div class='why'>
@@ -20,6 +23,7 @@ const WhyItWaits = ({ reason }: { readonly reason: string }) => {
           ? `${why.who}${why.who.startsWith('No action') ? '' : ' can act'}.`
           : `${why.who} can act. ${why.action}.`}
       </p>
+      {why.forecast !== '' && <p>{why.forecast}.</p>}
     </div>
   );
 };
@@ -156,7 +160,7 @@ export const ActorPanel = () => {
         {' · alive '}
         {span(nowMs.value - bornMs, duration)}
       </p>
-      <WhyItWaits reason={reason} />
+      <WhyItWaits reason={reason} verdict={actor.verdict} />
       <Links links={actor.links} actor={actor} />
       <Path path={actor.path} />
       <Log log={actor.log} />

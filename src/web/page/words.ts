@@ -1,6 +1,7 @@
 /** Names and numbers as the page prints them. */
-import { type ReasonName, REASONS } from '../../api/reasons.ts';
-import { actionOn, WHO } from '../../view/who-can-act.ts';
+import { type Reason, type ReasonName, REASONS } from '../../api/reasons.ts';
+import type { DrainVerdict } from '../../domain/drain/verdict.ts';
+import { WHO } from '../../domain/reason.ts';
 
 const isReason = (text: string): text is ReasonName => Object.hasOwn(REASONS, text);
 
@@ -10,14 +11,20 @@ export interface Why {
   readonly sentence: string;
   readonly who: string;
   readonly action: string;
+  /** Why it will not end well; empty while that is not certain. */
+  readonly forecast: string;
 }
 
-/** The explanation of a reason; undefined for none. */
-export const whyOf = (reason: string): Why | undefined => {
+/** The explanation of a verdict, or of a reason; undefined for none. */
+export const whyOf = (reason: string, verdict: DrainVerdict | null = null): Why | undefined => {
+  if (verdict !== null) {
+    const { sentence, canAct, change: action, forecast } = verdict;
+    return { reason: verdict.reason, sentence, who: WHO[canAct], action, forecast };
+  }
   if (!isReason(reason)) return undefined;
-  const { sentence, canAct } = REASONS[reason];
-  const action = canAct === 'nobody' ? '' : actionOn(reason);
-  return { reason, sentence, who: WHO[canAct], action };
+  const { sentence, canAct, change }: Reason = REASONS[reason];
+  const action = canAct === 'nobody' ? '' : change ?? '';
+  return { reason, sentence, who: WHO[canAct], action, forecast: '' };
 };
 
 const WORD_STARTS = /(?<=[a-z0-9])(?=[A-Z])/g;

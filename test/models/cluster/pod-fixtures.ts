@@ -52,7 +52,7 @@ const NO_SLOT = {
   currentHealthy: 1,
   desiredHealthy: 1,
   disruptionsAllowed: 0,
-  expectedPods: 1,
+  expectedPods: 2,
   observedGeneration: 1,
 };
 const ONE_SLOT = { ...NO_SLOT, disruptionsAllowed: 1 };

@@ -92,7 +92,7 @@ export const rawBudget = (traits: BudgetTraits = {}): object => {
       generation,
     },
     spec: { ...(selector === null ? {} : { selector }), minAvailable: 1, ...traits.spec },
-    status: { observedGeneration: generation, expectedPods: 3, ...traits.status },
+    status: { observedGeneration: generation, expectedPods: 4, ...traits.status },
   };
 };
 

@@ -23,6 +23,7 @@ const BUDGET: Budget = {
   expectedPods: 2,
   disruptedPods: {},
   countsControllers: false,
+  limit: null,
   syncProblem: '',
 };
 

@@ -82,25 +82,16 @@ describe('the check of streams', () => {
 });
 
 describe('an unhandled error', () => {
-  const logs = fileURLToPath(new URL('../../../src/observability/logs.ts', import.meta.url));
-  const handler = fileURLToPath(new URL('../../../src/cli/unhandled-errors.ts', import.meta.url));
+  const CHILD = fileURLToPath(
+    new URL('../../support/processes/failing-child.ts', import.meta.url),
+  );
+  const RUN_TYPESCRIPT = 'Deno' in globalThis ? ['run', '-A', CHILD] : [CHILD];
 
   test.each([
-    ['thrown in a timer', 'setTimeout(() => { throw new Error("planted"); }, 1)'],
-    ['of a rejected promise', 'Promise.reject(new Error("planted"))'],
-  ])('%s ends the process with 1 and a JSON line', (_, statement) => {
-    const script = `
-      import { makeLogs } from ${JSON.stringify(logs)};
-      import { exitOnUnhandledErrors } from ${JSON.stringify(handler)};
-      exitOnUnhandledErrors(makeLogs({
-        level: 'info', time: { now: () => 0 }, target: 1, base: { cluster: 'c1' },
-      }));
-      setTimeout(() => process.exit(7), 5000);
-      ${statement};
-    `;
-    const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-      encoding: 'utf8',
-    });
+    ['thrown in a timer', 'timer'],
+    ['of a rejected promise', 'promise'],
+  ])('%s ends the process with 1 and a JSON line', (_, failure) => {
+    const ended = spawnSync(process.execPath, [...RUN_TYPESCRIPT, failure], { encoding: 'utf8' });
     expect([ended.status, ended.stderr]).toEqual([1, '']);
     const lines = ended.stdout.trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual([

@@ -115,8 +115,18 @@ describe('errorToShow', () => {
     expect(errorToShow(facts('Failed', 'Failed', HELD), 'Failed', 'no disk')).toBe('no disk');
   });
 
-  test('DR-41: a phase other than Failed has no error of a drain', () => {
+  test('DR-41: a phase other than Failed has no error of a failed drain', () => {
     expect(errorToShow(facts('Draining', 'Failed', HELD), 'Draining', '')).toBe('');
+    expect(errorToShow(facts('Draining', 'Failed', HELD), 'Drained', '')).toBe('');
+  });
+
+  test('DR-42: what blocks a drain is shown while it drains, and kept by a process that does not know it yet', () => {
+    const shows = (drain: PhaseFacts['drain']) =>
+      errorToShow(facts('Draining', 'Draining', { ...HELD, drain }), 'Draining', '');
+    expect(shows({ _tag: 'Draining', blocked: 'two budgets' })).toBe('two budgets');
+    expect(shows({ _tag: 'Draining', blocked: '' })).toBe('');
+    expect(shows({ _tag: 'Draining' })).toBe('what it said');
+    expect(shows(null)).toBe('what it said');
   });
 });
 

@@ -22,6 +22,8 @@ const rig = () => {
   let overdueAtMs: number | null = null;
   let reviews = 0;
   const recorded: string[] = [];
+  const shown: string[][] = [];
+  let isIdle: boolean = false;
   const blockers = new DrainBlockers(environment, {
     review: () => {
       reviews += 1;
@@ -29,10 +31,12 @@ const rig = () => {
       return {
         blocked: blocked.map((blocker) => ({ blocker, pods: ['ns/a'] })),
         nextMs: leftMs === null || leftMs < 0 ? Number.POSITIVE_INFINITY : leftMs,
+        ...(isIdle ? { isIdle: true } : {}),
       };
     },
     record: (drain, { blocker: { reason } }) =>
       recorded.push(`${Math.round(time.monotonic() / 1000)} s ${drain} ${reason}`),
+    show: (_, all) => void shown.push(all.map(({ blocker: { reason } }) => reason)),
   });
   const set = (next: typeof blocked): void => {
     blocked = next;
@@ -42,6 +46,10 @@ const rig = () => {
     time,
     blockers,
     recorded,
+    shown,
+    idle: (now: boolean) => {
+      isIdle = now;
+    },
     set,
     reviews: () => reviews,
     overdueAt: (atMs: number) => {
@@ -82,6 +90,30 @@ describe('blockers of a drain', () => {
     expect(recorded).toEqual([]);
     await time.advance(2000);
     expect(recorded).toHaveLength(1);
+  });
+
+  test('DR-42: recorded causes are shown as long as they block, and again when they recur', async () => {
+    const { time, shown, set } = rig();
+    set([BUDGET, FINALIZER]);
+    await time.advance(20_000);
+    expect(shown).toEqual([['BlockedByBudget'], ['BlockedByBudget', 'Finalizer']]);
+    set([FINALIZER]);
+    await time.advance(20_000);
+    set([]);
+    await time.advance(20_000);
+    set([BUDGET]);
+    await time.advance(60_000);
+    expect(shown.slice(2)).toEqual([['Finalizer'], [], ['BlockedByBudget']]);
+  });
+
+  test('DR-42: a drain that evicts nothing for a moment keeps what is shown', async () => {
+    const { time, shown, set, idle } = rig();
+    set([BUDGET]);
+    await time.advance(20_000);
+    idle(true);
+    set([]);
+    await time.advance(20_000);
+    expect(shown).toEqual([['BlockedByBudget']]);
   });
 
   test('DR-42: nothing is computed without a change, and an ended drain is removed', async () => {

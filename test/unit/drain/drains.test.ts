@@ -195,7 +195,7 @@ describe('a drain', () => {
     const { order, node, pods, time, reported, notes } = rig();
     node('n1');
     const text = 'refused by guard: not today';
-    pods.add({ node: 'n1', name: 'a' });
+    pods.add({ node: 'n1', name: 'a', goesAfterMs: 5000 });
     pods.block('a', { reason: 'PolicyRefused', text, subject: 'guard' });
     order('i1', ['n1'], 30);
     await time.advance(31_000);
@@ -240,8 +240,9 @@ describe('a drain', () => {
     expect(noted()).toEqual([]);
     await time.advance(3000);
     expect(noted()).toEqual([
-      'Pods cannot leave: 6 budgets allow 0 disruptions: ns/b0, ns/b1, ns/b2, ns/b3, ns/b4 and ' +
-      '1 more (ns/p0, ns/p1, ns/p2, ns/p3, ns/p4 and 1 more)',
+      '6 pods cannot leave: 6 budgets allow 0 disruptions: ns/b0, ns/b1, ns/b2, ns/b3, ns/b4 and ' +
+      '1 more (ns/p0, ns/p1, ns/p2, ns/p3, ns/p4 and 1 more). The owner of the application: Make ' +
+      'the pods of the budgets healthy, add replicas, or relax the budgets',
     ]);
   });
 
@@ -276,6 +277,46 @@ describe('a drain', () => {
     ]);
     expect(notes.every(({ regarding }) => regarding.kind === 'Node')).toBe(true);
     expect(notes.map(({ isUnlimited = false }) => isUnlimited)).toEqual([true, false, true]);
+  });
+
+  test('DR-42: what blocks a drain is on its UpcomingNode and its chart until it blocks no more', async () => {
+    const { order, node, pods, time, reported, drains } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a' });
+    pods.block('a', { reason: 'PolicyRefused', text: 'refused by p: no', subject: 'p' });
+    order('i1', ['n1'], 600);
+    const verdict = () => drains().get('n1')?.getSnapshot().context.verdict;
+    await time.advance(9000);
+    expect(verdict()).toBeNull();
+    await time.advance(3000);
+    expect(verdict()).toMatchObject({ reason: 'PolicyRefused', canAct: 'platform' });
+    expect(reported.map(({ fact }) => fact)).toEqual([
+      { _tag: 'Draining' },
+      { _tag: 'Draining', blocked: 'PolicyRefused: 1 pod cannot leave: refused by p: no (ns/a)' },
+    ]);
+    pods.block('a', { reason: 'WaitingForTurn', text: 'eviction is next', subject: '' });
+    pods.changed('n1');
+    await time.advance(2000);
+    pods.unblock('a');
+    await time.advance(10_000);
+    expect(reported.map(({ fact }) => fact).slice(2)).toEqual([
+      { _tag: 'Draining', blocked: '' },
+      { _tag: 'Drained' },
+    ]);
+  });
+
+  test('DR-06: a Node that is deleted with pods on it is recorded as deleted, with their number', async () => {
+    const { order, node, nodes, pods, time, notes } = rig();
+    node('n1');
+    for (const name of ['a', 'b']) pods.add({ node: 'n1', name, goesAfterMs: 60_000 });
+    order('i1', ['n1'], 600);
+    await time.advance(5000);
+    nodes.remove('n1');
+    await time.advance(5000);
+    expect(notes.at(-1)).toMatchObject({
+      reason: 'NodeDeleted',
+      note: 'The Node was deleted after 5 s with 2 pods on it',
+    });
   });
 
   test('DR-45: a paused node sends no new eviction, reports it, and keeps its deadline', async () => {

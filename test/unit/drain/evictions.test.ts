@@ -105,7 +105,7 @@ describe('which pods are evicted', () => {
     made.cluster.removeBudget('db');
     await made.time.advance(100);
     expect(podsAsked(made).toSorted()).toEqual(['p0', 'p1']);
-    expect(made.status('free')).toMatchObject({ reason: 'BlockedByBudget', subject: 'ns/late' });
+    expect(made.status('free')).toMatchObject({ reason: 'BudgetNeverAllows', subject: 'ns/late' });
   });
 });
 

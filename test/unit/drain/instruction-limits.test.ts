@@ -58,7 +58,7 @@ describe('instructions', () => {
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 0 }, { id: 'i2', nodesStarted: 0 }]);
     expect(leaseNotes).toEqual([{
       reason: 'ShardLimitReached',
-      note: `Cannot reclaim 1 machines of "i2": active instructions name at most ${max} ` +
+      note: `Cannot reclaim 1 machine of "i2": active instructions name at most ${max} ` +
         '(reclaim_machines); the fleet must repeat it later',
     }]);
     expect(counts.get(`${REACHED} reclaim_machines`)).toBe(1);

@@ -1,5 +1,5 @@
 /** The board of actors: the history of active ones, and the eviction of ended ones. */
-import { createActor, setup } from 'xstate';
+import { assign, createActor, setup } from 'xstate';
 import { expect, test } from 'vitest';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { makeActorBoard } from '../../../src/observability/actor-board.ts';
@@ -9,17 +9,21 @@ const START_MS = Date.UTC(2026, 0, 1);
 
 const gate = setup({
   types: {
-    context: {} as { readonly seen: number },
+    context: {} as { readonly seen: number; readonly verdict: object | null },
     events: {} as
       | { readonly type: 'gate.seen' }
       | { readonly type: 'tide.came' }
+      | { readonly type: 'gate.judged'; readonly verdict: object | null }
       | { readonly type: 'gate.removed' },
   },
 }).createMachine({
   id: 'gate',
   type: 'parallel',
-  context: { seen: 0 },
-  on: { 'gate.seen': {} },
+  context: { seen: 0, verdict: null },
+  on: {
+    'gate.seen': {},
+    'gate.judged': { actions: assign({ verdict: ({ event }) => event.verdict }) },
+  },
   states: {
     lamp: { initial: 'dark', states: { dark: {} } },
     water: {
@@ -61,6 +65,16 @@ test('a board has state, reason and age of each actor of the catalogue, and of n
   }]);
 });
 
+test("the reason of an actor's verdict takes precedence over that of its state", () => {
+  const { board, begin } = watched();
+  const actor = begin('gate/north');
+  actor.send({ type: 'tide.came' });
+  actor.send({ type: 'gate.judged', verdict: { reason: 'TwoBudgets' } });
+  expect(board.row('gate/north')?.reason).toBe('TwoBudgets');
+  actor.send({ type: 'gate.judged', verdict: null });
+  expect(board.row('gate/north')?.reason).toBe('BlockedByBudget');
+});
+
 test('a board keeps the last states and events of an actor', () => {
   const { board, begin } = watched();
   const actor = begin('gate/north');
@@ -77,7 +91,7 @@ test('a board keeps the last states and events of an actor', () => {
     state: 'lamp.dark water.high.rising',
   });
   expect(detail?.log.at(-2)).toMatchObject({ event: 'gate.seen', state: null });
-  expect(detail?.context).toEqual({ seen: 0 });
+  expect(detail?.context).toEqual({ seen: 0, verdict: null });
 });
 
 test('a board shows how an actor ended, and a new actor with the same id', async () => {

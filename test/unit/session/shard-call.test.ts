@@ -1,6 +1,8 @@
 /** How the shard is dialled. */
+import { promises } from 'node:dns';
 import { constants, createServer as createHttp2Server } from 'node:http2';
 import { createServer } from 'node:net';
+import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { Effect } from 'effect';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ShardCalls, shardCallsLayer } from '../../../src/effects/shard-call.ts';
@@ -111,4 +113,77 @@ test('no proxy variable diverts the session', async () => {
     Effect.provide(dialled, shardCallsLayer).pipe(Effect.timeoutOption(5_000)),
   );
   expect(diverted).toBe(0);
+});
+
+// Whoever answers DNS could otherwise configure retries and balancing of the session.
+test('no service config is requested from DNS', async () => {
+  const requested = vi.spyOn(promises, 'resolveTxt').mockRejectedValue(new Error('none'));
+  onTestFinished(() => requested.mockRestore());
+  const dialled = Effect.scoped(Effect.gen(function* () {
+    const calls = yield* ShardCalls;
+    return yield* Effect.flip(calls.open({ address: 'dns:///localhost:1', receive: () => {} }));
+  }));
+  const ending = await Effect.runPromise(Effect.provide(dialled, shardCallsLayer));
+  expect(ending.why).toBe('Unreachable');
+  expect(requested).not.toHaveBeenCalled();
+});
+
+/** A server that answers a stream with this many small frames at once. */
+const floodingShard = async (frames: number): Promise<number> => {
+  const server = new Server();
+  const same = (bytes: Buffer): Buffer => bytes;
+  server.addService({
+    session: {
+      path: '/bigfleet.v1alpha1.Shard/Session',
+      requestStream: true,
+      responseStream: true,
+      requestSerialize: same,
+      requestDeserialize: same,
+      responseSerialize: same,
+      responseDeserialize: same,
+    },
+  }, {
+    session: (stream: ServerDuplexStream<Buffer, Buffer>) => {
+      stream.on('error', () => {});
+      for (let left = frames; left > 0; left -= 1) stream.write(Buffer.from([left & 255]));
+    },
+  });
+  onTestFinished(() => server.forceShutdown());
+  return await new Promise((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (problem, port) => {
+      if (problem === null) resolve(port);
+      else reject(problem);
+    });
+  });
+};
+
+// The flow control window has room for 100,000 small frames, and all of them were handled within
+// one turn of the event loop: a flood of 12,000 profiles stopped everything else for half a second.
+test('a flood of frames leaves turns of the event loop to everything else', async () => {
+  const frames = 3000;
+  const port = await floodingShard(frames);
+  const handled = Promise.withResolvers<void>();
+  let received = 0;
+  const atTurns: number[] = [];
+  const turn = setInterval(() => atTurns.push(received), 1);
+  onTestFinished(() => clearInterval(turn));
+  const receive = (): void => {
+    const endMs = performance.now() + 0.2;
+    while (performance.now() < endMs);
+    received += 1;
+    if (received === frames) handled.resolve();
+  };
+  await Effect.runPromise(Effect.provide(
+    Effect.scoped(Effect.gen(function* () {
+      const calls = yield* ShardCalls;
+      yield* calls.open({ address: `localhost:${port}`, receive });
+      yield* Effect.promise(() => handled.promise);
+    })),
+    shardCallsLayer,
+  ));
+  const mostInATurn = Math.max(
+    ...atTurns.map((count, index) => count - (atTurns[index - 1] ?? 0)),
+    received - (atTurns.at(-1) ?? 0),
+  );
+  expect(mostInATurn).toBeLessThan(frames / 6);
 });

@@ -34,6 +34,7 @@ test('SlowList is a fault until the last slow list has its answer and a process 
     dropWatches: nothing,
     trouble,
     schedule: nothing,
+    startedWithin: () => false,
     cordonedByPerson: new Set(),
   })({ _tag: 'SlowList', collection: '/nodes', forMs: 40_000 });
   await site.stop();

@@ -189,7 +189,7 @@ describe('drain preview', () => {
 
   test('bare pods use up a budget', () => {
     const pods = ['a', 'b', 'c'].map((name) => podOf({ name, controller: null }));
-    expect(blockersOf({ pods, budgets: [open] })).toEqual([['BlockedByBudget', 'ns/b', 'ns/c']]);
+    expect(blockersOf({ pods, budgets: [open] })).toEqual([['BudgetNeverAllows', 'ns/b', 'ns/c']]);
   });
 
   test('DR-31: an unready pod leaves without a slot, and its replacement opens the budget', () => {

@@ -13,6 +13,7 @@ import { remainingSentence } from '../../../src/domain/drain/blocker.ts';
 import { projectBudget } from '../../../src/domain/drain/budget.ts';
 import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { projectPod } from '../../../src/domain/drain/pod.ts';
+import { blockedText } from '../../../src/domain/drain/verdict.ts';
 import { nodeFactsOf, projectNodeEvent } from '../../../src/view/drain-facts.ts';
 import { drainAnnotation, hasDrain, ownersOf } from '../../../src/view/drain-owner.ts';
 import { statusColumns } from '../../../src/view/drain-status-table.ts';
@@ -109,12 +110,35 @@ describe('the pods of a drain', () => {
       reason: 'BlockedByBudget',
       text: 'budget ns/db allows 0 disruptions: 2 healthy, 2 required',
       canAct: 'application',
+      change: 'Make 1 more pod of the budget healthy, add replicas, or relax the budget: ' +
+        'kubectl -n ns describe pdb db',
       runbook: 'blocked-by-budget',
       pods: ['ns/a', 'ns/b'],
     }]);
     expect(status.budgets).toEqual([
       { budget: 'ns/db', allowed: 0, healthy: 2, desired: 2, waiting: 2 },
     ]);
+  });
+
+  test('DR-43: a blocker that the UpcomingNode shows outlives its Event', () => {
+    const blocked = [
+      {
+        blocker: { reason: 'PolicyRefused', text: 'refused by p: no | way', subject: 'p' } as const,
+        pods: ['ns/a'],
+      },
+      {
+        blocker: { reason: 'EvictionForbidden', text: 'cannot create', subject: '' } as const,
+        pods: ['ns/b', 'ns/c'],
+      },
+    ];
+    const machine = { ...sceneMachine(blockedText(blocked)), phase: 'Draining' as const };
+    const pods = ['a', 'b', 'c'].map((name) => podOf({ name }));
+    const status = drainStatus(sceneOfNode({ pods, machines: [machine] }));
+    expect(status.blockers).toMatchObject([
+      { reason: 'PolicyRefused', text: 'refused by p: no | way', pods: ['ns/a'] },
+      { reason: 'EvictionForbidden', text: 'cannot create', pods: ['ns/b', 'ns/c'] },
+    ]);
+    expect(status.lastError).toBeNull();
   });
 
   test('DR-34: a slot held by an eviction on another node is named, with its end', () => {
@@ -282,7 +306,7 @@ describe('the table of drains', () => {
   test('-o wide adds the deadline, tiers and budgets', () => {
     const lines = tableText(statusColumns(SCENE_NOW_MS, true), rows).split('\n');
     expect(lines[0]).toContain(
-      'DEADLINE               TIERS(LEFT/LEAVING/BLOCKED)   BUDGETS(FREE/WAITING)   BLOCKER',
+      'DEADLINE               TIERS(LEFT/LEAVING/BLOCKED)   BUDGETS(FREE/WAITING)   FORECAST   BLOCKER',
     );
     expect(lines[1]).toContain('2026-03-01T12:08:00Z   0:2/0/2,1000:1/0/1');
     expect(lines[1]).toContain(' ns/db:0/3 ');

@@ -33,6 +33,7 @@ const blockerText = (traits?: Partial<BlockerFacts>): string => {
 };
 
 const full = budgetOf({ status: { currentHealthy: 3, desiredHealthy: 3 } });
+const ALL = { currentHealthy: 4, desiredHealthy: 4 };
 /** Evicted 42 s ago, with a grace of 60 s. */
 const leaving = { deletion: '2026-01-01T00:01:18Z', deletionGraceSeconds: 60 };
 const overdue = { deletion: '2026-01-01T00:00:48Z', deletionGraceSeconds: 30 };
@@ -70,6 +71,9 @@ describe('blockerOf', () => {
     const never = budgetOf({ spec: { maxUnavailable: 1 }, status: { expectedPods: 0 } });
     expect(blockerText({ budgets: [never] }))
       .toBe('BudgetNeverAllows: budget ns/db expects 0 pods and never allows an eviction');
+    const closed = budgetOf({ spec: { minAvailable: undefined, maxUnavailable: 0 }, status: ALL });
+    expect(blockerText({ budgets: [closed] }))
+      .toBe('BudgetNeverAllows: budget ns/db never allows an eviction: maxUnavailable is 0');
     const broken = budgetOf({ status: { disruptionsAllowed: -1 } });
     expect(blockerText({ budgets: [broken] })).toBe(
       'BudgetBroken: budget ns/db has an invalid status',
@@ -146,8 +150,8 @@ describe('blockedSentence', () => {
   it('DR-42: names five pods and counts the others', () => {
     const pods = ['ns/a', 'ns/b', 'ns/c', 'ns/d', 'ns/e', 'ns/f'];
     expect(blockedSentence('why', pods))
-      .toBe('Pods cannot leave: why (ns/a, ns/b, ns/c, ns/d, ns/e and 1 more)');
-    expect(blockedSentence('why', ['ns/a'])).toBe('Pods cannot leave: why (ns/a)');
+      .toBe('6 pods cannot leave: why (ns/a, ns/b, ns/c, ns/d, ns/e and 1 more)');
+    expect(blockedSentence('why', ['ns/a'])).toBe('1 pod cannot leave: why (ns/a)');
   });
 
   it('DR-42: is cut after a whole name when an Event cannot hold more', () => {

@@ -21,6 +21,7 @@ describe('projectPod', () => {
       terminating: false,
       deletionMs: null,
       deletionGraceSeconds: null,
+      graceSeconds: 30,
       controller: { kind: 'ReplicaSet', name: 'web', uid: 'uid-web' },
       mirror: false,
       toleratesCordon: false,

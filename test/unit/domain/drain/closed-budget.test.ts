@@ -1,0 +1,98 @@
+/** Budgets that can never open, told from budgets that are full now. */
+import { describe, expect, it } from 'vitest';
+import {
+  closedText,
+  neverAllows,
+  neverAllowsText,
+  openingChange,
+  slotChange,
+} from '../../../../src/domain/drain/closed-budget.ts';
+import { budgetOf, type BudgetTraits } from '../../../support/drains/drain-facts.ts';
+
+const budget = (spec: object, status: object, more: BudgetTraits = {}) =>
+  budgetOf({ ...more, spec: { minAvailable: undefined, ...spec }, status });
+
+const counts = (expectedPods: number, desiredHealthy: number, currentHealthy = expectedPods) => ({
+  expectedPods,
+  desiredHealthy,
+  currentHealthy,
+});
+
+const PATCH = 'kubectl -n ns patch pdb db --type merge -p';
+
+describe('a budget that can never open', () => {
+  it.each([
+    [
+      { maxUnavailable: 0 },
+      counts(4, 4),
+      'budget ns/db never allows an eviction: maxUnavailable is 0',
+      `Set maxUnavailable to 1 or more: ${PATCH} '{"spec":{"maxUnavailable":1}}'`,
+    ],
+    [
+      { maxUnavailable: '0%' },
+      counts(4, 4),
+      'budget ns/db never allows an eviction: maxUnavailable is 0%',
+      `Set maxUnavailable to 1 or more: ${PATCH} '{"spec":{"maxUnavailable":1}}'`,
+    ],
+    [
+      { minAvailable: 3 },
+      counts(3, 3),
+      'budget ns/db never allows an eviction: minAvailable 3 requires all 3 pods',
+      `Run at least 4 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}'`,
+    ],
+    [
+      { minAvailable: 1 },
+      counts(1, 1),
+      'budget ns/db never allows an eviction: minAvailable 1 requires its only pod',
+      `Run at least 2 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":0}}'`,
+    ],
+    [
+      { minAvailable: 5 },
+      counts(3, 5),
+      'budget ns/db never allows an eviction: minAvailable 5 exceeds its 3 pods',
+      `Run at least 6 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}'`,
+    ],
+    [
+      { minAvailable: '90%' },
+      counts(3, 3),
+      'budget ns/db never allows an eviction: minAvailable 90% (rounded up to 3) requires all 3 pods',
+      `Run at least 4 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}'`,
+    ],
+    [
+      { maxUnavailable: 1 },
+      counts(0, 0),
+      'budget ns/db expects 0 pods and never allows an eviction',
+      'Give the pods a controller, set an absolute minAvailable, or delete the pods manually',
+    ],
+  ])('DR-31: %j with %j', (spec, status, text, change) => {
+    const closed = budget(spec, status);
+    expect(neverAllows(closed)).toBe(true);
+    expect(neverAllowsText(closed)).toBe(text);
+    expect(openingChange(closed)).toBe(change);
+  });
+
+  it.each([
+    ['is full now', { maxUnavailable: 1 }, counts(4, 3, 3)],
+    ['has unhealthy pods', { minAvailable: 2 }, counts(4, 2, 1)],
+    ['has a free slot', { minAvailable: 3 }, { ...counts(3, 3, 4), disruptionsAllowed: 1 }],
+    ['selects a pod that has no status yet', { minAvailable: 1 }, counts(0, 1)],
+    ['has an outdated status', { maxUnavailable: 0 }, { ...counts(3, 3), observedGeneration: 0 }],
+    ['has a problem of its controller', { maxUnavailable: 0 }, {
+      ...counts(3, 3),
+      conditions: [{ type: 'DisruptionAllowed', reason: 'SyncFailed', message: 'no scale' }],
+    }],
+  ])('DR-31: a budget that %s can open', (_, spec, status) => {
+    expect(neverAllows(budget(spec, status))).toBe(false);
+  });
+});
+
+describe('a budget that is full now', () => {
+  it('names its counts and the number of pods that must become healthy', () => {
+    const full = budget({ minAvailable: 2 }, counts(4, 2, 1));
+    expect(closedText(full)).toBe('budget ns/db allows 0 disruptions: 1 healthy, 2 required');
+    expect(slotChange(full)).toBe(
+      'Make 2 more pods of the budget healthy, add replicas, or relax the budget: ' +
+        'kubectl -n ns describe pdb db',
+    );
+  });
+});
