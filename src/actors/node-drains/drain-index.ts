@@ -235,7 +235,7 @@ export const takesInstruction = (entry: DrainEntry | undefined, id: string): boo
   entry === undefined || entry.ids.has(id) ||
   entry.ids.size + entry.queued.length < SHARD_LIMITS.node_instructions.max;
 
-/** True while an instruction can join; a restarting drain joins those that come meanwhile. */
+/** True while a further instruction can join; a restarting drain joins those that come then. */
 export const canJoin = (snapshot: SnapshotFrom<typeof nodeDrain> | undefined): boolean =>
   snapshot === undefined ||
   (snapshot.status === 'active' && snapshot.context.node !== null &&
