@@ -5,7 +5,7 @@ import { BLOCKER_CASES, STAGE_CASES } from '../test/support/drains/verdict-cases
 import { settlePages, table } from './pages.ts';
 
 const code = (text: string): string =>
-  text.replace(/kubectl [^|]*$/, (command) => `\`${command}\``);
+  text.replace(/(?<=: )kubectl .*$/, (command) => `\`${command}\``);
 
 const cells = ({ severity, sentence, canAct, change, runbook }: DrainVerdict) => [
   severity,
