@@ -11,7 +11,7 @@ import { type OptionTable, variableOf } from '../src/effects/options.ts';
 import { POD_OPTIONS, POD_VARIABLES } from '../src/effects/pod-settings.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts';
 import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
-import { DRAIN_STAGES } from '../src/domain/drain/verdict.ts';
+import { DRAIN_PHASES } from '../src/domain/drain/verdict.ts';
 import { settlePages, table } from './pages.ts';
 
 const absenceOf = (option: OptionTable[string]): string => {
@@ -56,7 +56,7 @@ const CLUSTER_ROWS = [
   ['`--context NAME`', 'Context of the kubeconfig'],
 ] as const;
 
-const STATES = DRAIN_STAGES.map((state) => `\`${state}\``);
+const STATES = DRAIN_PHASES.map((state) => `\`${state}\``);
 
 const lines = [
   '# The command line',

@@ -40,7 +40,6 @@ import {
   counted,
   ended,
   joined,
-  judged,
   moved,
   newer,
   type NodeDrainAct,
@@ -51,6 +50,7 @@ import {
   observed,
   type PodsObserved,
   SHOW_END_MS_MAX,
+  verdictChanged,
   writeBackoffMs,
 } from './node-drain-context.ts';
 import { required } from './required.ts';
@@ -157,7 +157,7 @@ export const nodeDrain = setup({
     'pods.observed': { actions: counted },
     'evictions.released': { actions: 'setReleased' },
     'drain.withdrawn': { actions: 'setWithdrawn' },
-    'verdict.changed': { actions: judged },
+    'verdict.changed': { actions: verdictChanged },
     'order.joined': { actions: joined },
   },
   states: {

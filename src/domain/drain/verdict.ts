@@ -44,7 +44,7 @@ export interface DrainVerdict {
 }
 
 /** The state of a node's drain. */
-export const DRAIN_STAGES = [
+export const DRAIN_PHASES = [
   /** Not cordoned. */
   'Schedulable',
   /** Cordoned, without a drain. */
@@ -61,11 +61,11 @@ export const DRAIN_STAGES = [
   /** The Node was deleted. */
   'Gone',
 ] as const;
-export type DrainStage = (typeof DRAIN_STAGES)[number];
+export type DrainPhase = (typeof DRAIN_PHASES)[number];
 
 /** The facts about a drain. */
 export interface DrainFacts {
-  readonly state: DrainStage;
+  readonly state: DrainPhase;
   /** Pods that must leave, and those of them that are terminating. */
   readonly left: number;
   readonly leaving: number;
@@ -204,7 +204,7 @@ const drained = ({ schedulable, lastError }: DrainFacts): string => {
     : 'All pods that had to leave are gone';
 };
 
-const OF_STAGE: Readonly<Record<DrainStage, (facts: DrainFacts) => DrainVerdict>> = {
+const OF_PHASE: Readonly<Record<DrainPhase, (facts: DrainFacts) => DrainVerdict>> = {
   Schedulable: () =>
     verdictWith('NotDraining', 'The node is schedulable and is not being drained', {
       severity: 'Ok',
@@ -246,7 +246,7 @@ const OF_STAGE: Readonly<Record<DrainStage, (facts: DrainFacts) => DrainVerdict>
 };
 
 /** The verdict on a drain. */
-export const drainVerdict = (facts: DrainFacts): DrainVerdict => OF_STAGE[facts.state](facts);
+export const drainVerdict = (facts: DrainFacts): DrainVerdict => OF_PHASE[facts.state](facts);
 
 /** Who can act, and how; empty when nobody needs to. */
 export const actionText = ({ canAct, change }: Pick<DrainVerdict, 'canAct' | 'change'>): string => {

@@ -11,7 +11,7 @@ import { isBlocking, remainingSentence } from '../../../src/domain/drain/blocker
 import {
   blockedText,
   chiefVerdict,
-  DRAIN_STAGES,
+  DRAIN_PHASES,
   type DrainVerdict,
   isDrainVerdict,
 } from '../../../src/domain/drain/verdict.ts';
@@ -34,7 +34,7 @@ import {
 import {
   BLOCKER_CASES,
   type BlockerVerdictCase,
-  STAGE_CASES,
+  DRAIN_CASES,
 } from '../../support/drains/verdict-cases.ts';
 
 const SUBJECT = { name: 'n1', uid: 'uid-n1' };
@@ -76,8 +76,8 @@ describe.each(ofPods)('$reason', (one) => {
       const facts = sceneOf(one, report);
       const status = drainStatus(facts);
       const { canAct, change, runbook } = verdict;
-      const shown = { reason, text, canAct, change, runbook, pods: ['ns/a'] };
-      expect(status.blockers).toContainEqual(shown);
+      const expected = { reason, text, canAct, change, runbook, pods: ['ns/a'] };
+      expect(status.blockers).toContainEqual(expected);
       if (status.state === 'Draining') {
         expect(status.verdict).toEqual({ ...verdict, forecast: status.verdict.forecast });
       }
@@ -160,10 +160,10 @@ describe('the forecast', () => {
   });
 });
 
-describe('stages and ends', () => {
-  test('every stage has a case', () => {
-    const stages = new Set(STAGE_CASES.map(({ facts }) => facts.state));
-    expect(DRAIN_STAGES.filter((stage) => !stages.has(stage))).toEqual([]);
+describe('phases and ends', () => {
+  test('every phase has a case', () => {
+    const phases = new Set(DRAIN_CASES.map(({ facts }) => facts.state));
+    expect(DRAIN_PHASES.filter((phase) => !phases.has(phase))).toEqual([]);
   });
 
   const ended = (verdict: DrainVerdict, drain: Partial<EndedDrain>) => {
@@ -184,7 +184,7 @@ describe('stages and ends', () => {
     return event?.note ?? '';
   };
   const verdictWhen = (title: string): DrainVerdict => {
-    const found = STAGE_CASES.find((one) => one.title === title);
+    const found = DRAIN_CASES.find((one) => one.title === title);
     if (found === undefined) throw new Error(`no case "${title}"`);
     return found.verdict;
   };
@@ -213,11 +213,11 @@ describe('stages and ends', () => {
   });
 
   test('DR-05: what is said of a cancelled drain is true of the node', () => {
-    const said = (node: object) => explainNode(sceneOfNode({ node, pods: [podOf()] })).why;
+    const reported = (node: object) => explainNode(sceneOfNode({ node, pods: [podOf()] })).why;
     const cancelled = sceneAnnotation({ ended: 'Cancelled' });
-    expect(said({ unschedulable: false, cordons: { reclaim: cancelled } }))
+    expect(reported({ unschedulable: false, cordons: { reclaim: cancelled } }))
       .toContain('schedulable again and may get new pods');
-    expect(said({ cordons: { reclaim: cancelled, person: sceneAnnotation() } }))
+    expect(reported({ cordons: { reclaim: cancelled, person: sceneAnnotation() } }))
       .toContain('a person has cordoned the node');
   });
 
