@@ -70,6 +70,8 @@ export interface DrainEntry {
   isStartRecorded: boolean;
   /** Its actor crashed before. */
   hasCrashed: boolean;
+  /** The budgets that have an Event about it. */
+  readonly notedBudgets: Set<string>;
 }
 
 /** The key of a drain. */
@@ -195,6 +197,7 @@ export const drainEntry = (
   remaining: '',
   isStartRecorded: orders.length === 0,
   hasCrashed: false,
+  notedBudgets: new Set(),
 });
 
 /** A drain from the annotation on a Node. */

@@ -1,6 +1,7 @@
 /** Drains and reclaim instructions on a cluster in memory, judged by the resulting objects. */
 import { Effect } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
+import { objectKey, uid } from '../../../src/domain/ids.ts';
 import { drainRig, type DrainRigOptions } from '../../support/drains/drain-rig.ts';
 
 const stops: (() => Promise<void>)[] = [];
@@ -303,6 +304,38 @@ describe('a drain', () => {
       { _tag: 'Draining', blocked: '' },
       { _tag: 'Drained' },
     ]);
+  });
+
+  test('DR-42: at most three blocking budgets get an Event about a drain, one each', async () => {
+    const { order, node, pods, time, notes } = rig();
+    node('n1');
+    const never = (name: string) =>
+      ({
+        reason: 'BudgetNeverAllows',
+        text: `budget ns/${name} never allows an eviction`,
+        subject: `ns/${name}`,
+        budgets: [{ key: objectKey(name, 'ns'), namespace: 'ns', name, uid: uid(`u-${name}`) }],
+      }) as const;
+    const covered = { p1: 'a', p2: 'a', p3: 'b', p4: 'c', p5: 'd' };
+    for (const [pod, budget] of Object.entries(covered)) {
+      pods.add({ node: 'n1', name: pod });
+      pods.block(pod, never(budget));
+    }
+    order('i1', ['n1'], 600);
+    await time.advance(60_000);
+    const onBudgets = notes.filter(({ regarding }) => regarding.kind === 'PodDisruptionBudget');
+    expect(onBudgets.map(({ regarding }) => regarding)).toEqual(
+      ['a', 'b', 'c'].map((name) => ({
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        namespace: 'ns',
+        name,
+        uid: `u-${name}`,
+      })),
+    );
+    expect(onBudgets[0]?.note).toContain(
+      'Holds up the drain of node "n1": 2 pods cannot leave: budget ns/a never allows an eviction',
+    );
   });
 
   test('DR-06: a Node that is deleted with pods on it is recorded as deleted, with their number', async () => {
