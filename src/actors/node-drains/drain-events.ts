@@ -97,13 +97,9 @@ const nodeOf = ({ name, uid }: DrainSubject): Regarding => ({
   uid,
 });
 
-const budgetOf = ({ namespace, name, uid }: BlockingBudget): Regarding => ({
-  apiVersion: 'policy/v1',
-  kind: 'PodDisruptionBudget',
-  namespace,
-  name,
-  uid,
-});
+const budgetOf = ({ namespace, name, uid }: BlockingBudget): Regarding => (
+  { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace, name, uid }
+);
 
 const upcomingNodeOf = ({ machine, uid }: MachineSubject): Regarding => ({
   apiVersion: GROUP_VERSION,
