@@ -2,16 +2,18 @@
 import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain-request.ts';
 import { DEMO_SCENARIOS } from '../src/cli/demo-scenarios.ts';
 import { REPLAY_FORMATS } from '../src/cli/replay-request.ts';
+import { TREE_FORMATS } from '../src/cli/tree-command.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { ROLE_SUMMARIES } from '../src/domain/operator-roles.ts';
 import { CLUSTER_OPTIONS, CLUSTER_VARIABLES } from '../src/effects/cluster-options.ts';
+import { DOCTOR_OPTIONS } from '../src/effects/doctor-options.ts';
 import { FLEET_OPTIONS } from '../src/effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../src/effects/operator-options.ts';
 import { type OptionTable, variableOf } from '../src/effects/options.ts';
 import { POD_OPTIONS, POD_VARIABLES } from '../src/effects/pod-settings.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts';
 import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
-import { DRAIN_PHASES } from '../src/domain/drain/verdict.ts';
+import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
 import { settlePages, table } from './pages.ts';
 
 const absenceOf = (option: OptionTable[string]): string => {
@@ -56,7 +58,7 @@ const CLUSTER_ROWS = [
   ['`--context NAME`', 'Context of the kubeconfig'],
 ] as const;
 
-const STATES = DRAIN_PHASES.map((state) => `\`${state}\``);
+const STATES = DRAIN_SITUATIONS.map((state) => `\`${state}\``);
 
 const lines = [
   '# The command line',
@@ -129,8 +131,6 @@ const lines = [
   '',
   'For a Node it prints the owners of its cordon, what its drain waits for, and who can act.',
   '',
-  'Output is not coloured when stdout is not a terminal or `NO_COLOR` is set.',
-  '',
   '## tidegate drain status [NODE…]',
   '',
   'Shows the drains of a cluster, one line for each node; with names, those nodes whether they are',
@@ -140,9 +140,10 @@ const lines = [
   '',
   ...flagTable([
     [`\`-o\`, \`--output ${STATUS_FORMATS.join('|')}\``, 'Format of the answer'],
+    ['`-l`, `--selector SELECTOR`', 'Label selector of the nodes, as in kubectl'],
     [
       '`-w`, `--watch`',
-      'Keeps watching: redraws the table on a terminal, prints changes otherwise',
+      'Keeps watching: redraws the table on a terminal, prints changes with their time otherwise',
     ],
     ...CLUSTER_ROWS,
   ]),
@@ -161,7 +162,8 @@ const lines = [
     ['BLOCKER', 'What blocks pods in the lowest tier, the first pod and how many more'],
   ]),
   '',
-  'JSON and YAML contain everything, under `items`; with `--watch`, one document for each change.',
+  'JSON and YAML contain everything, under `items`; with `--watch`, one document for each change,',
+  'with its time as `at`.',
   'An unknown field is null. Reasons are in [reasons.md](reasons.md).',
   '',
   'Rights: `get` and `list` (for `--watch` also `watch`) of Nodes, pods and PodDisruptionBudgets.',
@@ -184,6 +186,34 @@ const lines = [
     ],
     ...CLUSTER_ROWS,
   ]),
+  '',
+  '## tidegate tree NAME',
+  '',
+  'Shows what leads to what: machine, UpcomingNode, Node and pods around a Node, a machine or an',
+  'UpcomingNode; pod, CapacityRequest and demand around `NAMESPACE/NAME` of a pod or a request. It',
+  'only reads the cluster.',
+  '',
+  ...flagTable([
+    ['`-n`, `--namespace NAME`', 'Namespace of a pod or a request that is named without one'],
+    [`\`-o\`, \`--output ${TREE_FORMATS.join('|')}\``, 'Format of the answer'],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  '## tidegate doctor',
+  '',
+  'Checks what an operator needs and says what to do about each problem: the API server and its',
+  'version, CRDs and their schemas, every right of the selected roles (by',
+  '`SelfSubjectAccessReview`), the Lease and its holder, the clock, the certificate (its key, its',
+  'identity, its expiry) and the shard. It only reads, and opens no session with the shard.',
+  'The flags and variables are those of the operator, so that in its pod it needs none:',
+  '',
+  '```sh',
+  'kubectl exec -n tidegate deploy/tidegate -- tidegate doctor',
+  '```',
+  '',
+  ...optionTable(DOCTOR_OPTIONS, OPERATOR_VARIABLES),
+  '',
+  'Exit code 1: a check failed. Warnings and skipped checks do not change the exit code.',
   '',
   '## tidegate charts export [MACHINE…]',
   '',
@@ -250,9 +280,19 @@ const lines = [
   '',
   'Exit code 3: the statecharts of this version do not reach the recorded states.',
   '',
-  '## tidegate --completions SHELL',
+  '## tidegate completion SHELL',
   '',
-  'Prints a completion script for `bash`, `zsh`, `fish` or `powershell`.',
+  'Prints a script that completes commands and flags in `bash`, `zsh` or `fish`:',
+  '`source <(tidegate completion bash)`.',
+  '',
+  '## tidegate version',
+  '',
+  'Prints the version, the runtime and the platform; `-o json` for scripts.',
+  '',
+  '## Colours',
+  '',
+  'Output is coloured on a terminal. `NO_COLOR` turns colours off, `FORCE_COLOR` turns them on also',
+  'in a pipe, and `FORCE_COLOR=0` off; `NO_COLOR` wins. Help is wrapped at the width of the terminal.',
   '',
   '## Exit codes',
   '',

@@ -1,11 +1,11 @@
-/** Generates docs/reference/verdicts.md: the verdict on every blocker; `--check` compares. */
+/** Generates docs/reference/verdicts.md: the verdict on blockers and ends; `--check` compares. */
 import type { DrainVerdict } from '../src/domain/drain/verdict.ts';
 import { WHO } from '../src/domain/reason.ts';
-import { BLOCKER_CASES, DRAIN_CASES } from '../test/support/drains/verdict-cases.ts';
+import { BLOCKER_CASES, SITUATION_CASES } from '../test/support/drains/verdict-cases.ts';
 import { settlePages, table } from './pages.ts';
 
 const code = (text: string): string =>
-  text.replace(/(?<=: )kubectl .*$/, (command) => `\`${command}\``);
+  text.replace(/kubectl [^|]*$/, (command) => `\`${command}\``);
 
 const cells = ({ severity, sentence, canAct, change, runbook }: DrainVerdict) => [
   severity,
@@ -35,11 +35,13 @@ const lines = [
     BLOCKER_CASES.map(({ reason, verdict }) => [`\`${reason}\``, ...cells(verdict)]),
   ),
   '',
-  '## Phases and ends',
+  '## Stages and ends',
   '',
   ...table(
     ['When', 'Reason', 'Severity', 'Sentence', 'Who can act', 'Change', 'Runbook'],
-    DRAIN_CASES.map(({ title, verdict }) => [title, `\`${verdict.reason}\``, ...cells(verdict)]),
+    SITUATION_CASES.map((
+      { title, verdict },
+    ) => [title, `\`${verdict.reason}\``, ...cells(verdict)]),
   ),
   '',
 ];

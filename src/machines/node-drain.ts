@@ -39,6 +39,7 @@ import {
   clock,
   counted,
   ended,
+  explained,
   joined,
   moved,
   newer,
@@ -50,7 +51,6 @@ import {
   observed,
   type PodsObserved,
   SHOW_END_MS_MAX,
-  verdictChanged,
   writeBackoffMs,
 } from './node-drain-context.ts';
 import { required } from './required.ts';
@@ -157,7 +157,7 @@ export const nodeDrain = setup({
     'pods.observed': { actions: counted },
     'evictions.released': { actions: 'setReleased' },
     'drain.withdrawn': { actions: 'setWithdrawn' },
-    'verdict.changed': { actions: verdictChanged },
+    'verdict.changed': { actions: explained },
     'order.joined': { actions: joined },
   },
   states: {

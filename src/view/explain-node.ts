@@ -4,7 +4,7 @@
  * Promises: agrees with `drain status`, in sentences; total.
  */
 import { CORDON_PREFIX, unrecognizedCordons } from '../domain/drain/cordon.ts';
-import { actionText, type DrainPhase, leavingSentence } from '../domain/drain/verdict.ts';
+import { actionText, type DrainSituation, leavingSentence } from '../domain/drain/verdict.ts';
 import { duration } from './duration.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { type DrainBlocker, type DrainStatus, drainStatus } from './drain-status.ts';
@@ -12,8 +12,8 @@ import type { Detail, Explanation, FieldProblem } from './explanation.ts';
 
 type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action'>;
 
-/** The phases in which an owner drains, or has drained, the node. */
-const OWNED_PHASES: ReadonlySet<DrainPhase> = new Set([
+/** The situations in which an owner drains, or has drained, the node. */
+const OWNED_SITUATIONS: ReadonlySet<DrainSituation> = new Set([
   'Draining',
   'Paused',
   'Overdue',
@@ -23,8 +23,8 @@ const OWNED_PHASES: ReadonlySet<DrainPhase> = new Set([
   'Cancelled',
 ]);
 
-const isOver = (phase: DrainPhase): boolean =>
-  phase === 'Drained' || phase === 'Failed' || phase === 'Cancelled';
+const isOver = (situation: DrainSituation): boolean =>
+  situation === 'Drained' || situation === 'Failed' || situation === 'Cancelled';
 
 const wish = ({ owners, instructions, state }: DrainStatus): string => {
   const [owner = 'somebody'] = owners;
@@ -50,12 +50,12 @@ const lowerFirst = (sentence: string): string =>
 
 const whyOf = (status: DrainStatus): string => {
   const { state, verdict } = status;
-  if (!OWNED_PHASES.has(state)) return verdict.sentence;
+  if (!OWNED_SITUATIONS.has(state)) return verdict.sentence;
   const sentence = state === 'Draining' ? leavingText(status) : verdict.sentence;
   return `${wish(status)}: ${lowerFirst(sentence)}`;
 };
 
-const WAITS_FOR: Readonly<Record<DrainPhase, (status: DrainStatus) => string>> = {
+const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string>> = {
   Schedulable: () => 'Nothing',
   Cordoned: () => 'The owner of the cordon to uncordon it',
   Draining: ({ blockers, pods, verdict }) => {

@@ -2,6 +2,7 @@
  * The drains of this process by node and owner, and the computation of their remaining time. Data
  * only.
  */
+import type { SnapshotFrom } from 'xstate';
 import type { CordonOrder } from '../../domain/drain/cordon-patch.ts';
 import { annotationOf, type CordonAnnotation, type DrainOwner } from '../../domain/drain/cordon.ts';
 import { graceOf, lastQuarterMs, tierWaitMs } from '../../domain/drain/deadline.ts';
@@ -9,6 +10,7 @@ import type { DrainTime } from '../../domain/drain/drain-state.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
 import type { Time } from '../../domain/time.ts';
+import type { nodeDrain } from '../../machines/node-drain.ts';
 import type { NodeDrainContext, PodsObserved } from '../../machines/node-drain-context.ts';
 import type { DrainPods } from './drain-pods.ts';
 
@@ -149,11 +151,12 @@ export const countedAtEnd = (
 /** Instructions that the drain did not carry out and that have time left. */
 export const ordersLeft = (
   entry: DrainEntry,
-  { orders }: Pick<NodeDrainContext, 'orders'>,
+  context: NodeDrainContext,
   time: Time,
 ): readonly DrainOrder[] => {
   const nowMs = time.now();
-  const pending = orders.flatMap(({ id }) => entry.orders.get(id) ?? []);
+  const pending = context.orders.filter(({ id }) => !hasLanded(context, id))
+    .flatMap(({ id }) => entry.orders.get(id) ?? []);
   return [
     ...pending.filter(({ deadlineMs }) => deadlineMs === null || deadlineMs > nowMs),
     ...entry.queued,
@@ -237,6 +240,12 @@ export const orderedDrain = (time: Time, order: DrainOrder): DrainBeginning => (
 export const takesInstruction = (entry: DrainEntry | undefined, id: string): boolean =>
   entry === undefined || entry.ids.has(id) ||
   entry.ids.size + entry.queued.length < SHARD_LIMITS.node_instructions.max;
+
+/** True while an instruction can join; a restarting drain joins those that come meanwhile. */
+export const canJoin = (snapshot: SnapshotFrom<typeof nodeDrain> | undefined): boolean =>
+  snapshot === undefined ||
+  (snapshot.status === 'active' && snapshot.context.node !== null &&
+    !snapshot.hasTag('ending') && !snapshot.hasTag('settled'));
 
 /** Drains by node. */
 export class DrainsByNode {

@@ -112,8 +112,8 @@ const silent = ({ node }: DrainPod): Blocker => ({
   change: `Repair or restart the machine: kubectl describe node ${node}`,
 });
 
-const describeCommand = ({ namespace: space, name }: DrainPod): string =>
-  `kubectl -n ${space} describe pod ${name}`;
+const describeCommand = ({ namespace, name }: DrainPod): string =>
+  `kubectl describe pod ${name} -n ${namespace}`;
 
 /** The kubelet has released the pod, or had the whole grace period. */
 const isOverdue = (pod: DrainPod, nowMs: number): boolean =>

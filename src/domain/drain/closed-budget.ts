@@ -14,7 +14,7 @@ export const expectsNoPods = (budget: Budget): boolean =>
 
 /**
  * True when the budget requires every pod that it expects, or expects none because its pods have
- * no controller. Healthy pods do not open it: only another budget or other replicas do.
+ * no controller: healthy pods do not open it, only a change of the budget or of the replicas.
  */
 export const neverAllows = (budget: Budget): boolean => {
   if (!isProcessed(budget) || budget.syncProblem !== '') return false;
@@ -42,8 +42,8 @@ export const neverAllowsText = (budget: Budget): string =>
     ? `budget ${budget.key} expects 0 pods and never allows an eviction`
     : `budget ${budget.key} never allows an eviction: ${requirement(budget)}`;
 
-const patchCommand = ({ namespace: space, name }: Budget, spec: object): string =>
-  `kubectl -n ${space} patch pdb ${name} --type merge -p '${JSON.stringify({ spec })}'`;
+const patchCommand = ({ namespace, name }: Budget, spec: object): string =>
+  `kubectl patch pdb ${name} --type merge -p '${JSON.stringify({ spec })}' -n ${namespace}`;
 
 /** The change that lets a budget that never allows an eviction open. */
 export const openingChange = (budget: Budget): string => {

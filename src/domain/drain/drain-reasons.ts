@@ -214,7 +214,8 @@ export const DRAIN_REASONS = registry({
     sentence: 'The pod tolerates the cordon and its controller would recreate it here, so it stays',
     canAct: 'application',
     runbook: 'tolerates-cordon',
-    change: 'Remove the toleration of node.kubernetes.io/unschedulable, or accept that they stay',
+    change: 'Remove the toleration of node.kubernetes.io/unschedulable from the pods, or accept ' +
+      'that they stay',
   },
   NamespaceTerminating: {
     type: 'Normal',

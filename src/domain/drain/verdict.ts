@@ -44,7 +44,7 @@ export interface DrainVerdict {
 }
 
 /** The state of a node's drain. */
-export const DRAIN_PHASES = [
+export const DRAIN_SITUATIONS = [
   /** Not cordoned. */
   'Schedulable',
   /** Cordoned, without a drain. */
@@ -61,11 +61,11 @@ export const DRAIN_PHASES = [
   /** The Node was deleted. */
   'Gone',
 ] as const;
-export type DrainPhase = (typeof DRAIN_PHASES)[number];
+export type DrainSituation = (typeof DRAIN_SITUATIONS)[number];
 
 /** The facts about a drain. */
 export interface DrainFacts {
-  readonly state: DrainPhase;
+  readonly state: DrainSituation;
   /** Pods that must leave, and those of them that are terminating. */
   readonly left: number;
   readonly leaving: number;
@@ -204,7 +204,7 @@ const drained = ({ schedulable, lastError }: DrainFacts): string => {
     : 'All pods that had to leave are gone';
 };
 
-const OF_PHASE: Readonly<Record<DrainPhase, (facts: DrainFacts) => DrainVerdict>> = {
+const VERDICTS: Readonly<Record<DrainSituation, (facts: DrainFacts) => DrainVerdict>> = {
   Schedulable: () =>
     verdictWith('NotDraining', 'The node is schedulable and is not being drained', {
       severity: 'Ok',
@@ -246,7 +246,7 @@ const OF_PHASE: Readonly<Record<DrainPhase, (facts: DrainFacts) => DrainVerdict>
 };
 
 /** The verdict on a drain. */
-export const drainVerdict = (facts: DrainFacts): DrainVerdict => OF_PHASE[facts.state](facts);
+export const drainVerdict = (facts: DrainFacts): DrainVerdict => VERDICTS[facts.state](facts);
 
 /** Who can act, and how; empty when nobody needs to. */
 export const actionText = ({ canAct, change }: Pick<DrainVerdict, 'canAct' | 'change'>): string => {

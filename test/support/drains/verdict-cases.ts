@@ -120,7 +120,7 @@ const facts = (state: DrainFacts['state'], more: Partial<DrainFacts> = {}): Drai
 
 const POLICY = blockedBy('PolicyRefused');
 
-const DRAINS: Readonly<Record<string, DrainFacts>> = {
+const SITUATIONS: Readonly<Record<string, DrainFacts>> = {
   'It drains': facts('Draining', { left: 3, leaving: 1 }),
   'It waits for the last pods': facts('Draining', { left: 1, leaving: 1 }),
   'A policy blocks a pod': facts('Draining', { left: 1, blocked: [POLICY] }),
@@ -145,8 +145,8 @@ const DRAINS: Readonly<Record<string, DrainFacts>> = {
   'The node serves': facts('Schedulable', { schedulable: true }),
 };
 
-/** Every phase and end of a drain. */
-export const DRAIN_CASES = Object.entries(DRAINS).map(([title, drain]) => ({
+/** Every stage and end of a drain. */
+export const SITUATION_CASES = Object.entries(SITUATIONS).map(([title, drain]) => ({
   title,
   facts: drain,
   verdict: drainVerdict(drain),

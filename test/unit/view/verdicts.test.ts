@@ -11,7 +11,7 @@ import { isBlocking, remainingSentence } from '../../../src/domain/drain/blocker
 import {
   blockedText,
   chiefVerdict,
-  DRAIN_PHASES,
+  DRAIN_SITUATIONS,
   type DrainVerdict,
   isDrainVerdict,
 } from '../../../src/domain/drain/verdict.ts';
@@ -34,7 +34,7 @@ import {
 import {
   BLOCKER_CASES,
   type BlockerVerdictCase,
-  DRAIN_CASES,
+  SITUATION_CASES,
 } from '../../support/drains/verdict-cases.ts';
 
 const SUBJECT = { name: 'n1', uid: 'uid-n1' };
@@ -167,8 +167,8 @@ describe('the forecast', () => {
 
 describe('phases and ends', () => {
   test('every phase has a case', () => {
-    const phases = new Set(DRAIN_CASES.map(({ facts }) => facts.state));
-    expect(DRAIN_PHASES.filter((phase) => !phases.has(phase))).toEqual([]);
+    const phases = new Set(SITUATION_CASES.map(({ facts }) => facts.state));
+    expect(DRAIN_SITUATIONS.filter((phase) => !phases.has(phase))).toEqual([]);
   });
 
   const ended = (verdict: DrainVerdict, drain: Partial<EndedDrain>) => {
@@ -189,7 +189,7 @@ describe('phases and ends', () => {
     return event?.note ?? '';
   };
   const verdictWhen = (title: string): DrainVerdict => {
-    const found = DRAIN_CASES.find((one) => one.title === title);
+    const found = SITUATION_CASES.find((one) => one.title === title);
     if (found === undefined) throw new Error(`no case "${title}"`);
     return found.verdict;
   };
