@@ -2,14 +2,13 @@
  * The environment of `tidegate demo`: an embedded cluster without Nodes, a fleet with machines, and
  * the operator as a separate process.
  *
- * Promises: needs nothing but this runtime; listens only on loopback, on free ports; leaves nothing
- * behind when it stops.
+ * Promises: needs nothing but this runtime; listens only on loopback, on free ports; leaves no
+ * process and no folder behind, however it ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
@@ -18,6 +17,7 @@ import type { RunningCluster } from '@tidegate/embedded-kubernetes';
 import type { RunningFleet } from '@tidegate/stand-in-fleet';
 import { definitions } from './api/definitions.ts';
 import type { DemoSite, StartDemoSite } from './cli/demo-site.ts';
+import { demoFolder } from './cli/demo-folder.ts';
 import { loadEmbeddedKubernetes, loadStandInFleet } from './cli/on-demand-packages.ts';
 import { PAGE_LOG } from './cli/inspectors.ts';
 import { listOrEmptyAt, parseJson, textAt } from './domain/json.ts';
@@ -105,12 +105,17 @@ const pageAfter = (page: Page, line: string): Page => {
 
 const startOperator = (
   flags: readonly string[],
-  { log, onLine }: { readonly log: string; readonly onLine: (line: string) => void },
+  { folder, log, onLine }: {
+    readonly folder: string;
+    readonly log: string;
+    readonly onLine: (line: string) => void;
+  },
 ): ChildProcess => {
-  const main = fileURLToPath(new URL('main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('demo-operator.ts', import.meta.url));
   const runtime = 'deno' in process.versions ? ['run', '-A', '-q'] : [];
-  const child = spawn(process.execPath, [...runtime, main, 'operator', ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(process.execPath, [...runtime, main, folder, 'operator', ...flags], {
+    // Never written to: its end tells the operator that the demo is gone.
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   const file = createWriteStream(log);
   child.stdout.pipe(file);
@@ -130,7 +135,7 @@ const LOG_LINES_MAX = 5;
 /** Creates the environment. */
 export const startDemoSite: StartDemoSite = async ({ inspectAddress, recordFile }) => {
   const { runCluster } = await loadEmbeddedKubernetes('demo');
-  const folder = await mkdtemp(join(tmpdir(), 'tidegate-demo-'));
+  const folder = await demoFolder();
   const cluster = await runCluster({
     time: realTime,
     listen: LISTEN,
@@ -147,6 +152,7 @@ export const startDemoSite: StartDemoSite = async ({ inspectAddress, recordFile 
   const operator = startOperator([
     `--cluster-id=${CLUSTER}`,
     `--shard-addr=${LOOPBACK}:${port}`,
+    '--insecure-plaintext',
     `--kubeconfig=${kubeconfig}`,
     '--metrics-addr=0',
     `--health-addr=${LOOPBACK}:0`,
@@ -155,6 +161,7 @@ export const startDemoSite: StartDemoSite = async ({ inspectAddress, recordFile 
     ...(inspectAddress === undefined ? [] : [`--inspect-addr=${inspectAddress}`]),
     ...(recordFile === undefined ? [] : [`--record=${recordFile}`]),
   ], {
+    folder,
     log,
     onLine: (line) => {
       page = pageAfter(page, line);

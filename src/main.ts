@@ -87,6 +87,14 @@ const roles: Roles = {
     const { runExplain } = await import('./cli/explain.ts');
     return await runExplain(request, terminal, realTime.now());
   },
+  doctor: async (flags) => {
+    const { runDoctor } = await import('./cli/doctor.ts');
+    return await runDoctor(flags, processEnvironment, { terminal, time: realTime });
+  },
+  tree: async (request) => {
+    const { runTree } = await import('./cli/tree.ts');
+    return await runTree(request, terminal, realTime.now());
+  },
   drainStatus: async (request) => {
     const { runDrainStatus } = await import('./cli/drain-status.ts');
     return await runDrainStatus(request, {

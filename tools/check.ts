@@ -22,6 +22,7 @@ const GENERATORS = [
   'tools/fleet-docs.ts',
   'tools/cluster-docs.ts',
   'tools/reasons-docs.ts',
+  'tools/licences.ts',
   'tools/verdict-docs.ts',
   'tools/rules-docs.ts',
   'tools/lifecycles.ts',

@@ -40,7 +40,8 @@ cover stands in
 \`\`\`sh
 tidegate cluster --nodes=20 --write-kubeconfig=kubeconfig &
 kubectl --kubeconfig=kubeconfig get nodes
-tidegate operator --kubeconfig=kubeconfig --cluster-id=try --shard-addr=127.0.0.1:7700
+tidegate operator --kubeconfig=kubeconfig --cluster-id=try --shard-addr=127.0.0.1:7700 \\
+  --insecure-plaintext
 \`\`\`
 
 ## What it serves

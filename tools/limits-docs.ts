@@ -1,6 +1,7 @@
 /** Generates docs/reference/limits.md from the limits of input; `--check` compares. */
 import { REQUEST_LIMITS } from '../src/domain/demand/request-limits.ts';
 import { CORDON_LIMITS } from '../src/domain/drain/cordon-limits.ts';
+import { LIST_LIMITS } from '../src/domain/list-limits.ts';
 import { SHARD_LIMITS, type ShardLimit } from '../src/domain/shard-limits.ts';
 import { settlePages, table } from './pages.ts';
 
@@ -79,6 +80,16 @@ const lines = [
       otherOwners: 'the annotations of a Node, besides `person`, `reclaim` and `disabled`',
       resumedInstructions: 'the instructions that a new leader resumes from all Nodes',
       resumedAcks: 'the instructions from Nodes that a process acknowledges',
+    },
+  }),
+  ...section({
+    title: 'Lists of the API server',
+    beyond: 'A larger page is read again with half as many objects, and counted in ' +
+      '`tidegate_list_pages_too_large_total`.',
+    values: LIST_LIMITS,
+    meanings: {
+      pageObjects: 'the objects of a page',
+      pageBytes: 'the bytes of a page with more than one object',
     },
   }),
 ];

@@ -16,6 +16,7 @@ const PACKAGES: readonly (readonly [module: string, folder: string])[] = [
   ...['core', 'apps', 'policy', 'coordination', 'events', 'scheduling', 'storage'].map((name) =>
     ['k8s.io/api', `${name}/v1`] as const
   ),
+  ['k8s.io/api', 'authentication/v1'],
   ['k8s.io/api', 'authorization/v1'],
   ['k8s.io/api', 'autoscaling/v1'],
   ['k8s.io/apimachinery', 'pkg/apis/meta/v1'],

@@ -81,6 +81,11 @@ export const METRICS = catalogue({
     help: 'Complete lists of a resource, including the first.',
     labels: ['resource'],
   },
+  tidegate_list_pages_too_large_total: {
+    type: 'counter',
+    help: 'Pages of lists that were too large and are read again with fewer objects.',
+    labels: ['resource'],
+  },
   tidegate_watch_endings_total: {
     type: 'counter',
     help: 'Ended watches by cause.',
@@ -115,6 +120,11 @@ export const METRICS = catalogue({
     type: 'gauge',
     help: 'State of the session with the shard: 1 for the current state, else 0.',
     labels: ['state'],
+  },
+  tidegate_session_plaintext: {
+    type: 'gauge',
+    help: 'Whether the session with the shard has no TLS: 1 for plaintext, else 0.',
+    labels: [],
   },
   tidegate_session_endings_total: {
     type: 'counter',

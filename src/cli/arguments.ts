@@ -8,7 +8,7 @@
  */
 
 /** Flags that need no command. */
-const ABOUT_OURSELVES = new Set(['--help', '-h', '--version', '-v', '--completions']);
+const ABOUT_OURSELVES = new Set(['--help', '-h', '--version', '-v']);
 
 /** One dash and a name of two or more letters, as Go's flag package writes it. */
 const GO_FLAG = /^-[A-Za-z][-A-Za-z0-9]+(=.*)?$/s;

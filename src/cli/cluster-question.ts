@@ -6,6 +6,7 @@
  */
 import { Effect, type Layer } from 'effect';
 import { silentTelemetry } from '../api/telemetry.ts';
+import type { ServerDate } from '../domain/cluster-time.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
 import type { KubeconfigUnusable } from '../effects/kubeconfig.ts';
@@ -42,6 +43,7 @@ const unreachable = ({ why }: { readonly why: string }): Effect.Effect<Silence> 
 /** The connection to the selected cluster. */
 export const chosenConnection = (
   { kubeconfig, context }: ChosenCluster,
+  onServerDate: (date: ServerDate) => void = () => {},
 ): Layer.Layer<KubeApi, KubeconfigUnusable> => {
   const chosen = context === undefined ? {} : { context };
   return kubeConnection({
@@ -50,6 +52,7 @@ export const chosenConnection = (
       : { _tag: 'File', path: kubeconfig, ...chosen },
     version: VERSION,
     telemetry: silentTelemetry,
+    onServerDate,
   });
 };
 
@@ -57,11 +60,12 @@ export const chosenConnection = (
 export const askCluster = <Value>(
   cluster: ChosenCluster,
   question: Effect.Effect<Answer<Value>, KubeFault, KubeApi>,
+  onServerDate?: (date: ServerDate) => void,
 ): Promise<Answer<Value>> =>
   Effect.runPromise(
     question.pipe(
       Effect.catchTags({ NotSent: unreachable, AnswerLost: unreachable }),
-      Effect.provide(chosenConnection(cluster)),
+      Effect.provide(chosenConnection(cluster, onServerDate)),
       Effect.catchTag('KubeconfigUnusable', (failure) =>
         Effect.succeed(silent(EXIT.usage, kubeconfigSentence(cluster.kubeconfig, failure)))),
     ),

@@ -25,6 +25,14 @@ export type StartCluster = (settings: ClusterSettings) => Promise<RunningCluster
 /** A kubeconfig grants full access: only its owner may read it. */
 const KUBECONFIG_MODE = 0o600;
 
+const EVERY_ADDRESS: readonly string[] = ['', '0.0.0.0', '::'];
+
+/** Where a client of this machine finds the server. */
+const urlOf = ({ host, port }: RunningCluster['address']): string => {
+  const reachable = EVERY_ADDRESS.includes(host) ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+};
+
 /** Runs the cluster until a signal ends it. */
 export const runClusterCommand = async (
   flags: GivenFlags,
@@ -39,7 +47,7 @@ export const runClusterCommand = async (
   const signal = endingSignal();
   const { writeKubeconfig } = settled.settings;
   const { kubeconfig, address, stop } = await start(settled.settings);
-  const where = `http://${address.host}:${address.port}`;
+  const where = urlOf(address);
   if (writeKubeconfig === undefined) {
     terminal.print(kubeconfig);
     terminal.report(`Cluster listens on ${where}`);

@@ -31,7 +31,7 @@ const FLAGS = {
   inspectAddress: optionalText(
     'inspect-addr',
     'HOST:PORT',
-    "Serve the operator's live page there, to watch the statecharts",
+    "Serve the operator's live page there; :PORT listens on loopback only",
   ),
   whenWatched: Flag.Boolean('when-watched').pipe(
     Flag.withDescription('Begin when the live page is opened; requires --inspect-addr'),

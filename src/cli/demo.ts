@@ -5,7 +5,6 @@
  * Promises: exit code 0 when the scenario succeeded, 1 when a step timed out, 2 for an unknown
  * scenario; nothing is left running.
  */
-import { styleText } from 'node:util';
 import { GROUP_PATH } from '../domain/api-group.ts';
 import type { Time } from '../domain/time.ts';
 import { type DemoLine, demoLines, demoPicture } from '../view/demo-text.ts';
@@ -14,16 +13,21 @@ import type { DemoRequest } from './demo-request.ts';
 import { DEMO_SCENARIOS, type DemoScenario, type DemoStep } from './demo-scenarios.ts';
 import type { DemoSite, StartDemoSite } from './demo-site.ts';
 import { actionText } from '../domain/drain/verdict.ts';
+import { wrappedLines } from '../view/wrapped-text.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { failureSentence, unknownWord } from './failures.ts';
+import { makeScreen, type Screen } from './screen.ts';
 import { endingSignal } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
 const GLANCE_MS = 100;
 const PATIENCE_MS = 120_000;
 const WHO_COLUMNS = 16;
-/** Moves the cursor to the top and clears the screen below. */
-const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
+const WHAT_COLUMNS_MIN = 30;
+const GAP = '  ';
+const DIM = '\u001b[2m';
+const CYAN = '\u001b[36m';
+const PLAIN = '\u001b[0m';
 
 const sceneOf = ({ list }: DemoSite, nowMs: number): DemoScene =>
   demoScene({
@@ -38,14 +42,20 @@ const sceneOf = ({ list }: DemoSite, nowMs: number): DemoScene =>
 /** The Events of the scheduler and the controllers are hidden. */
 const isOurs = (event: unknown): boolean => JSON.stringify(event).includes('"tidegate');
 
+/** A line with its moment. */
+interface PrintedLine extends DemoLine {
+  readonly moment: string;
+}
+
 /** The current state of the run. */
 interface DemoRun {
   readonly site: DemoSite;
   readonly time: Time;
   readonly terminal: Terminal;
+  readonly screen: Screen;
   readonly scenario: DemoScenario;
   startedMs: number;
-  readonly printedLines: string[];
+  readonly printedLines: PrintedLine[];
   /** The lowest number of healthy pods under a budget, and the required number. */
   readonly lowest: Map<string, { readonly healthy: number; readonly wanted: number }>;
   /** The last blocker of a machine's drain, and who can act. */
@@ -57,28 +67,49 @@ interface DemoRun {
 const seconds = ({ time, startedMs }: DemoRun): string =>
   `${((time.monotonic() - startedMs) / 1000).toFixed(1)} s`;
 
+/** A line with its moment, wrapped at `columns` below the words of the first line. */
+const lineTexts = (
+  { moment, who, what }: PrintedLine,
+  { colors, columns }: { readonly colors: boolean; readonly columns: number },
+): readonly string[] => {
+  const paint = (code: string, text: string): string => colors ? `${code}${text}${PLAIN}` : text;
+  const left = moment.length + GAP.length + WHO_COLUMNS + GAP.length;
+  const [first = '', ...more] = wrappedLines(what, Math.max(WHAT_COLUMNS_MIN, columns - left));
+  const begin = `${paint(DIM, moment)}${GAP}${paint(CYAN, who.padEnd(WHO_COLUMNS))}${GAP}`;
+  return [begin + first, ...more.map((line) => ' '.repeat(left) + line)];
+};
+
 const printLine = (run: DemoRun, { who, what }: DemoLine): void => {
   const { terminal, printedLines } = run;
-  const moment = seconds(run).padStart(7);
-  printedLines.push(`${moment}  ${who.padEnd(WHO_COLUMNS)}  ${what}`);
+  const line = { moment: seconds(run).padStart(7), who, what };
+  printedLines.push(line);
   if (terminal.interactive) return;
-  const line = terminal.colors
-    ? `${styleText('dim', moment)}  ${styleText('cyan', who.padEnd(WHO_COLUMNS))}  ${what}`
-    : printedLines.at(-1);
-  terminal.print(`${line}\n`);
+  const options = { colors: terminal.colors, columns: Number.POSITIVE_INFINITY };
+  for (const text of lineTexts(line, options)) terminal.print(`${text}\n`);
 };
 
 const draw = (run: DemoRun): void => {
-  const { terminal, scenario, scene, printedLines } = run;
+  const { terminal, screen, scenario, scene, printedLines } = run;
   if (!terminal.interactive) return;
+  const { columns, rows } = terminal.size();
   const picture = demoPicture(scene, {
     title: `Tidegate demo: ${scenario.title}`,
     elapsed: seconds(run),
-    printedLines,
-    columns: process.stdout.columns ?? 100,
-    rows: process.stdout.rows ?? 30,
+    printedLines: printedLines.flatMap((line) => lineTexts(line, { colors: false, columns })),
+    columns,
+    rows,
   });
-  terminal.print(`${CLEAR}${picture.join('\n')}\n`);
+  screen.show(picture);
+};
+
+/** Leaves the screen; what happened stays on the terminal. */
+const leaveScreen = ({ terminal, screen, printedLines }: DemoRun): void => {
+  if (!terminal.interactive) return;
+  screen.close();
+  const { columns } = terminal.size();
+  for (const line of printedLines.splice(0)) {
+    terminal.print(`${lineTexts(line, { colors: terminal.colors, columns }).join('\n')}\n`);
+  }
 };
 
 const addHoldUps = ({ holdUps, scene }: DemoRun): void => {
@@ -183,6 +214,7 @@ const begin = (
   site,
   time,
   terminal,
+  screen: makeScreen(terminal),
   scenario,
   startedMs: time.monotonic(),
   printedLines: [],
@@ -223,6 +255,7 @@ const playScenario = async (
   const { scenario, terminal } = run;
   printLine(run, { who: 'demo', what: scenario.about });
   const problem = await playAll(run, request);
+  leaveScreen(run);
   if (problem !== undefined) {
     terminal.report(`Scenario failed: ${problem}`);
     return EXIT.failure;
@@ -250,7 +283,7 @@ export const runDemo = async (
     terminal.report('Cannot use --when-watched without a live page: add --inspect-addr=:8772');
     return EXIT.usage;
   }
-  const signal = endingSignal();
+  const signal = endingSignal(['SIGTERM', 'SIGINT', 'SIGHUP']);
   const site = await start({ inspectAddress, recordFile });
   const run = begin(site, scenario, { terminal, time });
   void signal.then(() => {
@@ -262,6 +295,7 @@ export const runDemo = async (
     terminal.report(`Cannot continue the scenario: ${failureSentence(error)}`);
     return EXIT.failure;
   } finally {
+    leaveScreen(run);
     await site.stop();
   }
 };

@@ -22,11 +22,11 @@ import type { Terminal } from './terminal.ts';
 const TICK_MS = 1000;
 
 /** Watch problems as messages of a command. */
-const terminalTelemetry = (terminal: Terminal): Telemetry => ({
+const printerTelemetry = ({ report }: DrainPrinter): Telemetry => ({
   log: (level, message, fields) => {
     if (level === 'debug') return;
     const about = Object.entries(fields ?? {}).map(([name, value]) => `${name} "${value}"`);
-    terminal.report(`${message}${about.length === 0 ? '' : `: ${about.join(', ')}`}`);
+    report(`${message}${about.length === 0 ? '' : `: ${about.join(', ')}`}`);
   },
   count: () => {},
   gauge: () => {},
@@ -37,6 +37,8 @@ const terminalTelemetry = (terminal: Terminal): Telemetry => ({
 export interface Following {
   readonly cluster: ChosenCluster;
   readonly own: DrainReading['own'];
+  /** A label selector of Nodes; undefined for all. */
+  readonly selector: string | undefined;
   readonly drainsOf: (reading: DrainReading, nowMs: number) => readonly DrainStatus[];
   readonly print: DrainPrinter;
   readonly terminal: Terminal;
@@ -57,7 +59,7 @@ const ticking = (show: () => void): () => void => {
 
 /** Shows drains until a signal ends it. */
 export const followDrains = async (
-  { cluster, own, drainsOf, print, terminal }: Following,
+  { cluster, own, selector, drainsOf, print, terminal }: Following,
 ): Promise<ExitCode> => {
   const signal = endingSignal();
   const layer = Layer.mergeAll(chosenConnection(cluster), clockLayer(realTime));
@@ -65,13 +67,13 @@ export const followDrains = async (
   const environment = makeActorEnvironment({
     time: realTime,
     runtime,
-    telemetry: terminalTelemetry(terminal),
+    telemetry: printerTelemetry(print),
     firstSeed: Math.trunc(realTime.now()) >>> 0,
   });
-  const watch = startDrainWatch(environment, own);
+  const watch = startDrainWatch(environment, { own, selector });
   const show = (): void => {
     const nowMs = realTime.now();
-    print(drainsOf(watch.reading(), nowMs), nowMs);
+    print.show(drainsOf(watch.reading(), nowMs), nowMs);
   };
   const ended = await Promise.race([signal, watch.whenReady.then(() => undefined)]);
   const ends = ended === undefined ? [watch.onChange(show)] : [];
@@ -79,6 +81,7 @@ export const followDrains = async (
   if (ended === undefined && terminal.interactive) ends.push(ticking(show));
   await signal;
   for (const end of ends) end();
+  print.close();
   watch.stop();
   await runtime.dispose();
   return EXIT.ok;

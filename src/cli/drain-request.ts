@@ -1,10 +1,12 @@
 /** The request of `tidegate drain`: flags and arguments as plain values. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
+import { readSelector } from '../domain/pod-demand/label-selector-text.ts';
+import { quoted } from '../domain/text.ts';
 import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
 
 /** Formats of `drain status`. */
-export const STATUS_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
+export const STATUS_FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
 export type StatusFormat = (typeof STATUS_FORMATS)[number];
 
 /** Formats of `drain plan`. */
@@ -19,6 +21,8 @@ export type DryRun = (typeof DRY_RUNS)[number];
 export interface DrainStatusRequest {
   /** Empty: every node with a current or past drain. */
   readonly nodes: readonly string[];
+  /** A label selector of Nodes, in the syntax of kubectl. */
+  readonly selector: string | undefined;
   readonly format: string;
   readonly watch: boolean;
   readonly kubeconfig: string | undefined;
@@ -40,6 +44,8 @@ export interface DrainPlanRequest {
 export const STATUS_FLAGS = {
   output: optionalText('output', STATUS_FORMATS.join('|'), 'Format of the answer (default table)')
     .pipe(Flag.withAlias('o')),
+  selector: optionalText('selector', 'SELECTOR', 'Label selector of the nodes, as in kubectl')
+    .pipe(Flag.withAlias('l')),
   watch: Flag.Boolean('watch').pipe(
     Flag.withAlias('w'),
     Flag.withDescription('Keep watching and print changes'),
@@ -75,8 +81,34 @@ const commonOf = ({ output, kubeconfig, context }: ParsedCluster) => ({
 
 /** The parsed command line of `drain status`. */
 export const drainStatusRequest = (
-  parsed: ParsedCluster & { readonly nodes: readonly string[]; readonly watch: boolean },
-): DrainStatusRequest => ({ ...commonOf(parsed), nodes: parsed.nodes, watch: parsed.watch });
+  parsed: ParsedCluster & {
+    readonly nodes: readonly string[];
+    readonly selector: Option.Option<string>;
+    readonly watch: boolean;
+  },
+): DrainStatusRequest => ({
+  ...commonOf(parsed),
+  nodes: parsed.nodes,
+  selector: Option.getOrUndefined(parsed.selector),
+  watch: parsed.watch,
+});
+
+/** Why the label selector cannot be used; undefined when it can. */
+export const selectorProblem = (
+  { nodes, selector }: Pick<DrainStatusRequest, 'nodes' | 'selector'>,
+): string | undefined => {
+  if (selector === undefined) return undefined;
+  if (nodes.length > 0) {
+    return 'Cannot use --selector with names of nodes: write one or the other';
+  }
+  const reading = readSelector(selector);
+  return reading._tag === 'Selector'
+    ? undefined
+    : `Cannot use --selector ${
+      quoted(selector)
+    }: it ${reading.problem}; write conditions on labels such as ` +
+      '"zone=a,pool!=spot"';
+};
 
 /** The parsed command line of `drain plan`. */
 export const drainPlanRequest = (

@@ -17,7 +17,12 @@ import { tableText } from '../view/table.ts';
 import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
 import type { Following } from './drain-following.ts';
 import { drainPrinter } from './drain-printer.ts';
-import { type DrainStatusRequest, STATUS_FORMATS, type StatusFormat } from './drain-request.ts';
+import {
+  type DrainStatusRequest,
+  selectorProblem,
+  STATUS_FORMATS,
+  type StatusFormat,
+} from './drain-request.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { unknownWord } from './failures.ts';
 import type { Terminal } from './terminal.ts';
@@ -37,6 +42,7 @@ const printedDrains = (
 ): string => {
   if (format === 'json') return `${JSON.stringify({ items: drains }, null, 2)}\n`;
   if (format === 'yaml') return stringify({ items: drains });
+  if (format === 'name') return drains.map(({ node }) => `node/${node}\n`).join('');
   return tableText(statusColumns(nowMs, format === 'wide'), drains);
 };
 
@@ -46,9 +52,9 @@ export const missingNodes = (names: readonly string[]): string =>
     names.map((name) => `"${name}"`).join(', ')
   }: ${names.length === 1 ? 'it does' : 'they do'} not exist`;
 
-const choiceOf = ({ nodes }: DrainStatusRequest) =>
+const choiceOf = ({ nodes, selector }: DrainStatusRequest) =>
   nodes.length === 0
-    ? { _tag: 'All', isMeant: hasDrain } as const
+    ? { _tag: 'All', isMeant: hasDrain, ...(selector === undefined ? {} : { selector }) } as const
     : { _tag: 'Named', names: nodes } as const;
 
 /** The requested drains out of all that was read. */
@@ -87,6 +93,11 @@ export const runDrainStatus = async (
     terminal.report(unknownWord('--output', request.format, STATUS_FORMATS));
     return EXIT.usage;
   }
+  const problem = selectorProblem(request);
+  if (problem !== undefined) {
+    terminal.report(problem);
+    return EXIT.usage;
+  }
   const look = await lookOnce(request);
   if (look._tag === 'Silent') return logUnreachable(look, terminal);
   const reading = look.value;
@@ -95,7 +106,9 @@ export const runDrainStatus = async (
   const drainsOf = drainsIn(request);
   if (request.watch && code === EXIT.ok) {
     const print = drainPrinter(terminal, format);
-    return await follow({ cluster: request, own: reading.own, drainsOf, print, terminal });
+    const { own } = reading;
+    const { selector } = request;
+    return await follow({ cluster: request, own, selector, drainsOf, print, terminal });
   }
   const drains = drainsOf(reading, time.now());
   const isTable = format === 'table' || format === 'wide';

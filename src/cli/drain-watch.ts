@@ -11,7 +11,7 @@ import type { Identity } from '../domain/facts.ts';
 import { textAt } from '../domain/json.ts';
 import { identityOf } from '../domain/object-meta.ts';
 import { projectUpcomingNode } from '../domain/upcoming-node.ts';
-import { DRAIN_SELECTIONS, type DrainReading } from '../effects/drain-reads.ts';
+import { DRAIN_SELECTIONS, type DrainReading, nodesSelected } from '../effects/drain-reads.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
 import { settledChanges } from '../streams/settled-changes.ts';
 import { startInformer } from '../actors/informers/informer.ts';
@@ -38,16 +38,23 @@ const keepAll = (raw: unknown): RawObject | undefined => {
   return identity === undefined ? undefined : { ...identity, raw };
 };
 
-/** Starts to follow; `own` is from the Lease. */
+/** Starts to follow; `own` is from the Lease, `selector` is about the labels of Nodes. */
 export const startDrainWatch = (
   environment: ActorEnvironment<KubeApi>,
-  own: DrainReading['own'],
+  { own, selector }: {
+    readonly own: DrainReading['own'];
+    readonly selector: string | undefined;
+  },
 ): DrainWatch => {
   const follow = <T extends Identity>(
     id: keyof typeof DRAIN_SELECTIONS,
     project: (raw: unknown) => T | undefined,
   ) => startInformer(environment, { id, ...DRAIN_SELECTIONS[id], project });
-  const nodes = follow('nodes', projectDrainedNode);
+  const nodes = startInformer(environment, {
+    id: 'nodes',
+    ...nodesSelected(selector),
+    project: projectDrainedNode,
+  });
   const pods = follow('boundPods', podProjection());
   const budgets = follow('budgets', projectBudget);
   const events = follow('nodeEvents', keepAll);

@@ -46,7 +46,8 @@ const layersOf = (settings: OperatorSettings, { time, telemetry, intern }: Share
     telemetry,
     onServerDate: time.observe,
   });
-  const services = operatorServices({ time, telemetry, intern, qps, burst }, connection);
+  const wallClock = realTime.now;
+  const services = operatorServices({ time, wallClock, telemetry, intern, qps, burst }, connection);
   return Layer.mergeAll(services, shardCallsLayer, credentialsLayer);
 };
 

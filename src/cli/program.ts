@@ -16,15 +16,19 @@ import { FLEET_OPTIONS } from '../effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../effects/operator-options.ts';
 import { POD_OPTIONS, POD_VARIABLES } from '../effects/pod-settings.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../effects/settings.ts';
+import { completionCommand, versionCommand } from './about-commands.ts';
 import { normalizedArguments } from './arguments.ts';
 import { type ChartRoles, chartsCommand } from './charts-commands.ts';
 import { demoCommand, type DemoRoles } from './demo-request.ts';
+import { doctorCommand, type DoctorRoles } from './doctor-command.ts';
 import { drainCommand, type DrainRoles } from './drain-commands.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
+import { helpText } from './help-text.ts';
 import { flagsOf, givenFlags } from './option-flags.ts';
 import { replayCommand, type ReplayRoles } from './replay-command.ts';
 import type { Terminal } from './terminal.ts';
+import { treeCommand, type TreeRoles } from './tree-command.ts';
 import { usageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 
@@ -32,7 +36,8 @@ import { VERSION } from './version.ts';
 export type GivenFlags = Readonly<Record<string, string>>;
 
 /** The implementations of the commands. Each runs to its end and returns its exit code. */
-export interface Roles extends ChartRoles, DemoRoles, DrainRoles, ReplayRoles {
+export interface Roles
+  extends ChartRoles, DemoRoles, DoctorRoles, DrainRoles, ReplayRoles, TreeRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
@@ -55,7 +60,8 @@ const operatorCommand = (roles: Roles, end: Ending) =>
     Command.withShortDescription('Run the operator of one cluster'),
     Command.withExamples([
       {
-        command: 'tidegate operator --cluster-id=prod-1 --shard-addr=shard.fleet.svc:7700',
+        command: 'tidegate operator --cluster-id=prod-1 --shard-addr=shard.fleet.svc:7700 ' +
+          '--insecure-plaintext',
         description: 'Run in a pod, in plaintext',
       },
       {
@@ -167,36 +173,60 @@ const explainCommand = (roles: Roles, end: Ending) =>
     ]),
   );
 
-const rootCommand = (roles: Roles, end: Ending) =>
-  Command.make('tidegate').pipe(
+type AnyCommand = Command.Command.Any;
+
+const rootCommand = (roles: Roles, terminal: Terminal, end: Ending) => {
+  const root: () => AnyCommand = () => command;
+  const command = Command.make('tidegate').pipe(
     Command.withDescription(
       "A cluster's side of a fleet autoscaler: reports demand, shows machines, drains nodes.",
     ),
     Command.withSubcommands([
-      operatorCommand(roles, end),
-      podsCommand(roles, end),
-      fleetCommand(roles, end),
-      clusterCommand(roles, end),
-      explainCommand(roles, end),
-      drainCommand(roles, end),
-      chartsCommand(roles, end),
-      replayCommand(roles, end),
-      demoCommand(roles, end),
+      {
+        group: 'Look at a cluster',
+        commands: [
+          explainCommand(roles, end),
+          drainCommand(roles, end),
+          treeCommand(roles, end),
+          doctorCommand(roles, end),
+        ],
+      },
+      {
+        group: 'Try it on this machine',
+        commands: [demoCommand(roles, end), clusterCommand(roles, end), fleetCommand(roles, end)],
+      },
+      {
+        group: 'Run',
+        commands: [operatorCommand(roles, end), podsCommand(roles, end)],
+      },
+      {
+        group: 'Lifecycles',
+        commands: [chartsCommand(roles, end), replayCommand(roles, end)],
+      },
+      {
+        group: 'This program',
+        commands: [completionCommand(root, terminal, end), versionCommand(terminal, end)],
+      },
     ]),
   );
+  return command;
+};
+
+/** Longer lines are hard to read, however wide the terminal is. */
+const HELP_COLUMNS_MAX = 100;
 
 /** Help and version to stdout; problems to stderr, in one line. */
 const presenter = (terminal: Terminal): CliOutput.Presenter => ({
   present: (event) =>
-    Effect.gen(function* () {
-      const formatter = yield* CliOutput.Formatter;
+    Effect.sync(() => {
+      const columns = Math.min(terminal.size().columns, HELP_COLUMNS_MAX);
       switch (event._tag) {
         case 'InvalidInvocation':
           return terminal.report(usageError(event.errors, event.commandPath));
         case 'Version':
           return terminal.print(`${event.name} ${event.version}\n`);
         default:
-          return terminal.print(`${formatter.formatHelpDoc(event.helpDoc).trim()}\n`);
+          return terminal.print(helpText(event.helpDoc, { columns, colors: terminal.colors }));
       }
     }),
 });
@@ -216,14 +246,13 @@ export const runProgram = async (
   terminal: Terminal,
 ): Promise<ExitCode> => {
   let code: ExitCode = EXIT.ok;
-  const command = rootCommand(roles, (ending) => {
+  const command = rootCommand(roles, terminal, (ending) => {
     code = ending;
   });
   const run = Command.runWith(command, { version: VERSION });
   const services = Layer.mergeAll(
     nodeServices,
-    CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
-    CliOutput.layer(CliOutput.defaultFormatter({ colors: terminal.colors })),
+    CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version] }),
     CliOutput.layerPresenter(presenter(terminal)),
   );
   const asked = run(normalizedArguments(given)).pipe(

@@ -16,22 +16,47 @@ export type Recorded =
   | { readonly _tag: 'Entry'; readonly entry: Exclude<RecordEntry, { _tag: 'Unreadable' }> }
   | { readonly _tag: 'Problem'; readonly problem: string };
 
-/** Reads a recording; rejects with the file system's error. */
+const linesOf = (file: string): AsyncIterable<string> =>
+  createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity });
+
+/** Reads a recording; rejects when it is none, or with the file system's error. */
 export const recordedIn = async function* (file: string): AsyncGenerator<Recorded> {
-  const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity });
+  const lines = linesOf(file);
   let number = 0;
   for await (const text of lines) {
     number += 1;
     if (text.trim() === '') continue;
     const entry = recordEntry(text);
     if (number === 1 && entry._tag !== 'Head') {
-      yield { _tag: 'Problem', problem: 'line 1: this is not a recording of tidegate' };
-      return;
+      const why = entry._tag === 'Unreadable' ? entry.why : 'it has no head';
+      throw new Error(`this is not a recording of tidegate: line 1: ${why}`);
     }
     yield entry._tag === 'Unreadable'
       ? { _tag: 'Problem', problem: `line ${number}: ${entry.why}` }
       : { _tag: 'Entry', entry };
   }
+  if (number === 0) throw new Error('this is not a recording of tidegate: it is empty');
+};
+
+const STOP_EVENT = 'stop.requested';
+const PROCESS_ACTOR = 'operator';
+
+/** The statecharts of a process are asked to stop one after another. */
+const STOP_MS_MAX = 50;
+
+/** When the recorded process was asked to stop; undefined when it was killed. */
+export const stopMomentIn = async (file: string): Promise<number | undefined> => {
+  let firstMs = Number.NEGATIVE_INFINITY;
+  for await (const text of linesOf(file)) {
+    if (!text.includes(STOP_EVENT)) continue;
+    const entry = recordEntry(text);
+    if (entry._tag !== 'Line') continue;
+    const { id, event, atMs } = entry.line;
+    if (event.type !== STOP_EVENT) continue;
+    if (atMs - firstMs > STOP_MS_MAX) firstMs = atMs;
+    if (id === PROCESS_ACTOR) return firstMs;
+  }
+  return undefined;
 };
 
 /** Replays lines onto a board. */

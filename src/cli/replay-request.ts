@@ -23,7 +23,8 @@ export const REPLAY_FLAGS = {
   until: optionalText(
     'until',
     'MOMENT',
-    'Stop there: RFC 3339, or a duration after the start such as 90s (default the end)',
+    'Stop there: RFC 3339, or a duration after the start such as 90s (default the end, just ' +
+      'before the process stopped)',
   ),
   actor: optionalText('actor', 'ID', 'Show the path of one actor, such as nodeDrain/node-7'),
   output: optionalText('output', REPLAY_FORMATS.join('|'), 'Format of the answer (default table)')
@@ -31,7 +32,7 @@ export const REPLAY_FLAGS = {
   inspectAddress: optionalText(
     'inspect-addr',
     'HOST:PORT',
-    'Replay on the live page until a signal',
+    'Replay on the live page until a signal; :PORT listens on loopback only',
   ),
   speed: optionalText('speed', 'NUMBER', 'Speed relative to real time (default 1)'),
 };

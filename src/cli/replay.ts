@@ -13,14 +13,13 @@ import { actorsText, actorText } from '../view/replay-text.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { failureSentence, unknownWord } from './failures.ts';
 import { KINDS, startLivePage } from './live-page.ts';
-import { type Player, playerOn, recordedIn } from './recording.ts';
+import { type Player, playerOn, recordedIn, stopMomentIn } from './recording.ts';
 import { REPLAY_FORMATS, type ReplayRequest } from './replay-request.ts';
 import { endingSignal } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The moment to stop, given the start of the recording; undefined for an invalid text. */
-const momentIn = (text: string | undefined): ((startedMs: number) => number) | undefined => {
-  if (text === undefined) return () => Number.POSITIVE_INFINITY;
+const momentIn = (text: string): ((startedMs: number) => number) | undefined => {
   const afterMs = goDurationMs(text);
   if (afterMs !== undefined) return (startedMs) => startedMs + afterMs;
   const atMs = Date.parse(text);
@@ -30,7 +29,8 @@ const momentIn = (text: string | undefined): ((startedMs: number) => number) | u
 /** A valid request. */
 interface Asked {
   readonly request: ReplayRequest;
-  readonly untilMs: (startedMs: number) => number;
+  /** The requested moment; undefined for the end. */
+  readonly untilMs: ((startedMs: number) => number) | undefined;
   readonly page: ListenAddress | undefined;
   readonly speed: number;
 }
@@ -40,8 +40,8 @@ const asked = (request: ReplayRequest): Asked | string => {
   if (!REPLAY_FORMATS.some((one) => one === format)) {
     return unknownWord('--output', format, REPLAY_FORMATS);
   }
-  const untilMs = momentIn(until);
-  if (untilMs === undefined) {
+  const untilMs = until === undefined ? undefined : momentIn(until);
+  if (until !== undefined && untilMs === undefined) {
     return `Cannot use --until "${until}": it is not a time; write 90s or 2026-01-31T12:00:00Z`;
   }
   const speed = Number(speedText);
@@ -68,9 +68,16 @@ interface Playback {
 const pause = (time: Time, ms: number): Promise<void> =>
   new Promise((resolve) => void time.schedule(ms, resolve));
 
+/**
+ * The last moment of a replay without a requested one: a clean stop ends every lifecycle, so the
+ * end is just before it, as a person last saw the process.
+ */
+const endOf = async (file: string): Promise<number> =>
+  ((await stopMomentIn(file)) ?? Number.POSITIVE_INFINITY) - 1;
+
 /** Replays up to the requested moment; returns the number of problems. */
 const playOn = async ({ asked, time, terminal, clock, player }: Playback): Promise<number> => {
-  let untilMs = Number.POSITIVE_INFINITY;
+  let untilMs = await endOf(asked.request.file);
   let problems = 0;
   const logProblem = (problem: string | undefined): void => {
     if (problem === undefined) return;
@@ -85,7 +92,7 @@ const playOn = async ({ asked, time, terminal, clock, player }: Playback): Promi
     const { entry } = recorded;
     if (entry._tag === 'Head') {
       clock.nowMs = entry.head.startedMs;
-      untilMs = asked.untilMs(entry.head.startedMs);
+      untilMs = asked.untilMs?.(entry.head.startedMs) ?? untilMs;
       continue;
     }
     const atMs = entry._tag === 'Line' ? entry.line.atMs : entry.gap.atMs;

@@ -9,8 +9,15 @@ import { EXIT } from './exit-codes.ts';
 /** Signals that request a stop. */
 const ENDING_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** Resolves with the first stop signal; the second one exits with code 1 at once. */
-export const endingSignal = (): Promise<string> =>
+type EndingSignal = (typeof ENDING_SIGNALS)[number] | 'SIGHUP';
+
+/**
+ * Resolves with the first of the signals; the second one exits with code 1 at once. SIGHUP, which a
+ * closed terminal sends, is for commands of a terminal only: `nohup` protects the others.
+ */
+export const endingSignal = (
+  signals: readonly EndingSignal[] = ENDING_SIGNALS,
+): Promise<string> =>
   new Promise((resolve) => {
     let asked = false;
     const onSignal = (signal: string): void => {
@@ -18,5 +25,5 @@ export const endingSignal = (): Promise<string> =>
       asked = true;
       resolve(signal);
     };
-    for (const signal of ENDING_SIGNALS) process.on(signal, () => onSignal(signal));
+    for (const signal of signals) process.on(signal, () => onSignal(signal));
   });

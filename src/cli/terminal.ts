@@ -1,7 +1,8 @@
 /**
  * The output of a command: data to stdout, messages to stderr.
  *
- * Promises: writes nowhere else; colour only on a terminal without NO_COLOR.
+ * Promises: writes nowhere else; a terminal is redrawn only when it can be. Colours follow
+ * NO_COLOR (no-color.org) before FORCE_COLOR before the terminal.
  */
 import { writeSync } from 'node:fs';
 
@@ -14,6 +15,14 @@ export interface Terminal {
   readonly colors: boolean;
   /** stdout is a terminal, so that it may be redrawn. */
   readonly interactive: boolean;
+  /** The present size of the terminal; for anything else, a usual one. */
+  readonly size: () => TerminalSize;
+}
+
+/** The size in characters. */
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
 }
 
 const ALMOST_FULL = 'EAGAIN';
@@ -26,20 +35,49 @@ const writeAll = (descriptor: 1 | 2, text: string): void => {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      // A reader that closed the pipe (`| head`) needs no more: that is not a failure.
-      if (code === 'EPIPE') return;
+      // A reader that closed the pipe (`| head`), or a terminal that was closed, needs no more:
+      // that is not a failure.
+      if (code === 'EPIPE' || code === 'EIO') return;
       if (code !== ALMOST_FULL) throw error;
     }
   }
 };
 
-/** The terminal of this process. `environment` decides about colour. */
+/** The environment that decides about colours. */
+export type TerminalEnvironment = Readonly<Record<string, string | undefined>>;
+
+const USUAL_SIZE: TerminalSize = { columns: 80, rows: 24 };
+
+const isOff = (text: string): boolean => text === '0' || text === 'false';
+
+/** Whether to colour the output. */
+export const hasColors = (environment: TerminalEnvironment, isTerminal: boolean): boolean => {
+  if (environment['NO_COLOR']) return false;
+  const forced = environment['FORCE_COLOR'];
+  if (forced !== undefined) return !isOff(forced);
+  return isTerminal && environment['TERM'] !== 'dumb';
+};
+
+/** A stream that may be a terminal. */
+interface OutputStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+const sizeOf = ({ columns = 0, rows = 0 }: OutputStream): TerminalSize => ({
+  columns: columns > 0 ? columns : USUAL_SIZE.columns,
+  rows: rows > 0 ? rows : USUAL_SIZE.rows,
+});
+
+/** The terminal of this process. */
 export const processTerminal = (
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: TerminalEnvironment,
+  stdout: OutputStream = process.stdout,
 ): Terminal => ({
   print: (text) => writeAll(1, text),
   report: (line) => writeAll(2, `${line}\n`),
-  interactive: process.stdout.isTTY === true && environment['TERM'] !== 'dumb',
-  colors: process.stdout.isTTY === true && !environment['NO_COLOR'] &&
-    environment['TERM'] !== 'dumb',
+  interactive: stdout.isTTY === true && environment['TERM'] !== 'dumb',
+  colors: hasColors(environment, stdout.isTTY === true),
+  size: () => stdout.isTTY === true ? sizeOf(stdout) : USUAL_SIZE,
 });

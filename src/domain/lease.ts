@@ -24,26 +24,33 @@ export interface HeldLease {
   readonly answeredAtMs: number;
 }
 
+/** A request failed; 0 unless the API server requested a wait before the next. */
+export interface LeaseFault {
+  readonly _tag: 'Fault';
+  readonly why: string;
+  readonly retryAfterMs: number;
+}
+
 /** The outcome of an attempt to acquire the lease. */
 export type AcquireOutcome =
   | ({ readonly _tag: 'Acquired' } & HeldLease)
   | { readonly _tag: 'HeldByOther'; readonly lease: LeaseRecord }
   /** Another process wrote between the read and the write. */
   | { readonly _tag: 'Overtaken' }
-  | { readonly _tag: 'Fault'; readonly why: string };
+  | LeaseFault;
 
 /** The outcome of a renewal. */
 export type RenewOutcome =
   | ({ readonly _tag: 'Renewed' } & HeldLease)
   | { readonly _tag: 'Taken'; readonly lease: LeaseRecord }
-  | { readonly _tag: 'Fault'; readonly why: string };
+  | LeaseFault;
 
 /** The outcome of a release. */
 export type ReleaseOutcome =
   | { readonly _tag: 'Released' }
   /** Held by another process, or deleted: nothing to release. */
   | { readonly _tag: 'NotOurs' }
-  | { readonly _tag: 'Fault'; readonly why: string };
+  | LeaseFault;
 
 /** The lease duration, the renew deadline and the retry period. */
 export interface LeaseTimes {

@@ -17,7 +17,7 @@ export const CLUSTER_VARIABLES = 'TIDEGATE_CLUSTER';
 export const CLUSTER_OPTIONS = {
   listen: defaulted(listen, {
     name: 'listen',
-    help: 'Address of the API server; port 0 picks a free one',
+    help: 'Address of the API server; port 0 picks a free one, :PORT listens on all addresses',
     default: '127.0.0.1:7780',
   }),
   writeKubeconfig: optional(file, {

@@ -64,6 +64,15 @@ const validityProblem = (certificate: X509Certificate, nowMs: number): string | 
     : undefined;
 };
 
+const CERTIFICATE = /(?=-----BEGIN CERTIFICATE-----)/;
+
+/** Chains and bundles count whole: half a bundle would end a session that the whole one opens. */
+const certificatesProblem = (text: string, file: string): string | undefined => {
+  const broken = text.split(CERTIFICATE).filter((part) => part.startsWith('-----BEGIN CERT'))
+    .findIndex((part) => parsed(() => new X509Certificate(part)) === undefined);
+  return broken === -1 ? undefined : `certificate ${broken + 1} of the ${file} is not valid PEM`;
+};
+
 /** Why `pair` cannot be used to dial at `nowMs`, or `undefined`. */
 export const keyPairProblem = (
   pair: Pick<KeyPair, 'certificate' | 'key' | 'authority'>,
@@ -80,7 +89,9 @@ export const keyPairProblem = (
   if (parsed(() => certificate.checkPrivateKey(key)) !== true) {
     return 'the private key does not match the certificate';
   }
-  return validityProblem(certificate, nowMs) ?? identityProblem(certificate, cluster);
+  return certificatesProblem(pair.certificate, 'certificate file') ??
+    certificatesProblem(pair.authority, 'CA file') ??
+    validityProblem(certificate, nowMs) ?? identityProblem(certificate, cluster);
 };
 
 const unusable = (problem: string): CredentialsReading => ({ _tag: 'Unusable', problem });

@@ -21,7 +21,12 @@ import type { Selection } from './watches.ts';
 /** Nodes, by name or by predicate. */
 export type NodeChoice =
   | { readonly _tag: 'Named'; readonly names: readonly string[] }
-  | { readonly _tag: 'All'; readonly isMeant: (node: DrainedNode) => boolean };
+  | {
+    readonly _tag: 'All';
+    readonly isMeant: (node: DrainedNode) => boolean;
+    /** A label selector; undefined for all. */
+    readonly selector?: string;
+  };
 
 /** The objects about some nodes. */
 export interface DrainReading {
@@ -103,10 +108,17 @@ const namedNode = (name: string) =>
     ),
   );
 
+/** All Nodes, or those with these labels. */
+export const nodesSelected = (selector: string | undefined): Selection =>
+  selector === undefined ? DRAIN_SELECTIONS.nodes : {
+    ...DRAIN_SELECTIONS.nodes,
+    query: { labelSelector: selector },
+  };
+
 const readNodes = (choice: NodeChoice) =>
   Effect.gen(function* () {
     if (choice._tag === 'All') {
-      const all = yield* readList(DRAIN_SELECTIONS.nodes, projectDrainedNode);
+      const all = yield* readList(nodesSelected(choice.selector), projectDrainedNode);
       return { nodes: (yield* needed('Nodes', all)).filter(choice.isMeant), missing: [] };
     }
     const names = [...new Set(choice.names)];

@@ -5,12 +5,13 @@ import { choice, defaulted, duration, file, listen, optional, whole } from './op
 export const FLEET_OPTIONS = {
   listen: defaulted(listen, {
     name: 'listen',
-    help: 'Address for operators',
+    help: 'Address for operators; :PORT listens on all addresses',
     default: '127.0.0.1:7700',
   }),
   scriptListen: defaulted(listen, {
     name: 'script-listen',
-    help: 'Address of the HTTP interface for scripts; 0 disables it',
+    help:
+      'Address of the HTTP interface for scripts; :PORT listens on all addresses, 0 disables it',
     default: '127.0.0.1:7701',
   }),
   bindingsFile: optional(file, {

@@ -19,6 +19,8 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly timeoutMs: number;
+  /** The largest answer; without it, what fits one string. */
+  readonly answerBytesMax?: number;
   readonly mayLeave?: () => boolean;
 }
 
@@ -40,18 +42,22 @@ const HELD_BACK = 'the precondition of the request no longer holds';
 interface Progress {
   left: boolean;
   abandoned: boolean;
+  isTooLarge: boolean;
   abort: ((why: Error) => void) | undefined;
 }
 
 const faultOf = (progress: Progress, why: string, cause?: unknown): KubeFault =>
-  progress.left ? new AnswerLost({ why, cause }) : new NotSent({ why, cause });
+  progress.left
+    ? new AnswerLost({ why, cause, isTooLarge: progress.isTooLarge })
+    : new NotSent({ why, cause });
 
-const headerText = (value: string | string[] | undefined): string | undefined =>
+/** The first value of a header. */
+export const headerText = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
 const collector = (
   progress: Progress,
-  mayLeave: () => boolean,
+  { mayLeave = () => true, answerBytesMax = ANSWER_BYTES_MAX }: Exchange,
   done: (answer: Effect.Effect<RawAnswer, KubeFault>) => void,
 ): Dispatcher.DispatchHandler => {
   const decoder = new TextDecoder();
@@ -73,7 +79,8 @@ const collector = (
     },
     onResponseData: (controller, chunk) => {
       size += chunk.length;
-      if (size > ANSWER_BYTES_MAX) controller.abort(new Error('the answer is too large'));
+      progress.isTooLarge = size > answerBytesMax;
+      if (progress.isTooLarge) controller.abort(new Error('the answer is too large'));
       else text += decoder.decode(chunk, { stream: true });
     },
     onResponseEnd: () =>
@@ -89,7 +96,12 @@ export const exchange = (
   request: Exchange,
 ): Effect.Effect<RawAnswer, KubeFault> =>
   Effect.suspend(() => {
-    const progress: Progress = { left: false, abandoned: false, abort: undefined };
+    const progress: Progress = {
+      left: false,
+      abandoned: false,
+      isTooLarge: false,
+      abort: undefined,
+    };
     const sent = Effect.callback<RawAnswer, KubeFault>((resume) => {
       try {
         dispatcher.dispatch({
@@ -100,7 +112,7 @@ export const exchange = (
           body: request.body ?? null,
           headersTimeout: 0,
           bodyTimeout: 0,
-        }, collector(progress, request.mayLeave ?? (() => true), resume));
+        }, collector(progress, request, resume));
       } catch (cause) {
         resume(Effect.fail(new NotSent({ why: sentenceOf(cause), cause })));
       }

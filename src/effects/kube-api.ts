@@ -18,6 +18,8 @@ export interface KubeCall {
   readonly contentType?: string;
   /** From sending to the last byte of the answer. */
   readonly timeoutMs?: number;
+  /** A longer answer is cut off: `AnswerLost` with `isTooLarge`. */
+  readonly answerBytesMax?: number;
   /** Called in the step that sends the first byte; on false the call ends as `NotSent`. */
   readonly mayLeave?: () => boolean;
 }
@@ -27,6 +29,8 @@ export interface KubeAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly retryAfterSeconds?: number;
+  /** The length of the text of `body`. */
+  readonly characters?: number;
 }
 
 /** The request was not sent, or no connection was made: nothing happened. */
@@ -39,12 +43,15 @@ export class NotSent extends Data.TaggedError('NotSent')<{
 export class AnswerLost extends Data.TaggedError('AnswerLost')<{
   readonly why: string;
   readonly cause?: unknown;
+  /** The answer exceeds `answerBytesMax`. */
+  readonly isTooLarge?: boolean;
 }> {}
 
 /** A watch or list stream was refused with an HTTP status. */
 export class WatchRefused extends Data.TaggedError('WatchRefused')<{
   readonly status: number;
   readonly message: string;
+  readonly retryAfterSeconds?: number;
 }> {}
 
 export type KubeFault = NotSent | AnswerLost;

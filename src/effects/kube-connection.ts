@@ -11,7 +11,7 @@ import type { Telemetry } from '../api/telemetry.ts';
 import type { ServerDate } from '../domain/cluster-time.ts';
 import { asText, parseJson, textAt } from '../domain/json.ts';
 import { cutText } from '../domain/text.ts';
-import { exchange, type RawAnswer } from './http-exchange.ts';
+import { exchange, headerText, type RawAnswer } from './http-exchange.ts';
 import {
   AnswerLost,
   type KubeAnswer,
@@ -51,7 +51,10 @@ const urlPath = (server: URL, path: string, query: KubeCall['query']): string =>
 };
 
 /** Retry-After: seconds, or an HTTP date that is compared with the server's own clock. */
-const secondsOf = ({ retryAfter, date }: RawAnswer, nowMs: number): number | undefined => {
+const secondsOf = (
+  { retryAfter, date }: Pick<RawAnswer, 'retryAfter' | 'date'>,
+  nowMs: number,
+): number | undefined => {
   if (retryAfter === undefined || retryAfter.trim() === '') return undefined;
   const seconds = Number(retryAfter);
   if (Number.isFinite(seconds)) return seconds < 0 ? undefined : seconds;
@@ -61,15 +64,22 @@ const secondsOf = ({ retryAfter, date }: RawAnswer, nowMs: number): number | und
   return Math.max(0, untilMs - (Number.isNaN(sentMs) ? nowMs : sentMs)) / 1000;
 };
 
-const answerOf = (raw: RawAnswer): Effect.Effect<KubeAnswer> =>
+/** The wait that an answer requests, if any. */
+const requestedWait = (
+  headers: Pick<RawAnswer, 'retryAfter' | 'date'>,
+): Effect.Effect<Pick<KubeAnswer, 'retryAfterSeconds'>> =>
   Effect.map(Clock.currentTimeMillis, (nowMs) => {
-    const seconds = secondsOf(raw, nowMs);
-    return {
-      status: raw.status,
-      body: parseJson(raw.text) ?? raw.text,
-      ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
-    };
+    const seconds = secondsOf(headers, nowMs);
+    return seconds === undefined ? {} : { retryAfterSeconds: seconds };
   });
+
+const answerOf = (raw: RawAnswer): Effect.Effect<KubeAnswer> =>
+  Effect.map(requestedWait(raw), (wait) => ({
+    status: raw.status,
+    body: parseJson(raw.text) ?? raw.text,
+    characters: raw.text.length,
+    ...wait,
+  }));
 
 /** Headers and counters shared by all requests of a connection. */
 interface RequestDefaults {
@@ -109,6 +119,7 @@ const makeCall = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
       headers: defaults.headers(client, call.body === undefined ? {} : { 'content-type': type }),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       timeoutMs: call.timeoutMs ?? CALL_TIMEOUT_MS,
+      ...(call.answerBytesMax === undefined ? {} : { answerBytesMax: call.answerBytesMax }),
       ...(call.mayLeave === undefined ? {} : { mayLeave: call.mayLeave }),
     });
     return Effect.timed(exchanged).pipe(
@@ -135,7 +146,7 @@ const makeCall = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
 };
 
 /** A watch that was answered. */
-interface OpenedWatch {
+interface OpenedWatch extends Pick<RawAnswer, 'retryAfter' | 'date'> {
   readonly status: number;
   readonly body: Dispatcher.ResponseData['body'];
 }
@@ -153,15 +164,16 @@ async function* linesOf(
   }
 }
 
-const refusalOf = ({ status, body }: OpenedWatch): Effect.Effect<never, WatchRefused> =>
-  Effect.promise(() => body.text().catch(() => '')).pipe(
-    Effect.flatMap((text) => {
-      const message = textAt(parseJson(text), 'message') ?? asText(text) ?? '';
-      return Effect.fail(
-        new WatchRefused({ status, message: cutText(message, REFUSAL_CHARACTERS_MAX) }),
-      );
-    }),
-  );
+const refusalOf = (opened: OpenedWatch): Effect.Effect<never, WatchRefused> =>
+  Effect.gen(function* () {
+    const text = yield* Effect.promise(() => opened.body.text().catch(() => ''));
+    const message = textAt(parseJson(text), 'message') ?? asText(text) ?? '';
+    return yield* new WatchRefused({
+      status: opened.status,
+      message: cutText(message, REFUSAL_CHARACTERS_MAX),
+      ...yield* requestedWait(opened),
+    });
+  });
 
 const makeWatch = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
   const open = (
@@ -171,7 +183,7 @@ const makeWatch = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
   ) =>
     Effect.tryPromise({
       try: async (): Promise<OpenedWatch> => {
-        const { statusCode, body } = await client.dispatcher.request({
+        const { statusCode, body, headers } = await client.dispatcher.request({
           origin: client.credentials.server.origin,
           path: urlPath(client.credentials.server, call.path, call.query),
           method: 'GET',
@@ -179,7 +191,12 @@ const makeWatch = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
           signal,
         });
         body.on('error', () => {});
-        return { status: statusCode, body };
+        return {
+          status: statusCode,
+          body,
+          retryAfter: headerText(headers['retry-after']),
+          date: headerText(headers['date']),
+        };
       },
       catch: (cause) => new AnswerLost({ why: sentenceOf(cause), cause }),
     }).pipe(

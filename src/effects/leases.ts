@@ -6,7 +6,7 @@
  * landed renewal is not mistaken for another holder's; these calls bypass the write budget, whose
  * gate they open.
  */
-import { Clock, Effect } from 'effect';
+import { Clock, Data, Effect } from 'effect';
 import { asRecord, textAt } from '../domain/json.ts';
 import {
   type AcquireOutcome,
@@ -39,18 +39,24 @@ const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos
 export const leasesPath = (namespace: string): string =>
   `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
 
-class LeaseFault extends Error {}
+class LeaseCallFailed extends Data.TaggedError('LeaseCallFailed')<{
+  readonly why: string;
+  readonly retryAfterMs: number;
+}> {}
 
-const refused = ({ status, body }: KubeAnswer): LeaseFault =>
-  new LeaseFault(textAt(body, 'message') ?? `status ${status}`);
+const failed = (why: string, retryAfterSeconds = 0): LeaseCallFailed =>
+  new LeaseCallFailed({ why, retryAfterMs: retryAfterSeconds * 1000 });
 
-const ask = (call: KubeCall): Effect.Effect<KubeAnswer, LeaseFault, KubeApi> =>
-  KubeApi.use((api) => Effect.mapError(api.call(call), ({ why }) => new LeaseFault(why)));
+const refused = ({ status, body, retryAfterSeconds }: KubeAnswer): LeaseCallFailed =>
+  failed(textAt(body, 'message') ?? `status ${status}`, retryAfterSeconds);
+
+const ask = (call: KubeCall): Effect.Effect<KubeAnswer, LeaseCallFailed, KubeApi> =>
+  KubeApi.use((api) => Effect.mapError(api.call(call), ({ why }) => failed(why)));
 
 const pathOf = ({ namespace, name }: LeaseClaim): string => `${leasesPath(namespace)}/${name}`;
 
 /** The current Lease; null when there is none. */
-const look = (claim: LeaseClaim): Effect.Effect<LeaseRecord | null, LeaseFault, KubeApi> =>
+const look = (claim: LeaseClaim): Effect.Effect<LeaseRecord | null, LeaseCallFailed, KubeApi> =>
   Effect.flatMap(
     ask({ method: 'GET', path: pathOf(claim), timeoutMs: claim.timeoutMs }),
     (answer) => {
@@ -67,7 +73,7 @@ const write = (
   claim: LeaseClaim,
   found: LeaseRecord | null,
   spec: Readonly<Record<string, unknown>>,
-): Effect.Effect<Write, LeaseFault, KubeApi> =>
+): Effect.Effect<Write, LeaseCallFailed, KubeApi> =>
   Effect.gen(function* () {
     const sentAtMs = yield* monotonicMs;
     const answer = yield* ask(
@@ -97,7 +103,7 @@ const write = (
     }
     if (answer.status !== 200 && answer.status !== 201) return yield* Effect.fail(refused(answer));
     if (asRecord(answer.body) === undefined) {
-      return yield* Effect.fail(new LeaseFault('the answer is not a Lease'));
+      return yield* Effect.fail(failed('the answer is not a Lease'));
     }
     const answeredAtMs = yield* monotonicMs;
     return { _tag: 'Written', lease: leaseRecordOf(answer.body), sentAtMs, answeredAtMs };
@@ -110,8 +116,8 @@ const hold = (claim: LeaseClaim, found: LeaseRecord | null) =>
       write(claim, found, heldSpec(claim.identity, found, { leaseMs: claim.leaseMs, nowMs })),
   );
 
-const asFault = ({ message }: LeaseFault) =>
-  Effect.succeed({ _tag: 'Fault' as const, why: message });
+const asFault = ({ why, retryAfterMs }: LeaseCallFailed) =>
+  Effect.succeed({ _tag: 'Fault' as const, why, retryAfterMs });
 
 /**
  * Looks at the lease and takes it when it may be taken. `expiredResourceVersion` is the one that
@@ -121,7 +127,7 @@ export const acquireLease = (
   claim: LeaseClaim,
   expiredResourceVersion: string | null,
 ): Effect.Effect<AcquireOutcome, never, KubeApi> =>
-  Effect.gen(function* (): Effect.fn.Return<AcquireOutcome, LeaseFault, KubeApi> {
+  Effect.gen(function* (): Effect.fn.Return<AcquireOutcome, LeaseCallFailed, KubeApi> {
     const found = yield* look(claim);
     if (found !== null && !mayTakeLease(found, claim.identity, expiredResourceVersion)) {
       return { _tag: 'HeldByOther', lease: found };
@@ -135,7 +141,7 @@ export const renewLease = (
   claim: LeaseClaim,
   held: LeaseRecord | null,
 ): Effect.Effect<RenewOutcome, never, KubeApi> =>
-  Effect.gen(function* (): Effect.fn.Return<RenewOutcome, LeaseFault, KubeApi> {
+  Effect.gen(function* (): Effect.fn.Return<RenewOutcome, LeaseCallFailed, KubeApi> {
     const written = yield* hold(claim, held);
     if (written._tag === 'Written') return { ...written, _tag: 'Renewed' };
     const found = yield* look(claim);
@@ -145,19 +151,19 @@ export const renewLease = (
     const again = yield* hold(claim, found);
     return again._tag === 'Written'
       ? { ...again, _tag: 'Renewed' }
-      : { _tag: 'Fault', why: 'another client is writing the lease' };
+      : { _tag: 'Fault', why: 'another client is writing the lease', retryAfterMs: 0 };
   }).pipe(Effect.catch(asFault));
 
 /** Releases the lease, if it is ours: an empty holder, which a standby takes over at once. */
 export const releaseLease = (
   claim: LeaseClaim,
 ): Effect.Effect<ReleaseOutcome, never, KubeApi> =>
-  Effect.gen(function* (): Effect.fn.Return<ReleaseOutcome, LeaseFault, KubeApi> {
+  Effect.gen(function* (): Effect.fn.Return<ReleaseOutcome, LeaseCallFailed, KubeApi> {
     const found = yield* look(claim);
     if (found === null || found.holder !== claim.identity) return { _tag: 'NotOurs' };
     const nowMs = yield* Clock.currentTimeMillis;
     const written = yield* write(claim, found, releasedSpec(found, nowMs));
     return written._tag === 'Written'
       ? { _tag: 'Released' }
-      : { _tag: 'Fault', why: 'the lease changed concurrently' };
+      : { _tag: 'Fault', why: 'the lease changed concurrently', retryAfterMs: 0 };
   }).pipe(Effect.catch(asFault));

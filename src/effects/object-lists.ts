@@ -6,8 +6,9 @@
  */
 import { Effect } from 'effect';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
+import { LIST_LIMITS } from '../domain/list-limits.ts';
 import { KubeApi, type KubeFault } from './kube-api.ts';
-import { PAGE_SIZE, type Selection } from './watches.ts';
+import type { Selection } from './watches.ts';
 
 /** The outcome of a list. */
 export type ListRead<T> =
@@ -35,7 +36,7 @@ export const readList = <T>(
   Effect.gen(function* (): Effect.fn.Return<ListRead<T>, KubeFault, KubeApi> {
     const api = yield* KubeApi;
     let objects: T[] = [];
-    let page: Readonly<Record<string, string>> = { limit: String(PAGE_SIZE) };
+    let page: Readonly<Record<string, string>> = { limit: String(LIST_LIMITS.pageObjects) };
     while (true) {
       const { status, body } = yield* api.call({
         method: 'GET',

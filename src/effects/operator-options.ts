@@ -93,17 +93,17 @@ export const OPERATOR_OPTIONS = {
   }),
   metricsAddress: defaulted(listen, {
     name: 'metrics-addr',
-    help: 'Address of /metrics; 0 disables it and keeps the probes',
+    help: 'Address of /metrics; :PORT listens on all addresses, 0 disables it and keeps the probes',
     default: ':8770',
   }),
   healthAddress: defaulted(listen, {
     name: 'health-addr',
-    help: 'Address of /healthz and /readyz',
+    help: 'Address of /healthz and /readyz; :PORT listens on all addresses, 0 disables it',
     default: ':8771',
   }),
   inspectAddress: defaulted(listen, {
     name: 'inspect-addr',
-    help: 'Address of the live page of all lifecycles, read-only; :PORT listens on loopback',
+    help: 'Address of the live page of all lifecycles, read-only; :PORT listens on loopback only',
     default: '0',
   }),
   inspectHosts: optional(text('NAMES'), {
@@ -181,6 +181,11 @@ export const OPERATOR_OPTIONS = {
   tlsCa: optional(file, {
     name: 'tls-ca',
     help: 'CA certificates of the shard (PEM)',
+  }),
+  isPlaintextAccepted: defaulted(yesOrNo, {
+    name: 'insecure-plaintext',
+    help: 'Connect to the shard without TLS; refused without this flag',
+    default: 'false',
   }),
   logLevel: defaulted(choice(['debug', 'info', 'warn', 'error']), {
     name: 'log-level',

@@ -35,6 +35,8 @@ export type ClusterServices =
 /** The inputs of the services. */
 export interface OperatorServicesOptions {
   readonly time: Time;
+  /** The wall clock of this machine. */
+  readonly wallClock: Time['now'];
   readonly telemetry: Telemetry;
   /** The pool that caches share as well. */
   readonly intern: Intern;
@@ -45,10 +47,10 @@ export interface OperatorServicesOptions {
 
 /** The services of one process, over `api`. */
 export const operatorServices = <Problem>(
-  { time, telemetry, intern, qps, burst }: OperatorServicesOptions,
+  { time, wallClock, telemetry, intern, qps, burst }: OperatorServicesOptions,
   api: Layer.Layer<KubeApi, Problem>,
 ) => {
-  const cluster = Layer.merge(api, writeGate(time));
+  const cluster = Layer.merge(api, writeGate(time, wallClock));
   const writes = Layer.provideMerge(writeBudget({ qps, burst, telemetry }), cluster);
   const objects = Layer.mergeAll(
     capacityRequestsLayer,

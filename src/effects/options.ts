@@ -86,6 +86,7 @@ export interface TlsFiles {
 /** mTLS requires all three files or none (WIRE-08); anything between is a problem. */
 export const decodeTls = (
   files: Readonly<Record<'tlsCert' | 'tlsKey' | 'tlsCa', string | undefined>>,
+  withoutFiles = 'give none for plaintext',
 ): Settled<TlsFiles | undefined> => {
   const { tlsCert, tlsKey, tlsCa } = files;
   if (tlsCert !== undefined && tlsKey !== undefined && tlsCa !== undefined) {
@@ -102,6 +103,6 @@ export const decodeTls = (
   const names = missing.map(([flag]) => flag).join(' and ');
   return settingsProblem(
     `Cannot use ${given} alone: mTLS needs all three files; add ${names}, ` +
-      'or give none for plaintext',
+      `or ${withoutFiles}`,
   );
 };

@@ -283,12 +283,30 @@ type FleetRoleTable = typeof FLEET_ROLE_OPTIONS;
 /** The options without those that require a fleet. */
 type OtherOptions = Omit<Decoded<typeof OPERATOR_OPTIONS>, keyof FleetRoleTable>;
 
+/** The transport of the session: mTLS, or plaintext for those who ask for it. */
+const sessionTls = (options: OtherOptions): Settled<TlsFiles | undefined> => {
+  const tls = decodeTls(options, 'give none and --insecure-plaintext');
+  if (tls._tag === 'SettingsProblem') return tls;
+  if (tls.settings === undefined && !options.isPlaintextAccepted) {
+    return settingsProblem(
+      'Cannot start without --tls-cert, --tls-key and --tls-ca: anyone on the network could read ' +
+        'user data and reclaim Nodes; add the three files, or --insecure-plaintext to accept that',
+    );
+  }
+  if (tls.settings !== undefined && options.isPlaintextAccepted) {
+    return settingsProblem(
+      'Cannot use --insecure-plaintext with --tls-cert: the session has one transport; remove one',
+    );
+  }
+  return tls;
+};
+
 const fleetRoleSettings = (
   { clusterId: id, shardAddress }: Decoded<FleetRoleTable>,
   options: OtherOptions,
   processEnvironment: ProcessEnvironment,
 ): Settled<FleetRoleSettings> => {
-  const tls = decodeTls(options);
+  const tls = sessionTls(options);
   if (tls._tag === 'SettingsProblem') return tls;
   return {
     _tag: 'Settled',

@@ -1,10 +1,10 @@
 /**
  * One `Shard.Session` stream over gRPC: dials, writes, and reads continuously.
  *
- * Promises: bytes are passed on unchanged, so that a malformed frame ends nothing; each frame is
- * delivered at once and never queued (WIRE-11); a write completes when the network accepted it, so
- * that the caller feels the peer's backpressure; leaving the scope cancels the stream and closes
- * the connection; nothing is retried here.
+ * Promises: bytes are passed on unchanged, so that a malformed frame ends nothing; frames are
+ * delivered as they arrive and never queued, but a flood leaves time to other work (WIRE-11); a
+ * write completes when the network accepted it, so that the caller feels the peer's backpressure;
+ * leaving the scope cancels the stream and closes the connection; nothing is retried here.
  */
 import {
   Client,
@@ -17,6 +17,7 @@ import { Context, Deferred, Effect, Layer, type Scope } from 'effect';
 import type { EndingCause, SessionEnding } from '../domain/session.ts';
 import { Shard } from '../gen/bigfleet/v1alpha1/shard_pb.ts';
 import { contentFreeProblem } from './content-free-errors.ts';
+import { realTime } from './real-time.ts';
 import { FRAME_BYTES_MAX } from './rollup-frame.ts';
 import { dialCredentials, nameOptions, type ShardPeer } from './shard-credentials.ts';
 
@@ -88,7 +89,8 @@ interface StreamState {
   readonly secured: boolean;
 }
 
-const endingOf = (code: number, details: string, how: StreamState): SessionEnding => {
+/** The ending of a call with this status. */
+export const endingOf = (code: number, details: string, how: StreamState): SessionEnding => {
   const text = details.replace(EMPTY_NOTE, '').replaceAll(TIME, '');
   const hint = how.secured && CLOSED_EARLY.test(text) ? PERHAPS_REFUSED : '';
   const cause = (): EndingCause => {
@@ -96,6 +98,35 @@ const endingOf = (code: number, details: string, how: StreamState): SessionEndin
     return how.connected ? 'EndedByShard' : 'Unreachable';
   };
   return { why: cause(), detail: `${Status[code] ?? code}: ${text}${hint}` };
+};
+
+/** Frames are handled for as long within one turn of the event loop. */
+const TURN_MS_MAX = 20;
+/** Timers of a turn run before the next one. */
+const NEXT_TURN_MS = 0;
+
+/**
+ * Hands on each frame. The window of flow control has room for 100,000 small frames: reading pauses
+ * until the next turn of the event loop when those of one turn take long.
+ */
+const deliver = (
+  call: ClientDuplexStream<Uint8Array, Uint8Array>,
+  receive: ShardDial['receive'],
+): void => {
+  let begunMs: number | undefined;
+  const endTurn = (): void => {
+    begunMs = undefined;
+    call.resume();
+  };
+  call.on('data', (frame: Uint8Array) => {
+    if (begunMs === undefined) {
+      begunMs = realTime.monotonic();
+      realTime.schedule(NEXT_TURN_MS, endTurn);
+    }
+    receive(frame);
+    // What frames lead to runs between them.
+    if (realTime.monotonic() - begunMs > TURN_MS_MAX) call.pause();
+  });
 };
 
 interface Connection {
@@ -143,7 +174,7 @@ const connect = (dial: ShardDial): Connection => {
     ended: Deferred.makeUnsafe(),
     wanted: true,
   };
-  call.on('data', dial.receive);
+  deliver(call, dial.receive);
   // The status has the same error; without a listener it would end the process.
   call.on('error', () => {});
   call.on('status', ({ code, details }) => {

@@ -13,11 +13,10 @@ import {
   type StatusMeaning,
   type WatchEnding,
 } from '../domain/list-watch.ts';
-import { KubeApi, type KubeCall, type WatchLine } from './kube-api.ts';
+import { LIST_LIMITS, pageAfter, smallerPage } from '../domain/list-limits.ts';
+import { KubeApi, type KubeCall, type KubeFault, type WatchLine } from './kube-api.ts';
 import { sentenceOf } from './kubeconfig.ts';
 
-/** Objects in one page. */
-export const PAGE_SIZE = 500;
 /** The timeout of one page, or of the whole list. */
 const PAGE_TIMEOUT_MS = 60_000;
 const WHOLE_TIMEOUT_MS = 300_000;
@@ -48,45 +47,77 @@ const fault = (why: string, retryAfterSeconds = 0) => ({
 const outcomeOf = (meaning: StatusMeaning, why: string, retryAfterSeconds = 0) =>
   meaning === 'Fault' ? fault(why, retryAfterSeconds) : { _tag: meaning, why };
 
-/** Lists all of `selection`; `onPage` gets the raw objects of each page. */
+/** Receives a list. */
+export interface ListReader {
+  /** The raw objects of each page. */
+  readonly addPage: (objects: readonly unknown[]) => void;
+  /** A page exceeds `LIST_LIMITS.pageBytes` and is read again with fewer objects. */
+  readonly onTooLarge: () => void;
+}
+
+/** A page: where it begins, and how many objects it has at most; null is all of them. */
+interface PageRequest {
+  readonly token: string;
+  readonly objects: number | null;
+}
+
+const pageCall = (selection: Selection, { token, objects }: PageRequest): KubeCall => ({
+  method: 'GET',
+  path: selection.path,
+  query: {
+    ...queryOf(selection),
+    ...(objects === null ? {} : { limit: String(objects) }),
+    ...(token === '' ? {} : { continue: token }),
+  },
+  timeoutMs: objects === null ? WHOLE_TIMEOUT_MS : PAGE_TIMEOUT_MS,
+  ...(objects === null || objects === 1 ? {} : { answerBytesMax: LIST_LIMITS.pageBytes }),
+});
+
+const failedPage = (failure: KubeFault) =>
+  failure._tag === 'AnswerLost' && failure.isTooLarge === true
+    ? { _tag: 'TooLarge' as const }
+    : fault(failure.why);
+
+/** Lists all of `selection`, in pages or as a whole. */
 export const listPages = (
   selection: Selection,
   paged: boolean,
-  onPage: (objects: readonly unknown[]) => void,
-): Effect.Effect<ListOutcome, never, KubeApi> => {
-  const pageAfter = (token: string): KubeCall => ({
-    method: 'GET',
-    path: selection.path,
-    query: {
-      ...queryOf(selection),
-      ...(paged ? { limit: String(PAGE_SIZE) } : {}),
-      ...(token === '' ? {} : { continue: token }),
-    },
-    timeoutMs: paged ? PAGE_TIMEOUT_MS : WHOLE_TIMEOUT_MS,
-  });
-  return Effect.gen(function* (): Effect.fn.Return<ListOutcome, never, KubeApi> {
+  { addPage, onTooLarge }: ListReader,
+): Effect.Effect<ListOutcome, never, KubeApi> =>
+  Effect.gen(function* (): Effect.fn.Return<ListOutcome, never, KubeApi> {
     const api = yield* KubeApi;
     let token = '';
+    let objects: number | null = paged ? LIST_LIMITS.pageObjects : null;
     while (true) {
-      const answer = yield* api.call(pageAfter(token)).pipe(
-        Effect.catch(({ why }) => Effect.succeed(fault(why))),
+      const answer = yield* api.call(pageCall(selection, { token, objects })).pipe(
+        Effect.catch((failure) => Effect.succeed(failedPage(failure))),
       );
-      if ('_tag' in answer) return answer;
-      const { status, body } = answer;
+      if ('_tag' in answer) {
+        if (answer._tag === 'Fault') return answer;
+        if (objects === null || objects === 1) return fault('an object is too large');
+        onTooLarge();
+        objects = smallerPage(objects);
+        continue;
+      }
+      const { status, body, characters = 0 } = answer;
       if (status !== 200) {
         const why = textAt(body, 'message') ?? `status ${status}`;
         return outcomeOf(meaningOf(status, why), why, answer.retryAfterSeconds);
       }
-      onPage(listOrEmptyAt(body, 'items'));
-      token = textAt(body, 'metadata', 'continue') ?? '';
-      if (token !== '') continue;
+      addPage(listOrEmptyAt(body, 'items'));
+      const next = textAt(body, 'metadata', 'continue') ?? '';
+      if (next !== '') {
+        if (next === token) return fault('the list repeats its continue token');
+        token = next;
+        if (objects !== null) objects = pageAfter(objects, characters);
+        continue;
+      }
       const resourceVersion = textAt(body, 'metadata', 'resourceVersion') ?? '';
       return resourceVersion === ''
         ? fault('the list has no resourceVersion')
         : { _tag: 'Listed', resourceVersion };
     }
   });
-};
 
 /** Where to resume, and for how long. */
 export interface Following {
@@ -154,8 +185,10 @@ export const followChanges = (
     return yield* Effect.promise((signal) => followLines(lines, onLines, signal));
   })).pipe(
     Effect.catchTags({
-      WatchRefused: ({ status, message }) =>
-        Effect.succeed(outcomeOf(meaningOf(status, message), message || `status ${status}`)),
+      WatchRefused: ({ status, message, retryAfterSeconds }) =>
+        Effect.succeed(
+          outcomeOf(meaningOf(status, message), message || `status ${status}`, retryAfterSeconds),
+        ),
       NotSent: ({ why }) => Effect.succeed(fault(why)),
       AnswerLost: ({ why }) => Effect.succeed(fault(why)),
     }),

@@ -2,8 +2,10 @@
  * The gate that every write passes right before it is sent: open only while this process holds the
  * lease (DR-15: no request is sent after `renewDeadline`).
  *
- * Promises: closes by itself at its deadline on the monotonic clock, without any other code
- * running; after a suspended process resumes, the gate is closed.
+ * Promises: closes by itself at its deadline, without any other code running; after a suspended
+ * process resumes, the gate is closed, also when the monotonic clock of its machine stood still
+ * meanwhile: then the wall clock has moved on. A wall clock that steps forward closes it as well,
+ * until the next renewal; one that steps back changes nothing.
  */
 import { Context, Layer } from 'effect';
 import type { Time } from '../domain/time.ts';
@@ -28,9 +30,13 @@ export class WriteGate extends Context.Service<WriteGate, {
   readonly shut: (why: string) => Promise<void>;
 }>()('tidegate/WriteGate') {}
 
-/** A closed gate on the clock of `time`. */
-export const makeWriteGate = (time: Time): WriteGate['Service'] => {
+/** A closed gate on the clock of `time`; `wallClock` is that of the machine. */
+export const makeWriteGate = (
+  time: Time,
+  wallClock: Time['now'] = time.now,
+): WriteGate['Service'] => {
   let deadlineMs = Number.NEGATIVE_INFINITY;
+  let wallDeadlineMs = Number.NEGATIVE_INFINITY;
   let closedBecause = 'this process does not hold the lease yet';
   let isShut = false;
   let inFlight = 0;
@@ -39,10 +45,14 @@ export const makeWriteGate = (time: Time): WriteGate['Service'] => {
     if (isShut && inFlight === 0) empty.resolve();
   };
   return {
-    permit: () => time.monotonic() < deadlineMs ? OPEN : { _tag: 'Closed', why: closedBecause },
+    permit: () =>
+      time.monotonic() < deadlineMs && wallClock() < wallDeadlineMs
+        ? OPEN
+        : { _tag: 'Closed', why: closedBecause },
     openUntil: (nextMs) => {
       if (isShut) return;
       deadlineMs = nextMs;
+      wallDeadlineMs = wallClock() + (nextMs - time.monotonic());
       closedBecause = 'the lease was not renewed in time';
     },
     close: (why) => {
@@ -67,5 +77,5 @@ export const makeWriteGate = (time: Time): WriteGate['Service'] => {
 };
 
 /** The gate of a process. */
-export const writeGate = (time: Time): Layer.Layer<WriteGate> =>
-  Layer.sync(WriteGate, () => makeWriteGate(time));
+export const writeGate = (time: Time, wallClock?: Time['now']): Layer.Layer<WriteGate> =>
+  Layer.sync(WriteGate, () => makeWriteGate(time, wallClock));

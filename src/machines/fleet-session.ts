@@ -4,13 +4,14 @@
  * Promises: no dial before demand is complete or while another process leads (WIRE-05); one roll-up
  * is outstanding at a time and none longer than three intervals, counted from the last frame of an
  * incomplete replay (WIRE-02); every end has a cause; the backoff grows until the first `rollup`
- * ack of a stream (WIRE-07); a replay with a gap proves no absence. Frames bypass the statechart,
- * except those that decide.
+ * ack of a stream (WIRE-07); a replay with a gap proves no absence; a stream that was dialled with
+ * another key pair is closed in order within two minutes and dialled again (WIRE-08). Frames bypass
+ * the statechart, except those that decide.
  */
 import { assign, or, setup, stateIn } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';
-import { nextSeed, type Seed } from '../domain/random.ts';
+import { nextSeed, type Seed, unitInterval } from '../domain/random.ts';
 import type { SessionEnding } from '../domain/session.ts';
 import { required } from './required.ts';
 
@@ -22,6 +23,8 @@ const DIAL_DEADLINE_MS = 20_000;
 const HELLO_DEADLINE_MS = 30_000;
 /** SIGTERM leaves half a second for a clean end; the rest is for cancellation. */
 const STOP_GRACE_MS = 400;
+/** The files of a rotation are complete, and clusters with one issuer do not redial together. */
+const RENEWAL = { leastMs: 30_000, spreadMs: 60_000 };
 /** A roll-up without an ack for this many intervals is lost (WIRE-02). */
 const INTERVALS_TO_ACK = 3;
 
@@ -41,6 +44,8 @@ export interface FleetSessionContext {
   readonly leading: boolean;
   readonly demandListed: boolean;
   readonly credentials: CredentialsStatus;
+  /** The current stream was dialled with an earlier key pair. */
+  readonly pairReplaced: boolean;
   /** Streams dialled so far; the number of the newest. */
   readonly stream: number;
   /** Ends since a stream last succeeded. */
@@ -53,6 +58,7 @@ export type FleetSessionEvent =
   | { readonly type: 'leadership.won' }
   | { readonly type: 'leadership.lost' }
   | { readonly type: 'demand.listed' }
+  /** The first key pair, or one that replaces it. */
   | { readonly type: 'credentials.accepted' }
   | { readonly type: 'credentials.refused'; readonly problem: string }
   | { readonly type: 'stream.connected' }
@@ -94,6 +100,7 @@ export const fleetSession = setup({
     recordRollupOverdue: () => {},
     publishStreamEnded: () => {},
     recordEnding: () => {},
+    recordRenewal: () => {},
     setEnding: assign(({ context }, ending: SessionEnding) => ({
       ending,
       attempt: context.attempt + 1,
@@ -103,7 +110,7 @@ export const fleetSession = setup({
       credentials: 'Refused',
       ending: (_, detail: string): SessionEnding => ({ why: 'CredentialsRefused', detail }),
     }),
-    setCredentialsAccepted: assign({ credentials: 'Accepted' }),
+    setCredentialsAccepted: assign({ credentials: 'Accepted', pairReplaced: true }),
     /** Demand must be listed again in the next term. */
     clearLeading: assign({ leading: false, demandListed: false }),
     resetAttempt: assign({ attempt: 0 }),
@@ -114,9 +121,11 @@ export const fleetSession = setup({
     credentialsUsable: ({ context }) =>
       context.credentials === 'Unneeded' || context.credentials === 'Accepted',
     credentialsRefused: ({ context }) => context.credentials === 'Refused',
+    pairReplaced: ({ context }) => context.pairReplaced,
     needsPerson: (_, ending: SessionEnding) =>
       ending.why === 'RefusedByShard' || ending.why === 'CredentialsRefused',
     stopping: stateIn({ connected: 'stopping' }),
+    renewing: stateIn({ connected: 'renewing' }),
     rollupOutstanding: stateIn({ connected: { streaming: { rollup: 'awaitingAck' } } }),
     replayIncomplete: or([
       stateIn({ connected: { streaming: { resync: 'replaying' } } }),
@@ -129,6 +138,8 @@ export const fleetSession = setup({
     rollupAckDeadline: ({ context }) => INTERVALS_TO_ACK * context.rollupIntervalMs,
     reconnectBackoff: ({ context }) => backoffMs(RECONNECT, context.attempt, context.seed),
     refusalBackoff: REFUSAL_BACKOFF_MS,
+    renewalDelay: ({ context }) =>
+      Math.round(RENEWAL.leastMs + RENEWAL.spreadMs * unitInterval(context.seed)),
     stopGrace: STOP_GRACE_MS,
   },
 }).createMachine({
@@ -139,6 +150,7 @@ export const fleetSession = setup({
     leading: false,
     demandListed: false,
     credentials: input.secured ? 'Unread' : 'Unneeded',
+    pairReplaced: false,
     stream: input.stream,
     attempt: 0,
     seed: input.seed,
@@ -173,7 +185,8 @@ export const fleetSession = setup({
     },
     connected: {
       description: 'A stream is being opened, used or closed; exiting this state cancels it.',
-      entry: assign({ stream: ({ context }) => context.stream + 1 }),
+      // A dial takes the newest pair.
+      entry: assign({ stream: ({ context }) => context.stream + 1, pairReplaced: false }),
       exit: 'publishStreamEnded',
       invoke: {
         id: 'holdStream',
@@ -181,6 +194,7 @@ export const fleetSession = setup({
         input: ({ context }) => ({ stream: context.stream }),
         onDone: [
           { guard: 'stopping', target: 'stopped' },
+          { guard: 'renewing', target: 'waitingForCredentials' },
           {
             guard: { type: 'needsPerson', params: ({ event }) => event.output },
             target: 'refused',
@@ -193,6 +207,7 @@ export const fleetSession = setup({
         ],
         onError: [
           { guard: 'stopping', target: 'stopped' },
+          { guard: 'renewing', target: 'waitingForCredentials' },
           {
             target: 'backingOff',
             actions: {
@@ -320,7 +335,26 @@ export const fleetSession = setup({
                 },
               },
             },
+            keyPair: {
+              description: 'Whether the stream was dialled with the newest key pair.',
+              initial: 'current',
+              states: {
+                current: {
+                  description: 'The stream was dialled with the newest key pair, or needs none.',
+                  always: { guard: 'pairReplaced', target: 'replaced' },
+                },
+                replaced: {
+                  description: 'A newer key pair is valid: waiting before the stream is renewed.',
+                  after: { renewalDelay: '#fleetSession.connected.renewing' },
+                },
+              },
+            },
           },
+        },
+        renewing: {
+          description: 'Nothing more is sent; the next dial uses the newest key pair.',
+          entry: ['recordRenewal', 'closeSending'],
+          after: { stopGrace: '#fleetSession.waitingForCredentials' },
         },
         stopping: {
           description: 'Nothing more is sent; waiting briefly for the shard to end the stream.',

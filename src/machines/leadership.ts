@@ -42,6 +42,8 @@ export interface LeadershipContext extends LeadershipInput {
   /** The time left until then when the last renewal was answered. */
   readonly remainingMs: number;
   readonly problem: string;
+  /** The wait that the API server requested with the last failure. */
+  readonly retryAfterMs: number;
 }
 
 export type LeadershipEvent =
@@ -51,10 +53,18 @@ export type LeadershipEvent =
 
 type Ending = AcquireOutcome | RenewOutcome | ReleaseOutcome;
 
-const problemOf = (outcome: Ending): string => {
-  if (outcome._tag === 'Fault') return outcome.why;
-  return outcome._tag === 'Overtaken' ? 'another process was faster' : '';
+/** Why a request for the lease failed, and the wait that the API server requested. */
+interface Problem {
+  readonly why: string;
+  readonly retryAfterMs: number;
+}
+
+const problemOf = (outcome: Ending): Problem => {
+  if (outcome._tag === 'Fault') return outcome;
+  return { why: outcome._tag === 'Overtaken' ? 'another process was faster' : '', retryAfterMs: 0 };
 };
+
+const NOT_RENEWED: Problem = { why: 'the lease was not renewed in time', retryAfterMs: 0 };
 
 const leaseIn = (outcome: AcquireOutcome | RenewOutcome): LeaseRecord | null =>
   'lease' in outcome ? outcome.lease : null;
@@ -97,8 +107,9 @@ export const leadership = setup({
     setExpiredResourceVersion: assign({
       expiredResourceVersion: ({ context }) => context.lease?.resourceVersion ?? null,
     }),
-    setProblem: assign(({ context }, problem: string) => ({
-      problem,
+    setProblem: assign(({ context }, { why, retryAfterMs }: Problem) => ({
+      problem: why,
+      retryAfterMs,
       seed: nextSeed(context.seed),
     })),
   },
@@ -117,11 +128,19 @@ export const leadership = setup({
   },
   delays: {
     leaseExpiry: ({ context }) => (context.lease?.durationSeconds ?? 0) * 1000 || context.leaseMs,
-    retryPeriod: ({ context }) => context.retryMs * (1 + RETRY_JITTER * unitInterval(context.seed)),
+    // No longer than a lease: a cluster without a leader is worse than one request more.
+    retryPeriod: ({ context }) =>
+      Math.max(
+        Math.min(context.retryAfterMs, context.leaseMs),
+        context.retryMs * (1 + RETRY_JITTER * unitInterval(context.seed)),
+      ),
     renewPeriod: ({ context }) => context.retryMs,
+    // Half of the deadline at most: a throttled leader gets another attempt.
+    renewRetryPeriod: ({ context }) =>
+      Math.max(context.retryMs, Math.min(context.retryAfterMs, context.renewMs / 2)),
     renewDeadline: ({ context }) => context.remainingMs,
     releaseDeadline: RELEASE_DEADLINE_MS,
-    releaseRetry: RELEASE_RETRY_MS,
+    releaseRetry: ({ context }) => Math.max(RELEASE_RETRY_MS, context.retryAfterMs),
   },
 }).createMachine({
   id: 'leadership',
@@ -134,6 +153,7 @@ export const leadership = setup({
     deadlineMs: 0,
     remainingMs: 0,
     problem: '',
+    retryAfterMs: 0,
   }),
   initial: 'acquiring',
   states: {
@@ -209,7 +229,7 @@ export const leadership = setup({
       after: {
         renewDeadline: {
           target: 'retrying',
-          actions: { type: 'setProblem', params: 'the lease was not renewed in time' },
+          actions: { type: 'setProblem', params: NOT_RENEWED },
         },
       },
       initial: 'holding',
@@ -249,7 +269,7 @@ export const leadership = setup({
           description: 'The last renewal failed; retries until the deadline.',
           meta: { reason: 'LeaseNotRenewed' },
           tags: 'waiting',
-          after: { renewPeriod: 'renewing' },
+          after: { renewRetryPeriod: 'renewing' },
         },
       },
     },

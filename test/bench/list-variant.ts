@@ -45,8 +45,11 @@ const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
   ['bytes', async (kubeconfig) => {
     const { environment } = liveEnvironment(fileSource(kubeconfig));
     let size = 0;
-    const pages = listPages({ path: PATH }, true, (objects) => {
-      size += objects.length;
+    const pages = listPages({ path: PATH }, true, {
+      addPage: (objects) => {
+        size += objects.length;
+      },
+      onTooLarge: () => {},
     });
     await environment.runtime.runPromise(Effect.asVoid(pages));
     return { size, kept: environment };

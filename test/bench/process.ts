@@ -66,6 +66,7 @@ const startOperator = (
     'operator',
     '--cluster-id=bench',
     `--shard-addr=127.0.0.1:${ports.shard}`,
+    '--insecure-plaintext',
     `--kubeconfig=${kubeconfigFile}`,
     `--metrics-addr=127.0.0.1:${ports.metrics}`,
     `--health-addr=127.0.0.1:${ports.health}`,

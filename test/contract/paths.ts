@@ -23,7 +23,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   '/apis/scheduling.k8s.io/v1': ['priorityclasses'],
   '/apis/storage.k8s.io/v1': ['volumeattachments'],
   '/apis/apiextensions.k8s.io/v1': ['customresourcedefinitions'],
-  '/apis/authorization.k8s.io/v1': ['selfsubjectaccessreviews'],
+  '/apis/authentication.k8s.io/v1': ['selfsubjectreviews'],
+  '/apis/authorization.k8s.io/v1': ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
   '/apis/contract.tidegate.dev/v1': ['boats', 'buoys', 'harbours'],
 };
 
@@ -34,7 +35,9 @@ const CLUSTER_WIDE = new Set([
   'priorityclasses',
   'volumeattachments',
   'customresourcedefinitions',
+  'selfsubjectreviews',
   'selfsubjectaccessreviews',
+  'selfsubjectrulesreviews',
   'harbours',
 ]);
 

@@ -92,7 +92,7 @@ describeWithTestbed('bootstrap template', { print: () => {} }, (bed) => {
       each: (one) => phaseOf(one) === 'Failed',
     });
     const [pull] = await pullsAt(fleet);
-    expect(pull?.error).toMatch(/bootstrap:2:\d+: .*index out of range: 7/);
+    expect(pull?.error).toMatch(/line 2, column \d+: index out of range/);
     expect(textAt(failed, 'status', 'lastError')).toBe(pull?.error);
   });
 });

@@ -88,7 +88,11 @@ describeWithTestbed('pods', { print: () => {} }, (bed) => {
     const old = (name: string): JsonRecord => ({
       apiVersion: 'bigfleet.lucy.sh/v1alpha1',
       kind: 'CapacityRequest',
-      metadata: { name, labels: { [OWNED_BY]: uidOf(pod) } },
+      metadata: {
+        name,
+        labels: { [OWNED_BY]: uidOf(pod) },
+        ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: uidOf(pod) }],
+      },
       spec: { resources: { cpu: '7' }, priority: 3 },
     });
     await cluster.create(COLLECTIONS.requests, [old('cr-pod-web-x7k2p'), old('cr-pod-web-9dq4z')]);

@@ -133,6 +133,7 @@ describe('operator that cannot work', () => {
         'operator',
         '--cluster-id=test',
         '--shard-addr=localhost:1',
+        '--insecure-plaintext',
         `--kubeconfig=${kubeconfig}`,
         ...ADDRESSES,
         ...flags,
@@ -173,7 +174,16 @@ describe('operator that cannot work', () => {
     },
     {
       title: 'a file that is not there',
-      flags: ['--cluster-id=test', '--shard-addr=localhost:1', '--kubeconfig=/nowhere/at-all'],
+      flags: [
+        '--cluster-id=test',
+        '--shard-addr=localhost:1',
+        '--insecure-plaintext',
+        '--kubeconfig=/nowhere/at-all',
+      ],
+    },
+    {
+      title: 'no key pair and no word about plaintext',
+      flags: ['--cluster-id=test', '--shard-addr=localhost:1'],
     },
     {
       title: 'half a key pair',

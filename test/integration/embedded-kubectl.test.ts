@@ -329,8 +329,41 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     expect(await kubectl.must('get pods -n short -o name')).toBe('');
   }, TIMEOUT_MS);
 
-  it('bodies in protobuf, which kubectl create sends, are taken', async () => {
-    await kubectl.must('create configmap typed --from-literal=a=b');
-    expect(await kubectl.must('get configmap typed -o jsonpath={.data.a}')).toBe('b');
+  it('auth can-i, its list and whoami answer as for an administrator', async () => {
+    expect(await kubectl.must('auth can-i create pods/eviction')).toBe('yes\n');
+    expect(await kubectl.must('auth can-i get /metrics')).toBe('yes\n');
+    expect(await kubectl.must('auth can-i --list')).toMatch(/^\*\.\*\s+\[\]\s+\[\]\s+\[\*\]$/m);
+    expect(await kubectl.must('auth whoami')).toMatch(/^Username\s+tidegate-embedded$/m);
+  }, TIMEOUT_MS);
+
+  it('get events sorts by lastTimestamp also where the reporter set none', async () => {
+    await kubectl.must(
+      'apply -f -',
+      `{apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: a, namespace: default},
+        regarding: {kind: Pod, name: p, namespace: default}, reason: Seen, action: See, note: seen,
+        type: Normal, eventTime: "2026-01-01T00:00:00.000000Z",
+        reportingController: c.example.com/x, reportingInstance: i}`,
+    );
+    expect(await kubectl.must('get events --sort-by=.lastTimestamp')).toContain('pod/p');
+  }, TIMEOUT_MS);
+
+  it('cordon shows in the taints of the node, and uncordon removes the taint', async () => {
+    await kubectl.must('cordon node-2');
+    const taints = "get node node-2 -o 'jsonpath={.spec.taints[*].key}'";
+    await eventually(
+      async () => (await kubectl.must(taints)) === 'node.kubernetes.io/unschedulable',
+      { what: 'the taint of the cordon' },
+    );
+    await kubectl.must('uncordon node-2');
+    await eventually(async () => (await kubectl.must(taints)) === '', {
+      what: 'no taint without a cordon',
+    });
+  }, TIMEOUT_MS);
+
+  it('create without a manifest sends protobuf, which is accepted', async () => {
+    expect(await kubectl.must('create configmap typed --from-literal=a=b')).toBe(
+      'configmap/typed created\n',
+    );
+    expect(await kubectl.must("get configmap typed -o 'jsonpath={.data.a}'")).toBe('b');
   }, TIMEOUT_MS);
 });

@@ -56,6 +56,7 @@ describe('tidegate on an embedded cluster', () => {
         'operator',
         '--cluster-id=embedded',
         `--shard-addr=${fleet.address}`,
+        '--insecure-plaintext',
         `--kubeconfig=${kubeconfig}`,
         '--metrics-addr=0',
         '--health-addr=0',

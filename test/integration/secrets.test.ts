@@ -241,7 +241,13 @@ const endOf = async (server: string, flags: Readonly<Record<string, string>>) =>
   const operator = await roleBy(startTidegate, {
     role: 'operator',
     name: 'operator',
-    flags: { 'cluster-id': 'secret', 'shard-addr': 'localhost:1', record, ...flags },
+    flags: {
+      'cluster-id': 'secret',
+      'shard-addr': 'localhost:1',
+      ...(flags['tls-cert'] === undefined ? { 'insecure-plaintext': 'true' } : {}),
+      record,
+      ...flags,
+    },
   });
   await eventually(
     async () => !operator.isRunning() || (await eventsAt(server)).includes('SessionRefused'),

@@ -16,6 +16,7 @@ const isUsable = knows(({ credentials }) =>
   credentials === 'Unneeded' || credentials === 'Accepted'
 );
 const isRefused = knows(({ credentials }) => credentials === 'Refused');
+const RENEWING = 'connected.renewing';
 const isListed = knows(({ demandListed }) => demandListed);
 
 const STREAMING = 'connected.streaming';
@@ -34,6 +35,10 @@ const dialling = (on: string, from: readonly string[]): readonly Line[] => [
 
 /** The end is published where a stream was dialled, and where it was open. */
 const ENDED = 'publishStreamEnded';
+
+/** The end of a stream that is renewed is no failure: the next dial follows at once. */
+const renewal = (on: string): readonly Line[] =>
+  dialling(on, [RENEWING]).map((line) => ({ ...line, does: [ENDED, ...line.does ?? []] }));
 
 /** What leads out of a stream, or out of the part of it that sends roll-ups. */
 const ending = (line: Line, leaves = true): readonly Line[] => {
@@ -71,6 +76,7 @@ const transitions = follows([
   { on: 'leadership.lost', from: ['connected.stopping'] },
   ...ending({ on: 'leadership.lost', to: 'standby' }),
   { on: 'stop.requested', from: ['connected.stopping'] },
+  { on: 'stop.requested', from: [RENEWING], to: 'connected.stopping', does: ['closeSending'] },
   { on: 'stop.requested', from: ['connected.dialling'], to: 'stopped', does: [ENDED] },
   ...ending({
     on: 'stop.requested',
@@ -79,6 +85,16 @@ const transitions = follows([
     does: ['closeSending'],
   }, false),
   { on: 'stop.requested', to: 'stopped' },
+  { on: 'credentials.accepted', from: [STREAMING], to: `${STREAMING}.keyPair.replaced` },
+  {
+    on: 'after renewalDelay',
+    from: [`${STREAMING}.keyPair.replaced`],
+    to: RENEWING,
+    does: ['recordRenewal', 'closeSending'],
+  },
+  ...renewal('xstate.done.actor.holdStream'),
+  ...renewal('xstate.error.actor.holdStream'),
+  ...renewal('after stopGrace'),
   {
     on: 'xstate.done.actor.holdStream',
     from: ['connected.stopping'],
@@ -149,6 +165,7 @@ const FACTS: Readonly<Record<string, (context: FleetSessionContext) => boolean>>
 /** Why a stream ended, by the event that ended it. */
 const causeOf = (step: Step): unknown => {
   const { event } = step;
+  if (step.before.matches(RENEWING)) return undefined;
   if (isTimer(step, 'dialDeadline')) return 'DialOverdue';
   if (isTimer(step, 'helloDeadline')) return 'HelloOverdue';
   if (isTimer(step, 'rollupAckDeadline')) return 'RollupOverdue';
@@ -171,6 +188,8 @@ const remembers = (step: Step): void => {
     must(context.attempt === 0, 'the first ack resets the backoff');
   }
   const dials = actions.includes('invoke:holdStream');
+  if (dials) must(!context.pairReplaced, 'a dial takes the newest key pair');
+  else if (event.type === 'credentials.accepted') must(context.pairReplaced, 'a pair is replaced');
   must(context.stream === before.context.stream + (dials ? 1 : 0), 'each dial has a number');
   if (event.type === 'frames.received' && before.matches(AWAITING)) {
     const isReplaying = before.matches(REPLAYING) || before.matches(GAP);

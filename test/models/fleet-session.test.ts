@@ -74,6 +74,7 @@ describeModel('fleetSession', {
     leading: context.leading,
     demandListed: context.demandListed,
     credentials: context.credentials,
+    pairReplaced: context.pairReplaced,
     unproven: context.attempt > 0,
   }),
   invariant: (snapshot, actions) => {

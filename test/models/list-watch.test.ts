@@ -64,6 +64,7 @@ const wire = (invoked: InvokedActors) => {
     dropPages: () => {},
     adoptPages: () => {},
     applyLines: () => {},
+    onTooLarge: () => {},
     watchEnded: () => {},
   };
   const selection = { path: '/api/v1/nodes' };

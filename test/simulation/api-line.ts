@@ -8,6 +8,7 @@
  */
 import { Effect, Layer } from 'effect';
 import { textAt } from '../../src/domain/json.ts';
+import type { ServerDate } from '../../src/domain/cluster-time.ts';
 import type { Time } from '../../src/domain/time.ts';
 import {
   AnswerLost,
@@ -77,6 +78,8 @@ export interface ApiLineOptions {
   readonly weather: Weather;
   readonly chance: Chance;
   readonly tap: ApiTap;
+  /** The clock of the server in an answer. */
+  readonly onServerDate: (date: ServerDate) => void;
 }
 
 /** The inputs, and whether this line is cut off. */
@@ -140,7 +143,7 @@ const mishapOf = ({ weather, chance, isCutOff }: LineState): Mishap | undefined 
 /** A request in flight. */
 interface Flight {
   readonly call: KubeCall;
-  readonly land: (answer: KubeAnswer | undefined) => void;
+  readonly land: (answer: KubeAnswer | undefined, serverMs: number) => void;
 }
 
 /** The effect of the network on a sent request. */
@@ -152,11 +155,13 @@ const fly = (parts: LineState, { call, land }: Flight, mishap: Mishap | undefine
   if (mishap === 'requestLost') return;
   if (mishap === 'refused') {
     const failure = chance.pick(FAILURES);
-    world.schedule(lagMs(), () => land(failure));
+    world.schedule(lagMs(), () => land(failure, world.now()));
     return;
   }
-  const restart = (answer: KubeAnswer | undefined): void =>
-    void world.schedule(lagMs(), () => land(mishap === 'answerLost' ? undefined : answer));
+  const restart = (answer: KubeAnswer | undefined): void => {
+    const serverMs = world.now();
+    world.schedule(lagMs(), () => land(mishap === 'answerLost' ? undefined : answer, serverMs));
+  };
   const pass = (): void => {
     const response = handle(wireOf(call));
     const answer = response._tag === 'Answer' ? answerOf(response) : undefined;
@@ -170,7 +175,7 @@ type Resume = (end: Effect.Effect<KubeAnswer, KubeFault>) => void;
 
 /** The step that sends a request. */
 const leave = (parts: LineState, call: KubeCall, resume: Resume): void => {
-  const { line, tap } = parts;
+  const { line, tap, onServerDate } = parts;
   if (!(call.mayLeave?.() ?? true)) {
     return resume(
       Effect.fail(new NotSent({ why: 'the precondition of the request no longer holds' })),
@@ -191,8 +196,16 @@ const leave = (parts: LineState, call: KubeCall, resume: Resume): void => {
     call.timeoutMs ?? CALL_TIMEOUT_MS,
     () => end(undefined, 'no answer in time'),
   );
-  const land = (answer: KubeAnswer | undefined): void =>
-    line.reach(() => end(answer, 'the connection was cut'));
+  const sentMs = line.time.monotonic();
+  const land = (answer: KubeAnswer | undefined, serverMs: number): void =>
+    line.reach(() => {
+      if (answer !== undefined) {
+        // Dates of answers have whole seconds.
+        const wholeMs = Math.floor(serverMs / 1000) * 1000;
+        onServerDate({ serverMs: wholeMs, roundTripMs: line.time.monotonic() - sentMs });
+      }
+      end(answer, 'the connection was cut');
+    });
   fly(parts, { call, land }, mishap);
 };
 

@@ -131,6 +131,24 @@ export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDIN
       process.shard.hold();
       time.schedule(forMs, process.shard.letThrough);
     },
+    /** Moves the wall clock of every machine with an operator, and of nothing else. */
+    jumpWallClocks: (ms: number): void => {
+      log.note(`the clocks of the operators step by ${ms} ms`);
+      for (const { line } of processes) line.jumpWallClock(ms);
+    },
+    /** Suspends the machine of the leader for `forMs`; its connections break meanwhile. */
+    suspend: (forMs: number): void => {
+      const process = leader();
+      if (process === undefined) return;
+      log.note(`the machine of ${process.identity} is suspended`);
+      process.line.suspend();
+      process.api.dropWatches('cut');
+      trouble(forMs + TAKEOVER_MS);
+      time.schedule(forMs, () => {
+        log.note(`the machine of ${process.identity} resumes`);
+        process.line.thaw();
+      });
+    },
     /** Freezes the leader for `forMs`. */
     freeze: (forMs: number): void => {
       const process = leader();

@@ -14,6 +14,7 @@ import {
   silentTelemetry,
   type Telemetry,
 } from '../../src/api/telemetry.ts';
+import { type ClusterTime, clusterTime } from '../../src/domain/cluster-time.ts';
 import { clusterId } from '../../src/domain/ids.ts';
 import { textPool } from '../../src/domain/text-pool.ts';
 import type { Time } from '../../src/domain/time.ts';
@@ -49,6 +50,8 @@ export interface ProcessFlags {
   readonly bootstrapTemplateFile: string | undefined;
   /** `--with-pods`. */
   readonly withPods: boolean;
+  /** How wrong the wall clock of each process is, by its number from 1; others are right. */
+  readonly skewsMs: readonly number[];
 }
 
 /** Creates the environment of a process. */
@@ -106,12 +109,14 @@ export const ORDINARY_FLAGS: ProcessFlags = {
   tierWaitMs: undefined,
   bootstrapTemplateFile: undefined,
   withPods: false,
+  skewsMs: [],
 };
 
 const startRoles = (
   identity: string,
-  { line, telemetry, seed, api, shard, flags, inspect }: {
+  { line, time, telemetry, seed, api, shard, flags, inspect }: {
     readonly line: ProcessLine;
+    readonly time: ClusterTime;
     readonly telemetry: Telemetry;
     readonly seed: number;
     readonly api: ApiLine;
@@ -121,11 +126,13 @@ const startRoles = (
   },
 ): Operator => {
   const intern = textPool(SHARED_TEXTS_MAX);
-  const { time } = line;
   const { lease, qps, burst, rollupIntervalMs, tierWaitMs, bootstrapTemplateFile, withPods } =
     flags;
   const runtime = ManagedRuntime.make(Layer.mergeAll(
-    operatorServices({ time, telemetry, intern, qps, burst }, api.layer),
+    operatorServices(
+      { time, wallClock: line.time.now, telemetry, intern, qps, burst },
+      api.layer,
+    ),
     shard.layer,
     Layer.succeed(Credentials, { read: () => Effect.never }),
   ));
@@ -162,16 +169,27 @@ export const startProcess = (
   processEnvironment: SimulatedEnvironment,
   number: number,
 ): SimulatedProcess => {
-  const { time, handle, script, interceptor, weather, witness, seed, flags } = processEnvironment;
+  const { time: world, handle, script, interceptor, weather, witness, seed, flags } =
+    processEnvironment;
   const { inspection } = witness;
   const identity = `process-${number}`;
   const chance: Chance = chanceOf(derived(seed, 100 + number));
-  const line = processLine(time);
+  const line = processLine(world, flags.skewsMs[number - 1]);
+  const time = clusterTime(line.time);
   const tap = witness.tap(identity);
-  const api = apiLine({ line, world: time, handle, interceptor, weather, chance, tap });
+  const api = apiLine({
+    line,
+    world,
+    handle,
+    interceptor,
+    weather,
+    chance,
+    tap,
+    onServerDate: time.observe,
+  });
   const shard = shardLine({
     line,
-    world: time,
+    world,
     script,
     chance,
     frameMs: () => weather.frameMs,
@@ -184,6 +202,7 @@ export const startProcess = (
   };
   const operator = startRoles(identity, {
     line,
+    time,
     telemetry,
     seed: derived(seed, 200 + number),
     api,
@@ -201,7 +220,7 @@ export const startProcess = (
     line,
     api,
     shard,
-    startedMs: time.monotonic(),
+    startedMs: world.monotonic(),
     crash,
     stop: async () => {
       await operator.stop();

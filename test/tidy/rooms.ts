@@ -68,7 +68,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
 };
 
 /** The composition root may import everything. */
-const COMPOSITION_ROOTS = new Set(['src/main.ts', 'src/demo.ts']);
+const COMPOSITION_ROOTS = new Set(['src/main.ts', 'src/demo.ts', 'src/demo-operator.ts']);
 
 /** Which files of the operator may import a package of this repository. */
 const PACKAGE_USERS: Readonly<Record<string, ReadonlySet<string>>> = {

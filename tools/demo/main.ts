@@ -89,6 +89,7 @@ const startDemo = async (): Promise<RunningDemo> => {
     'operator',
     `--cluster-id=${CLUSTER}`,
     `--shard-addr=localhost:${shardPort}`,
+    '--insecure-plaintext',
     `--kubeconfig=${bed.kubeconfigFor('tidegate')}`,
     '--metrics-addr=0',
     `--health-addr=127.0.0.1:${healthPort}`,

@@ -63,13 +63,13 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-08',
-      text: 'Without certificate flags the session is plaintext; with all three it is mutual ' +
-        'TLS 1.3. Our certificate must have exactly one `bigfleet://` URI, which is ' +
-        '`bigfleet://cluster/<cluster id>`, checked before dialling. Files are reloaded when ' +
-        'they change; a ' +
-        'half-written rotation keeps the pair before it; the running stream stays and the ' +
-        'next dial uses the new pair. Some of the flags without the others are an error ' +
-        'at start.',
+      text: 'With all three certificate flags the session is mutual TLS 1.3; without them the ' +
+        'operator starts only with `--insecure-plaintext`, and reports that. Our certificate ' +
+        'must have exactly one `bigfleet://` URI, which is `bigfleet://cluster/<cluster id>`, ' +
+        'checked before dialling. Files are reloaded when they change; a half-written rotation ' +
+        'keeps the pair before it; a new pair is in use within two minutes: the running stream ' +
+        'is closed in order and dialled again with it. Some of the flags without the others ' +
+        'are an error at start.',
       testedBy: ['wire 8:'],
     },
     {
@@ -90,8 +90,12 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-11',
-      text: 'The session never stops reading, even while its writes are blocked.',
-      testedBy: ['20,000 frames are read while the shard reads nothing'],
+      text: 'The session never stops reading, even while its writes are blocked; a flood of ' +
+        'frames leaves turns of the event loop to everything else.',
+      testedBy: [
+        '20,000 frames are read while the shard reads nothing',
+        'a flood of frames leaves turns',
+      ],
     },
     {
       id: 'WIRE-12',
@@ -149,7 +153,11 @@ const messages: RuleChapter = {
       id: 'MSG-04',
       text: 'Frames of up to 256 MiB pass in both directions; a roll-up above it is not sent ' +
         'and is reported with its size and the largest contributors.',
-      testedBy: ['wire 2: frames go up to 256 MiB', 'a roll-up over the frame limit'],
+      testedBy: [
+        'wire 2: a frame of 256 MiB is received',
+        'wire 2: a frame of more than 256 MiB',
+        'a roll-up over the frame limit',
+      ],
     },
   ],
 };

@@ -11,7 +11,7 @@ export interface Kubectl {
   readonly kubectl: (...args: readonly string[]) => Promise<CommandResult>;
   /** Applies manifests server-side; rejects with kubectl's error. */
   readonly apply: (manifests: string) => Promise<void>;
-  /** Applies the chart's CRDs and waits until they are served. */
+  /** Applies the chart's CRDs and waits until their collections can be listed. */
   readonly installCrds: () => Promise<void>;
 }
 
@@ -39,6 +39,12 @@ export const commandsOf = (layout: Layout, program: string): Kubectl => {
   const applyFlags = ['--server-side', '--force-conflicts', '--field-manager=testbed'];
   const apply = (manifests: string): Promise<void> =>
     must(['apply', ...applyFlags, '-f', '-'], manifests);
+  /** A collection that is served answers 429 until its storage is ready. */
+  const areListed = async (manifests: string): Promise<boolean> => {
+    const { stdout } = await run(['get', '-f', '-', '-o', 'name'], manifests);
+    const collections = stdout.trim().split('\n').map((name) => name.replace(/^.*\//, ''));
+    return (await run(['get', collections.join(','), '--all-namespaces'])).code === 0;
+  };
   return {
     kubectl: (...args: readonly string[]) => run(args),
     apply,
@@ -46,6 +52,7 @@ export const commandsOf = (layout: Layout, program: string): Kubectl => {
       const manifests = await crdManifests();
       await apply(manifests);
       await must(['wait', '--for=condition=Established', '--timeout=60s', '-f', '-'], manifests);
+      await eventually(() => areListed(manifests), { what: 'the collections of the CRDs' });
     },
   };
 };

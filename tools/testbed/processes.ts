@@ -26,7 +26,7 @@ kill "$reader"
 exit "$status"
 `;
 
-export type SignalName = 'HUP' | 'INT' | 'TERM' | 'KILL' | 'STOP' | 'CONT';
+export type SignalName = 'HUP' | 'INT' | 'TERM' | 'KILL' | 'STOP' | 'CONT' | 'USR2';
 
 /** What to run. */
 export interface Program {

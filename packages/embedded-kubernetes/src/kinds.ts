@@ -4,6 +4,7 @@ import { budgetKind } from './kinds/budget-kind.ts';
 import { CORE_KINDS } from './kinds/core-kinds.ts';
 import { coreEventKind, eventKind } from './kinds/events.ts';
 import type { Kind } from './kinds/kind.ts';
+import { REVIEW_KINDS } from './kinds/reviews.ts';
 import { serviceKind } from './kinds/services.ts';
 import { WORKLOAD_KINDS } from './kinds/workloads.ts';
 import { definitionKind } from './controllers/custom-resource-definitions.ts';
@@ -11,6 +12,7 @@ import { definitionKind } from './controllers/custom-resource-definitions.ts';
 /** Built-in kinds. */
 export const BUILT_IN: readonly Kind[] = [
   ...CORE_KINDS,
+  ...REVIEW_KINDS,
   coreEventKind,
   serviceKind,
   ...WORKLOAD_KINDS,

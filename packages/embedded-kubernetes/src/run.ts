@@ -43,7 +43,7 @@ export interface RunningCluster {
 const NAME = 'tidegate-embedded';
 
 const kubeconfigOf = ({ host, port }: BoundAddress): string => {
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const reachable = ['', '0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host;
   const server = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
   const config = {
     apiVersion: 'v1',

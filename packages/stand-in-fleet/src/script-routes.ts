@@ -270,13 +270,14 @@ const ACTIONS: readonly ScriptRoute[] = [
     method: 'POST',
     path: '/reclaim',
     does: 'Sends a reclaim of `machine`: `graceSeconds` (600), `preemptorPriority` (0), `node` ' +
-      '(what `nodes` holds; the machine id); with `drain` (true) the machine drains as well.',
+      '(what `nodes` holds; the machine id). The operator drains the Node; with `drain` (false) ' +
+      'the provider drains the machine as well and takes it back.',
     answer: (script, { body }) =>
       script.reclaim(body.text('machine'), {
         graceSeconds: body.number('graceSeconds', 600),
         preemptorPriority: body.number('preemptorPriority', 0),
         ...(body.has('node') ? { node: body.text('node') } : {}),
-      }, body.flag('drain', true)),
+      }, body.flag('drain', false)),
   },
   {
     method: 'POST',

@@ -184,7 +184,7 @@ export class Script {
     this.sendBytes(cluster, oddFrame(kind));
   }
 
-  /** Sends a reclaim; with `drain`, the machine starts its drain as well. */
+  /** Sends a reclaim; with `drain`, the provider starts its own drain as well. */
   reclaim(id: string, reclaim: Partial<Reclaim>, drain: boolean): Reclaim {
     const machine = this.machine(id);
     if (machine.cluster === '') {

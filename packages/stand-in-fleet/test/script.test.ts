@@ -85,6 +85,19 @@ describe('fleet script', () => {
     expect(ask('GET', '/reclaims')).toMatchObject({ sent: [{ node: 'some-node' }] });
   });
 
+  test.each([
+    ['leaves the drain of a reclaimed machine to the operator', {}, 'CONFIGURED'],
+    ['drains a reclaimed machine when it is asked to', { drain: true }, 'DRAINING'],
+  ])('%s', async (_, more, state) => {
+    const { time, cluster, ask } = await connect();
+    cluster.wants(cpus(8));
+    await time.advance(5000);
+    const [machine = ''] = cluster.machinesIn('CONFIGURED');
+    ask('POST', '/reclaim', { machine, graceSeconds: 30, ...more });
+    await time.advance(100);
+    expect(ask('GET', `/machines/${machine}`)).toMatchObject({ state });
+  });
+
   test('sends any frame, good or bad', async () => {
     const { time, script, ask } = await connect();
     const stream = dial(script);

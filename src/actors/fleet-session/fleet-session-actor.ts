@@ -137,6 +137,10 @@ export const provideFleetSession = (
       publishStreamEnded: () => publishStreamEnded(state),
       recordRollupAcknowledged: () => recordAcknowledged(dependencies),
       recordRollupOverdue: () => recordOverdue(dependencies),
+      recordRenewal: ({ context }) =>
+        telemetry.log('info', 'Session closed to dial with the new key pair', {
+          stream: context.stream,
+        }),
       recordEnding: ({ context }) => {
         if (context.ending !== null) recordEnding(context.ending, context.attempt);
       },

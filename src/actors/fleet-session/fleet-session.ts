@@ -35,7 +35,7 @@ import {
   type SessionState,
   sessionState,
 } from './fleet-session-actor.ts';
-import { sessionStateName, stateRecorder } from './session-events.ts';
+import { reportTransport, sessionStateName, stateRecorder } from './session-events.ts';
 import { shardStream } from './shard-stream.ts';
 
 /**
@@ -106,6 +106,7 @@ class ShardSession implements FleetSession {
     this.acknowledged = this.#state.acknowledged.asObservable();
     this.reply = this.#state.outbox.offer;
     this.#recordState = stateRecorder(environment);
+    reportTransport(environment, options.credentialFiles !== undefined);
     this.#sessions = this.#registry();
     this.#sessions.consider(this.#facts);
     this.#followCredentials();
@@ -206,7 +207,7 @@ class ShardSession implements FleetSession {
   #onCredentials(change: CredentialsChange): void {
     const { telemetry } = this.#dependencies.environment;
     if (change._tag === 'Accepted') {
-      telemetry.log('info', 'Key pair accepted; the next dial uses it');
+      telemetry.log('info', 'Key pair accepted; an open session is renewed with it');
       this.#state.pair = change.pair;
       this.#facts.credentials = { type: 'credentials.accepted' };
     } else if (change._tag === 'Refused') {

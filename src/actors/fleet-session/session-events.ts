@@ -15,6 +15,7 @@ const METRIC_STATES = [
   'dialling',
   'greeting',
   'streaming',
+  'renewing',
   'stopping',
   'overdue',
   'backingOff',
@@ -50,6 +51,19 @@ export const sampledLogger = (telemetry: Telemetry): Telemetry => {
       }
     },
   };
+};
+
+/** Reports once whether the session has TLS. */
+export const reportTransport = (
+  { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
+  isSecured: boolean,
+): void => {
+  telemetry.gauge('tidegate_session_plaintext', isSecured ? 0 : 1);
+  if (isSecured) return;
+  telemetry.log(
+    'warn',
+    'Session without TLS: user data and instructions are readable and forgeable',
+  );
 };
 
 /** Keeps the state metric current and logs each change. */

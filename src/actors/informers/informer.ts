@@ -109,6 +109,7 @@ export const makeInformer = <T extends Identity>(
       actor?.send({ type: 'watch.progressed', resourceVersion: reached });
       if (reached !== '') progress.next(resourceVersion(reached));
     },
+    onTooLarge: () => telemetry.count('tidegate_list_pages_too_large_total', 1, { resource: id }),
     watchEnded: ({ _tag }) =>
       telemetry.count('tidegate_watch_endings_total', 1, { resource: id, outcome: _tag }),
   };
@@ -285,7 +286,7 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
 
   #remove(raw: unknown, last: T | undefined): void {
     const key = identityOf(raw)?.key;
-    const known = key === undefined ? undefined : this.#objects.get(key);
+    const known = key && this.#objects.get(key);
     if (key === undefined || known === undefined) return;
     this.#objects.delete(key);
     this.#published.next({ _tag: 'Absent', key, last: last ?? known });
@@ -320,13 +321,14 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
   }
 
   #showSize(): void {
-    const { resource } = this.#projection;
-    this.#telemetry.gauge('tidegate_watch_objects', this.#objects.size, { resource });
+    const labels = { resource: this.#projection.resource };
+    this.#telemetry.gauge('tidegate_watch_objects', this.#objects.size, labels);
   }
 }
 
 /** Receives the results of `listWatch`. */
 export interface ListWatchSink extends Omit<InformerSink, 'adoptPages'> {
+  readonly onTooLarge: () => void;
   /** Publishes the collected pages as the collection at a resourceVersion. */
   readonly adoptPages: (resourceVersion: string) => void;
   readonly watchEnded: (ending: WatchEnding) => void;
@@ -359,14 +361,12 @@ export const provideListWatch = (
       listPages: fromPromise(({ input: { resource, paged }, signal }) => {
         const { selection, sink } = targetOf(resource);
         sink.dropPages();
-        return runtime.runPromise(listPages(selection, paged, sink.addPage), { signal });
+        return runtime.runPromise(listPages(selection, paged, sink), { signal });
       }),
       followChanges: fromPromise(({ input: { resource, ...following }, signal }) => {
         const { selection, sink } = targetOf(resource);
-        const followed = Effect.tap(
-          followChanges(selection, following, sink.applyLines),
-          (ending) => Effect.sync(() => sink.watchEnded(ending)),
-        );
+        const followed = followChanges(selection, following, sink.applyLines)
+          .pipe(Effect.tap((ending) => Effect.sync(() => sink.watchEnded(ending))));
         return runtime.runPromise(followed, { signal });
       }),
     },

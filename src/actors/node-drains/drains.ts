@@ -20,14 +20,16 @@ import { sameJson } from '../../domain/json-equality.ts';
 import { isOlder } from '../../domain/resource-versions.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { nodeDrain } from '../../machines/node-drain.ts';
-import type { NodeDrainContext, NodeDrainEvent } from '../../machines/node-drain-context.ts';
+import type { NodeDrainEvent } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
+import { type Defer, deferredSends } from '../actor-logic.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 import { DrainBlockers } from './drain-blockers.ts';
 import { UnrecognizedCordons } from './drain-events.ts';
 import {
+  canJoin,
   cordonOrderOf,
   countedAtEnd,
   deadlineOf,
@@ -96,12 +98,14 @@ export class DrainRegistry {
   /** Drains whose pods changed; all that change at this moment are looked at together. */
   readonly #changed = new Set<string>();
   readonly #changes = new Subject<void>();
+  readonly #defer: Defer;
   #isLeading = false;
   #isStopped = false;
 
   constructor(environment: ActorEnvironment<Cordons>, options: DrainsOptions) {
     this.#environment = environment;
     this.#options = options;
+    this.#defer = deferredSends(environment.telemetry);
     this.#unrecognized = new UnrecognizedCordons(options.events.leftAlone);
     this.#slots = startConcurrencyLimit<DrainEntry>({
       atOnce: CORDONS_AT_ONCE,
@@ -241,7 +245,8 @@ export class DrainRegistry {
       this.#bringForward(entry, entry.deadlines.get(id));
       this.#publish(entry, id, { phase: 'Cordoned', counted: true });
     }
-    if (snapshot.hasTag('settled')) this.#finish(entry, snapshot.context);
+    // An inspector receives this snapshot after its observers, and before the next drain begins.
+    if (snapshot.hasTag('settled')) this.#defer(() => this.#finish(entry));
     else this.#blockers.changed(entry.key);
   }
 
@@ -254,8 +259,10 @@ export class DrainRegistry {
     this.#send(entry.key, { type: 'deadline.moved', ...time });
   }
 
-  #finish(entry: DrainEntry, context: NodeDrainContext): void {
+  #finish(entry: DrainEntry): void {
     const { key, owner, node: { name } } = entry;
+    const context = this.#registry.get(key)?.getSnapshot().context;
+    if (context === undefined || this.#registry.entry(key) !== entry) return;
     this.#forget(entry);
     if (context.node === null) this.#ends.delete(key);
     else this.#ends.set(key, context.node.resourceVersion);
@@ -291,15 +298,6 @@ export class DrainRegistry {
     this.#registry.consider(entry);
   }
 
-  /** True while a further instruction can join. */
-  #canJoin({ key }: DrainEntry): boolean {
-    const snapshot = this.#registry.get(key)?.getSnapshot();
-    // A restarting drain joins the instructions that arrived meanwhile.
-    if (snapshot === undefined) return true;
-    return snapshot.status === 'active' && snapshot.context.node !== null &&
-      !snapshot.hasTag('ending') && !snapshot.hasTag('settled');
-  }
-
   #join(entry: DrainEntry, order: DrainOrder): void {
     const { id, machineId } = order;
     entry.ids.add(id);
@@ -317,7 +315,8 @@ export class DrainRegistry {
   #place(node: DrainedNode, order: DrainOrder): void {
     const { owner } = order;
     const entry = this.#entryOf(node.name, owner);
-    const joins = entry?.node.uid === node.uid && this.#canJoin(entry);
+    const snapshot = entry && this.#registry.get(entry.key)?.getSnapshot();
+    const joins = entry?.node.uid === node.uid && canJoin(snapshot);
     if (entry !== undefined && joins) return this.#join(entry, order);
     if (entry !== undefined) return void entry.queued.push(order);
     this.#withdrawn.delete(drainKey(node.name, owner));

@@ -3,6 +3,7 @@ import { boat, budget, configMap, pod, workload } from '../objects.ts';
 import {
   absent,
   get,
+  includes,
   keepResourceVersion,
   like,
   made,
@@ -186,6 +187,38 @@ export const access: Area = {
         }),
         { status: 422, body: { reason: 'Invalid' } },
       ),
+    ],
+    "a user's rules are listed for a namespace": [
+      post(
+        'selfsubjectrulesreviews',
+        {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SelfSubjectRulesReview',
+          spec: { namespace: '{ns}' },
+        },
+        made({ kind: 'SelfSubjectRulesReview', apiVersion: 'authorization.k8s.io/v1' }),
+      ),
+      includes('status.resourceRules', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]),
+      includes('status.nonResourceRules', [{ verbs: ['*'], nonResourceURLs: ['*'] }]),
+    ],
+    "a user's rules are listed for no namespace: a bad request": [
+      post('selfsubjectrulesreviews', {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SelfSubjectRulesReview',
+        spec: {},
+      }, refused(400, 'BadRequest')),
+    ],
+    'a user is told its name and groups': [
+      post(
+        'selfsubjectreviews',
+        { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
+        made({
+          kind: 'SelfSubjectReview',
+          apiVersion: 'authentication.k8s.io/v1',
+          status: { userInfo: { username: like(/./) } },
+        }),
+      ),
+      includes('status.userInfo.groups', ['system:masters']),
     ],
     'reviews are not kept': [get('selfsubjectaccessreviews', refused(405, 'MethodNotAllowed'))],
     'a generated name is not kept by a dry run': [

@@ -263,6 +263,9 @@ export const defaults: Area = {
         }),
         made({ reason: 'Told', involvedObject: { name: 'p' }, type: 'Normal' }),
       ),
+      exactly('lastTimestamp', null),
+      exactly('firstTimestamp', null),
+      exactly('eventTime', null),
     ],
     'an event of the new group is read in both groups': [
       post('/apis/events.k8s.io/v1/namespaces/{ns}/events', {
@@ -288,6 +291,8 @@ export const defaults: Area = {
           reportingComponent: 'c.example.com/x',
         }),
       ),
+      exactly('lastTimestamp', null),
+      exactly('firstTimestamp', null),
       get(
         '/apis/events.k8s.io/v1/namespaces/{ns}/events/a',
         ok({

@@ -36,6 +36,7 @@ const waits = (name: string): Step =>
   );
 
 const TAINT = { key: 'example.com/dedicated', value: 'x', effect: 'NoSchedule' };
+const CORDON_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 const asking = (requests: object) => ({
   containers: [{ name: 'main', image: 'none', resources: { requests } }],
 });
@@ -83,6 +84,24 @@ export const controllerScheduling: Area = {
       waits('p'),
       patch('nodes/{ns}-a', merge({ spec: { unschedulable: false } })),
       goesTo('p', 'a'),
+    ],
+    'a cordoned node has a taint, and an uncordoned one has not': [
+      joined('a'),
+      patch('nodes/{ns}-a', merge({ spec: { unschedulable: true } })),
+      until(all(
+        get('nodes/{ns}-a'),
+        includes('spec.taints', [expect.objectContaining(CORDON_TAINT)]),
+      )),
+      patch('nodes/{ns}-a', merge({ spec: { unschedulable: null } })),
+      until(all(get('nodes/{ns}-a'), absent('spec.taints'))),
+    ],
+    'a cordon keeps the taints that are there': [
+      joined('a', { spec: { taints: [TAINT] } }),
+      patch('nodes/{ns}-a', merge({ spec: { unschedulable: true } })),
+      until(all(
+        get('nodes/{ns}-a'),
+        includes('spec.taints', [TAINT, expect.objectContaining(CORDON_TAINT)]),
+      )),
     ],
     'a pod goes past a node that takes no pods': [
       joined('a', { spec: { unschedulable: true } }),

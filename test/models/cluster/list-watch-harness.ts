@@ -57,6 +57,7 @@ const runOf = (environment: RunEnvironment): PathRun<null> => {
     dropPages: () => {},
     adoptPages: () => {},
     applyLines: (lines: readonly WatchLine[]) => receive?.(lines),
+    onTooLarge: () => {},
     watchEnded: () => {},
   };
   const machine = provideListWatch(runtime, () => ({ selection, sink }));

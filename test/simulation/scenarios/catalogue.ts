@@ -33,11 +33,13 @@ import { fleetKilled, fleetKilledReplaced } from './fleet-killed.ts';
 import { machineBought, machinesCome } from './machines-come.ts';
 import {
   operatorKilled,
+  twoMachinesSuspended,
   twoOperatorsKilled,
   twoOperatorsStopped,
   twoOperatorsSuspended,
 } from './operator-killed.ts';
 import type { Scenario } from './scenario.ts';
+import { clocksSkewed, clockStepsBack, clockStepsForward } from './wrong-clocks.ts';
 import { stopInBurst, stopWhileAway } from './stop.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -72,6 +74,10 @@ export const SCENARIOS: readonly Scenario[] = [
   twoOperatorsStopped,
   twoOperatorsKilled,
   twoOperatorsSuspended,
+  twoMachinesSuspended,
+  clocksSkewed,
+  clockStepsForward,
+  clockStepsBack,
   apiServerAway,
   apiServerAwayShortly,
   slowFirstList,

@@ -174,13 +174,8 @@ export const twoOperatorsKilled = twoOperators({
 
 const TOO_LONG_MS = 20_000;
 
-export const twoOperatorsSuspended = twoOperators({
-  name: 'two-operators-suspended',
-  shows: 'DR-15: a leader frozen beyond its lease stops writing and becomes the standby',
-  seed: 39,
-  lease: SHORT,
-}, async (harness) => {
-  harness.processes.freeze(TOO_LONG_MS);
+/** The standby takes over, and the other one notices when it goes on. */
+const untilTakenOver = async (harness: Harness): Promise<void> => {
   await harness.until('the standby has the lease', () => holderOf(harness) === 'process-2');
   await harness.until(
     'the other one lost leadership',
@@ -190,4 +185,24 @@ export const twoOperatorsSuspended = twoOperators({
       ),
   );
   await checkFinished(harness);
+};
+
+export const twoOperatorsSuspended = twoOperators({
+  name: 'two-operators-suspended',
+  shows: 'DR-15: a leader frozen beyond its lease stops writing and becomes the standby',
+  seed: 39,
+  lease: SHORT,
+}, async (harness) => {
+  harness.processes.freeze(TOO_LONG_MS);
+  await untilTakenOver(harness);
+});
+
+export const twoMachinesSuspended = twoOperators({
+  name: 'two-machines-suspended',
+  shows: 'DR-15: a leader whose machine and monotonic clock stood still writes nothing more',
+  seed: 63,
+  lease: SHORT,
+}, async (harness) => {
+  harness.processes.suspend(TOO_LONG_MS);
+  await untilTakenOver(harness);
 });

@@ -23,6 +23,8 @@ export type Weather =
   | 'answers lost'
   /** Requests hang until their time is over. */
   | 'hanging'
+  /** Refuses requests with a long Retry-After. */
+  | 'throttled'
   /** The client itself is wrong: requests are defects. */
   | 'broken';
 
@@ -117,6 +119,7 @@ export const leaseApi = (): LeaseApi => {
       Effect.gen(function* () {
         requests.push(request.method);
         if (weather === 'unreachable') return yield* new NotSent({ why: 'unreachable' });
+        if (weather === 'throttled') return { status: 429, body: {}, retryAfterSeconds: 3600 };
         if (weather === 'broken') return yield* Effect.die(new Error('planted'));
         if (weather === 'hanging') {
           yield* Effect.sleep(request.timeoutMs ?? 30_000);

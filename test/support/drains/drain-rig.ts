@@ -31,6 +31,7 @@ import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
 import type { UpcomingNodeProjection } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
+import type { Inspect } from '../../../src/observability/inspector.ts';
 import type { KubeAnswer, KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { fakeObjects } from '../api/fake-objects.ts';
 import { podOf, type PodTraits } from './drain-facts.ts';
@@ -52,6 +53,7 @@ export interface DrainRigOptions {
   readonly excluded?: readonly string[];
   /** `--max-draining`; without it, 100%. */
   readonly maxDraining?: DrainingLimit;
+  readonly inspect?: Inspect;
 }
 
 type Intercept = (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent>;
@@ -248,6 +250,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       runtime,
       telemetry,
       firstSeed: 1,
+      ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
     });
     const record = (note: EventNote): void => {
       if (note.reason === crash.onReason) {

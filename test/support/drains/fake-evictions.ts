@@ -74,6 +74,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
   const ofApp = new Map<string, Set<PodState>>();
   const emptied = new Subject<string>();
   const inFlight = new Map<string, number>();
+  const disturbedMs = new Map<string, number>();
   const calls: SeenCall[] = [];
   const violations: string[] = [];
   const podCache = fakeCollection<DrainPod>(time, speed.watchMs);
@@ -153,7 +154,14 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
   const scheduleController = (app: string): void => {
     for (const budget of budgetsOf(app)) time.schedule(speed.controllerMs, () => workOut(budget));
   };
+  /** Something other than an eviction changed what the budgets of an app allow. */
+  const disturb = (app: string): void => void disturbedMs.set(app, time.monotonic());
+  /** The API server decides by a status that the controller has not yet computed again. */
+  const isDecidedBefore = (app: string): boolean =>
+    time.monotonic() - (disturbedMs.get(app) ?? -Infinity) <=
+      speed.controllerMs + speed.chargeMs + speed.deleteMs;
   const checkHealth = (app: string): void => {
+    if (isDecidedBefore(app)) return;
     const healthy = covered(app).filter((pod) => pod.ready && pod.deletedAt === undefined).length;
     for (const { seed } of budgetsOf(app)) {
       const least = (replicas.get(app) ?? 0) - seed.maxUnavailable;
@@ -333,6 +341,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
         resourceVersion: 0,
       };
       budgets.set(seed.name, budget);
+      disturb(seed.app);
       showBudget(budget);
       scheduleController(seed.app);
     },
@@ -341,6 +350,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
       if (budget === undefined) return;
       budget.seed = { ...budget.seed, ...change };
       budget.generation += 1;
+      disturb(budget.seed.app);
       showBudget(budget);
       scheduleController(budget.seed.app);
     },
@@ -359,6 +369,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
       const pod = pods.get(name);
       if (pod === undefined) return;
       Object.assign(pod, change);
+      disturb(pod.seed.app);
       showPod(pod);
       scheduleController(pod.seed.app);
     },
@@ -371,7 +382,9 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
     /** Deletes a pod without an eviction. */
     drop: (name: string): void => {
       const pod = pods.get(name);
-      if (pod !== undefined) drop(pod);
+      if (pod === undefined) return;
+      disturb(pod.seed.app);
+      drop(pod);
     },
     charged: (name: string, pod: string): void => {
       const budget = budgets.get(name);

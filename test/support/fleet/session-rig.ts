@@ -40,9 +40,13 @@ export const startSession = (options: {
   const shard = fakeShard();
   const counts = new Map<string, number>();
   const logged: string[] = [];
+  const gauges = new Map<string, number>();
   const telemetry: Telemetry = {
     ...silentTelemetry,
     log: (_level, message) => logged.push(message),
+    gauge: (name, value, ..._labels) => {
+      gauges.set(name, value);
+    },
     count: (name, by, ...labels) => {
       const key = [name, ...Object.values(labels[0] ?? {})].join(' ');
       counts.set(key, (counts.get(key) ?? 0) + by);
@@ -84,7 +88,7 @@ export const startSession = (options: {
     session.actor?.stop();
     await runtime.dispose();
   });
-  return { time, shard, session, shardEvents, acknowledged, recorded, counts, logged };
+  return { time, shard, session, shardEvents, acknowledged, recorded, counts, gauges, logged };
 };
 
 /** Up to an acked Hello. */

@@ -35,6 +35,7 @@ export const operatorBy = (
       'kubeconfig': options.bed.kubeconfigFor(user),
       'rollup-interval': '1s',
       'log-level': 'debug',
+      ...(options.flags?.['tls-cert'] === undefined ? { 'insecure-plaintext': 'true' } : {}),
       ...options.flags,
     },
     ...(options.runtime === undefined ? {} : { runtime: options.runtime }),

@@ -6,6 +6,8 @@ import type { ProcessOptions, StartTidegate, TidegateProcess } from './tidegate-
 
 /** A running role. */
 export interface RoleProcess extends TidegateProcess {
+  /** The ports of its metrics and its probes. */
+  readonly ports: { readonly metrics: number; readonly health: number };
   /** All metrics, as Prometheus reads them. */
   readonly metrics: () => Promise<string>;
   /** One metric: the sum over all series whose labels include these. 0 when there is none. */
@@ -30,8 +32,9 @@ export const roleBy = async (
   start: StartTidegate,
   { role, flags, ...options }: RoleOptions,
 ): Promise<RoleProcess> => {
-  const metricsAddress = `127.0.0.1:${await freePort()}`;
-  const healthAddress = `127.0.0.1:${await freePort()}`;
+  const ports = { metrics: await freePort(), health: await freePort() };
+  const metricsAddress = `127.0.0.1:${ports.metrics}`;
+  const healthAddress = `127.0.0.1:${ports.health}`;
   const all = { 'metrics-addr': metricsAddress, 'health-addr': healthAddress, ...flags };
   const child = start({
     ...options,
@@ -50,6 +53,7 @@ export const roleBy = async (
   };
   return {
     ...child,
+    ports,
     metrics,
     metric: async (name, labels = {}) => metricValue(await metrics(), name, labels),
     probe,

@@ -126,6 +126,33 @@ describe('a candidate', () => {
     expect(two.leadership.leads()).toBe(true);
   });
 
+  // Retries followed every two seconds, whatever the API server requested.
+  it('waits for Retry-After of a renewal, and still tries once more before its deadline', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    one.client.meets('throttled', false);
+    const before = one.client.requests.length;
+    await time.advance(6900);
+    expect(one.client.requests.length - before).toBe(1);
+    one.client.meets('fair');
+    await time.advance(200);
+    expect(one.client.requests.length - before).toBe(2);
+    await time.advance(5000);
+    expect(one.published).toEqual([false, true]);
+  });
+
+  it('waits for Retry-After of a request for the lease, at most for its duration', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    one.client.meets('throttled', false);
+    await time.advance(60_000);
+    expect(one.client.requests.filter((method) => method === 'GET').length).toBeLessThan(8);
+    one.client.meets('fair');
+    await time.advance(15_100);
+    expect(one.leadership.leads()).toBe(true);
+  });
+
   it('never compares clocks: a wall clock that is hours off changes nothing', async () => {
     const { time, candidate } = bed();
     const one = candidate(-7 * 3_600_000);

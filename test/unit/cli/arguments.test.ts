@@ -27,7 +27,6 @@ test.each([
   [['-help'], ['--help']],
   [['-h'], ['-h']],
   [['--version'], ['--version']],
-  [['--completions=bash'], ['--completions=bash']],
   [['--cluster-id=a', '--help'], ['operator', '--cluster-id=a', '--help']],
   [[], []],
   [['operator', '--', '-cluster-id'], ['operator', '--', '-cluster-id']],

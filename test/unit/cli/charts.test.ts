@@ -30,6 +30,7 @@ const listening = () => {
       report: (line: string) => void (output.stderr += `${line}\n`),
       colors: false,
       interactive: false,
+      size: () => ({ columns: 80, rows: 24 }),
     },
   };
 };

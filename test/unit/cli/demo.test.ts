@@ -19,6 +19,7 @@ const quietly = (lines: string[]) => ({
   report: (line: string) => void lines.push(line),
   colors: false,
   interactive: false,
+  size: () => ({ columns: 80, rows: 24 }),
 });
 
 /** An environment in which only the scenario acts. */

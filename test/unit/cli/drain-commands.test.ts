@@ -83,6 +83,7 @@ const output = () => {
       report: (line: string) => void (stderr += `${line}\n`),
       colors: false,
       interactive: false,
+      size: () => ({ columns: 80, rows: 24 }),
     },
     ended: (code: number) => ({ code, stdout, stderr }),
   };
@@ -93,7 +94,14 @@ const time = { now: () => SCENE_NOW_MS };
 
 const status = async (api: StubApi, asked: Partial<DrainStatusRequest> = {}) => {
   const { terminal, ended } = output();
-  const request = { nodes: [], format: 'table', watch: false, context: undefined, ...asked };
+  const request = {
+    nodes: [],
+    selector: undefined,
+    format: 'table',
+    watch: false,
+    context: undefined,
+    ...asked,
+  };
   const follow = () => Promise.resolve(0 as const);
   return ended(
     await runDrainStatus({ ...request, kubeconfig: pathOf(api) }, { terminal, time, follow }),
@@ -122,6 +130,28 @@ describe('drain status', () => {
     expect(line).toMatch(/^n1 +Draining +reclaim +i-7 +2m +8m +3\/0\/3 +BlockedByBudget ns\/a\+2:/);
     expect(more).toEqual([]);
     expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+  });
+
+  test('names are printed as kubectl prints them', async () => {
+    const { code, stdout } = await status(await cluster(), { format: 'name' });
+    expect([code, stdout]).toEqual([0, 'node/n1\n']);
+  });
+
+  test('a label selector is left to the API server', async () => {
+    const api = await cluster();
+    expect((await status(api, { selector: 'zone=a' })).code).toBe(0);
+    const nodes = api.requests.filter(({ path }) => path === '/api/v1/nodes');
+    expect(nodes.map(({ query }) => query.get('labelSelector'))).toContain('zone=a');
+    expect(nodes.every(({ query }) => query.get('labelSelector') === 'zone=a')).toBe(true);
+  });
+
+  test.each([
+    [{ selector: 'zone==(' }, /^Cannot use --selector "zone==\(": /],
+    [{ selector: 'zone=a', nodes: ['n1'] }, /^Cannot use --selector with names of nodes: /],
+  ])('%j is a usage error', async (asked, line) => {
+    const { code, stdout, stderr } = await status(await cluster(), asked);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(line);
   });
 
   test('a list whose continue token expired is read again without pages', async () => {
@@ -196,7 +226,8 @@ describe('drain status', () => {
     expect(ended).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'Cannot use --output "xml": unknown value; write one of table, wide, json, yaml\n',
+      stderr:
+        'Cannot use --output "xml": unknown value; write one of table, wide, name, json, yaml\n',
     });
   });
 

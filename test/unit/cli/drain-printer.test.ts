@@ -14,16 +14,21 @@ const drain = (name: string, pods: number, laterMs = 0): DrainStatus =>
     nowMs: SCENE_NOW_MS + laterMs,
   }));
 
+const SECOND = `${new Date(SCENE_NOW_MS).toISOString().slice(0, 19)}Z`;
+
 const printing = (format: StatusFormat, interactive: boolean) => {
   const printed: string[] = [];
   const print = drainPrinter({
     print: (text) => void printed.push(text),
-    report: () => {},
+    report: (line) => void printed.push(`${line}\n`),
     colors: interactive,
     interactive,
+    size: () => ({ columns: 80, rows: 24 }),
   }, format);
   return {
-    show: (drains: readonly DrainStatus[]) => print(drains, SCENE_NOW_MS),
+    show: (drains: readonly DrainStatus[]) => print.show(drains, SCENE_NOW_MS),
+    report: print.report,
+    close: print.close,
     text: () => printed.splice(0).join(''),
   };
 };
@@ -33,7 +38,7 @@ describe('in a pipe', () => {
     const { show, text } = printing('table', false);
     show([drain('n1', 2), drain('n2', 1)]);
     const lines = text().trimEnd().split('\n').map((line) => line.split(/ {2,}/)[0]);
-    expect(lines).toEqual(['NODE', 'n1', 'n2']);
+    expect(lines).toEqual(['TIME', SECOND, SECOND]);
   });
 
   test('only changes are printed again, without headings', () => {
@@ -41,7 +46,7 @@ describe('in a pipe', () => {
     show([drain('n1', 2), drain('n2', 1)]);
     text();
     show([drain('n1', 1), drain('n2', 1)]);
-    expect(text()).toMatch(/^n1 .* 1\/0\/0 .*\n$/);
+    expect(text()).toMatch(/^\S+Z {3}n1 .* 1\/0\/0 .*\n$/);
   });
 
   test('remaining time alone is no change', () => {
@@ -57,7 +62,12 @@ describe('in a pipe', () => {
     show([drain('n1', 2)]);
     text();
     show([]);
-    expect(JSON.parse(text())).toMatchObject({ node: 'n1', state: 'Gone', secondsLeft: null });
+    expect(JSON.parse(text())).toMatchObject({
+      at: SECOND,
+      node: 'n1',
+      state: 'Gone',
+      secondsLeft: null,
+    });
     show([]);
     expect(text()).toBe('');
   });
@@ -81,6 +91,7 @@ describe('on a terminal', () => {
     show([drain('n1', 1), drain('n2', 1)]);
     const drawn = text();
     expect(drawn.startsWith('\u001b[H')).toBe(true);
+    expect(drawn).toContain(SECOND);
     expect(drawn).toContain('NODE');
     expect(drawn).toContain('\nn2');
   });
@@ -88,6 +99,18 @@ describe('on a terminal', () => {
   test('an empty table is a sentence', () => {
     const { show, text } = printing('table', true);
     show([]);
-    expect(text()).toContain('No node is drained\n');
+    expect(text()).toContain('No node is drained');
+  });
+
+  test('the table has a screen of its own, and the last one stays with the messages', () => {
+    const { show, report, close, text } = printing('table', true);
+    show([drain('n1', 2)]);
+    report('Watch failed');
+    expect(text()).toMatch(/^\u001b\[\?1049h/);
+    show([drain('n1', 1)]);
+    expect(text()).toContain('Watch failed');
+    close();
+    const left = text();
+    expect(left).toMatch(/^\u001b\[\?25h\u001b\[\?1049lNODE .*\nn1 .*\nWatch failed\n$/);
   });
 });

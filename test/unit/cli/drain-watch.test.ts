@@ -45,7 +45,7 @@ const bed = () => {
     firstSeed: 7,
   });
   const start = () => {
-    const watch = startDrainWatch(environment, null);
+    const watch = startDrainWatch(environment, { own: null, selector: undefined });
     cleanups.push(watch.stop);
     let changes = 0;
     watch.onChange(() => {

@@ -78,8 +78,8 @@ test('exit code 0: --version says the version on stdout', async () => {
   expect(ended.stdout).toMatch(/^tidegate \d/);
 });
 
-test('--completions prints a script for the shell', async () => {
-  const ended = await run(['--completions', 'bash']);
+test('completion prints a script for the shell', async () => {
+  const ended = await run(['completion', 'bash']);
   expect(ended.code).toBe(0);
   expect(ended.stdout).toContain('complete -F _tidegate tidegate');
 });
@@ -109,6 +109,12 @@ test('exit code 2: incomplete TLS files stop the operator and the fleet', async 
   expect(operator.stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
+test('exit code 2: an operator without TLS files that is not told to use plaintext', async () => {
+  const refused = await run(['--cluster-id=c', '--shard-addr=a:1']);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toMatch(/^Cannot start without --tls-cert.*--insecure-plaintext.*\n$/);
+});
+
 test('exit code 2: a missing kubeconfig', async () => {
   const ended = await run(['explain', 'machine', 'm-1', '--kubeconfig=/nonexistent/config']);
   expect(ended.code).toBe(2);
@@ -119,6 +125,7 @@ test('exit code 2: an operator with a missing kubeconfig', async () => {
   const ended = await run([
     '--cluster-id=c',
     '--shard-addr=localhost:1',
+    '--insecure-plaintext',
     '--kubeconfig=/nonexistent/config',
     '--metrics-addr=0',
     '--health-addr=0',
@@ -137,6 +144,7 @@ test('exit code 1: an operator whose address is in use', async () => {
     const ended = await run([
       '--cluster-id=c',
       '--shard-addr=localhost:1',
+      '--insecure-plaintext',
       `--kubeconfig=${file}`,
       `--health-addr=127.0.0.1:${port}`,
       '--metrics-addr=0',

@@ -10,6 +10,7 @@ import type { DemoRequest } from '../../../src/cli/demo-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
+import type { TreeRequest } from '../../../src/cli/tree-command.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
 
 type Asked =
@@ -20,7 +21,8 @@ type Asked =
   | ChartsExportRequest
   | ChartsDiffRequest
   | ReplayRequest
-  | DemoRequest;
+  | DemoRequest
+  | TreeRequest;
 
 interface Run {
   readonly code: number;
@@ -54,6 +56,14 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['explain', request]);
       return Promise.resolve(3);
     },
+    doctor: (flags) => {
+      asked.push(['doctor', flags]);
+      return Promise.resolve(1);
+    },
+    tree: (request) => {
+      asked.push(['tree', request]);
+      return Promise.resolve(0);
+    },
     drainStatus: (request) => {
       asked.push(['drain status', request]);
       return Promise.resolve(0);
@@ -84,41 +94,97 @@ const run = async (...given: readonly string[]): Promise<Run> => {
     report: (line: string) => void (stderr += `${line}\n`),
     colors: false,
     interactive: false,
+    size: () => ({ columns: 80, rows: 24 }),
   };
   return { code: await runProgram(given, roles, terminal), stdout, stderr, asked };
 };
 
-test.each([
-  ['tidegate'],
-  ['operator'],
-  ['pods'],
-  ['fleet'],
-  ['cluster'],
-  ['explain'],
-  ['drain'],
-  ['drain status'],
-  ['drain plan'],
-  ['charts'],
-  ['charts export'],
-  ['charts diff'],
-  ['replay'],
-  ['demo'],
-])(
-  'help of %s is as it was recorded',
-  async (command) => {
-    const path = new URL(`golden/${command.replace(' ', '-')}.txt`, import.meta.url);
-    const asked = command === 'tidegate' ? ['--help'] : [...command.split(' '), '--help'];
-    const { code, stdout, stderr } = await run(...asked);
-    if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(path, stdout);
-    expect(stdout).toBe(readFileSync(path, 'utf8'));
+const COMMANDS = [
+  'tidegate',
+  'operator',
+  'pods',
+  'fleet',
+  'cluster',
+  'explain',
+  'doctor',
+  'tree',
+  'drain',
+  'drain status',
+  'drain plan',
+  'charts',
+  'charts export',
+  'charts diff',
+  'replay',
+  'demo',
+  'completion',
+  'version',
+];
+
+const helpOf = (command: string): Promise<Run> =>
+  run(...(command === 'tidegate' ? [] : command.split(' ')), '--help');
+
+test.each(COMMANDS)('help of %s is as it was recorded', async (command) => {
+  const path = new URL(`golden/${command.replace(' ', '-')}.txt`, import.meta.url);
+  const { code, stdout, stderr } = await helpOf(command);
+  if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(path, stdout);
+  expect(stdout).toBe(readFileSync(path, 'utf8'));
+  expect([code, stderr]).toEqual([0, '']);
+});
+
+/** Every command that help lists, and those below it. */
+const allCommands = async (above: readonly string[] = []): Promise<readonly string[]> => {
+  const { stdout } = await run(...above, '--help');
+  const sections = stdout.split('\n\n').filter((section) => !/^(\w+ )*[Ff]lags:/.test(section));
+  const listed = stdout.includes('COMMAND')
+    ? sections.slice(1).flatMap((section) =>
+      [...section.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name)
+    )
+    : [];
+  const below = await Promise.all(listed.map((name) => allCommands([...above, name])));
+  return [above.length === 0 ? 'tidegate' : above.join(' '), ...below.flat()];
+};
+
+test('help names every command, and help of each fits 80 columns', async () => {
+  const commands = await allCommands();
+  expect(commands.toSorted()).toEqual(COMMANDS.toSorted());
+  for (const command of commands) {
+    const { stdout } = await helpOf(command);
+    expect(stdout.split('\n').filter((line) => line.length > 80), command).toEqual([]);
+  }
+});
+
+test('help of the operator lists every flag under a heading', async () => {
+  const { stdout } = await helpOf('operator');
+  const [general = ''] = stdout.split('\n\n').filter((section) => section.startsWith('Flags:'));
+  expect([...general.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag)).toEqual([
+    '--cluster-id',
+    '--shard-addr',
+    '--roles',
+  ]);
+});
+
+test.each(['bash', 'zsh', 'fish'])(
+  'completion %s prints a script that knows the commands',
+  async (shell) => {
+    const { code, stdout, stderr } = await run('completion', shell);
     expect([code, stderr]).toEqual([0, '']);
+    for (const word of ['explain', 'kubeconfig', 'completion']) expect(stdout).toContain(word);
   },
 );
+
+test('version prints program, runtime and platform, as text and as JSON', async () => {
+  expect((await run('version')).stdout).toMatch(/^tidegate \S+ \((Node|Deno) \S+, \w+\/\w+\)\n$/);
+  expect(JSON.parse((await run('version', '-o', 'json')).stdout)).toEqual({
+    version: expect.stringMatching(/^\d/),
+    runtime: expect.stringMatching(/^(Node|Deno) /),
+    platform: expect.stringMatching(/^\w+\/\w+$/),
+  });
+});
 
 test('no arguments print the help', async () => {
   const { code, stdout, asked } = await run();
   expect(code).toBe(0);
-  expect(stdout).toContain('SUBCOMMANDS');
+  expect(stdout).toContain('tidegate COMMAND');
   expect(asked).toEqual([]);
 });
 
@@ -158,6 +224,15 @@ test('explain takes the flags of kubectl', async () => {
   }]]);
 });
 
+test('doctor takes the flags of the operator, and -o', async () => {
+  const { asked, code } = await run('doctor', '--cluster-id=c', '-o', 'json', '--context', 'x');
+  expect([code, asked]).toEqual([1, [['doctor', {
+    'cluster-id': 'c',
+    context: 'x',
+    output: 'json',
+  }]]]);
+});
+
 test('explain with one argument explains a node', async () => {
   const { asked } = await run('explain', 'node-7');
   expect(asked).toMatchObject([['explain', { kind: 'node-7', name: undefined }]]);
@@ -168,11 +243,17 @@ test('drain status takes nodes, and the flags of kubectl', async () => {
   expect(code).toBe(0);
   expect(asked).toEqual([['drain status', {
     nodes: ['node-7', 'node-8'],
+    selector: undefined,
     format: 'wide',
     watch: true,
     kubeconfig: undefined,
     context: undefined,
   }]]);
+});
+
+test('drain status takes a label selector', async () => {
+  const { asked } = await run('drain', 'status', '-l', 'zone in (a,b)', '-o', 'name');
+  expect(asked).toMatchObject([['drain status', { selector: 'zone in (a,b)', format: 'name' }]]);
 });
 
 test('drain status without arguments shows every drain, as a table, once', async () => {
@@ -222,6 +303,11 @@ test.each([
     ['operator', 'now'],
     'Cannot use "now": no argument is expected there; see "tidegate operator --help"',
   ],
+  [
+    ['completion', 'tcsh'],
+    'Cannot use <shell> "tcsh": unknown value; write one of bash, zsh, fish',
+  ],
+  [['version', '-o', 'xml'], 'Cannot use --output "xml": unknown value; write one of text, json'],
   [['operator', '--qps'], 'Cannot use --qps: it has no value; see "tidegate operator --help"'],
   [
     ['explain', 'cr', 'a/b', '-x'],

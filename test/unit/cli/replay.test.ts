@@ -1,5 +1,5 @@
 /** `tidegate replay`: the states of a recording at a moment, and its errors. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createActor } from 'xstate';
@@ -68,6 +68,7 @@ const replayed = async (file: string, request: Partial<ReplayRequest> = {}) => {
     report: (line) => void lines.push(line),
     colors: false,
     interactive: false,
+    size: () => ({ columns: 80, rows: 24 }),
   }, simulatedTime());
   return { code, stdout, lines };
 };
@@ -84,6 +85,21 @@ test('a replay shows the state of each actor at the end, and at an earlier momen
   expect(before.stdout).toMatch(/podEviction\/ns\/p1 +queued +active +BlockedByBudget +30s/);
   const moment = await replayed(file, { until: '2026-01-01T00:00:45Z' });
   expect(moment.stdout).toMatch(/queued +active +BlockedByBudget +45s/);
+});
+
+test('the end of a replay is just before the process was asked to stop', async () => {
+  const file = await recording();
+  const stopMs = Date.parse('2026-01-01T00:02:00Z');
+  const line = (item: object) =>
+    `${JSON.stringify({ atMs: stopMs, status: 'stopped', ...item })}\n`;
+  await appendFile(
+    file,
+    line({ id: ID, event: { type: 'xstate.stop' }, state: 'leaving.terminating' }) +
+      line({ id: 'operator', event: { type: 'stop.requested' }, state: 'closingRoles' }),
+  );
+  const { code, stdout, lines } = await replayed(file);
+  expect([code, lines]).toEqual([0, []]);
+  expect(stdout).toMatch(/leaving\.terminating +active +Terminating +1m$/m);
 });
 
 test('a replay prints the path of one actor, as text and as JSON', async () => {
@@ -120,8 +136,17 @@ test('an invalid or missing recording is reported in one line', async () => {
   await writeFile(file, '{"hello":"world"}\n{"more":1}\n');
   const other = await replayed(file);
   expect(other).toMatchObject({
-    code: 3,
-    lines: [`${file}: line 1: this is not a recording of tidegate`],
+    code: 1,
+    stdout: '',
+    lines: [
+      `Cannot replay "${file}": this is not a recording of tidegate: line 1: it has no "atMs"`,
+    ],
+  });
+  await writeFile(file, '');
+  expect(await replayed(file)).toMatchObject({
+    code: 1,
+    stdout: '',
+    lines: [`Cannot replay "${file}": this is not a recording of tidegate: it is empty`],
   });
   const missing = await replayed(`${file}.not`);
   expect(missing.code).toBe(1);

@@ -86,7 +86,7 @@ describe('the connection to the API server', () => {
       response.writeHead(429, { 'retry-after': '7' });
       response.end('slow down');
     });
-    expect(Result.getOrThrow(await call(get))).toEqual({
+    expect(Result.getOrThrow(await call(get))).toMatchObject({
       status: 429,
       body: 'slow down',
       retryAfterSeconds: 7,
@@ -110,6 +110,18 @@ describe('the connection to the API server', () => {
       });
       expect(Result.getOrThrow(await call(get)).retryAfterSeconds).toBe(seconds);
     }
+  });
+
+  it('reads an HTTP date of Retry-After by its own clock when the server sends none', async () => {
+    const { call } = await connected((_request, response) => {
+      response.sendDate = false;
+      const until = new Date(Date.now() + 3_600_000).toUTCString();
+      response.writeHead(503, { 'retry-after': until });
+      response.end('{}');
+    });
+    const { retryAfterSeconds } = Result.getOrThrow(await call(get));
+    expect(retryAfterSeconds).toBeGreaterThan(3500);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(3600);
   });
 
   it('reports the clock of the server with each answer', async () => {
@@ -152,6 +164,15 @@ describe('the connection to the API server', () => {
       _tag: 'AnswerLost',
       why: 'no answer within 30 ms',
     });
+  });
+
+  it('cuts off an answer that is larger than asked for', async () => {
+    const { call } = await connected((_request, response) => response.end('x'.repeat(100_000)));
+    expect(failureOf(await call({ ...get, answerBytesMax: 50_000 }))).toMatchObject({
+      _tag: 'AnswerLost',
+      isTooLarge: true,
+    });
+    expect(failureOf(await call({ ...get, answerBytesMax: 100_000 }))).toBeUndefined();
   });
 
   it('sends nothing when the precondition no longer holds once a socket is available', async () => {
@@ -289,6 +310,20 @@ describe('a watch', () => {
       status: 410,
       message: 'too old resource version',
     });
+  });
+
+  it('reports Retry-After of a refusal, in seconds or as an HTTP date', async () => {
+    const date = 'Wed, 21 Oct 2015 07:28:00 GMT';
+    for (const retryAfter of ['30', 'Wed, 21 Oct 2015 07:28:30 GMT']) {
+      const { watching } = await connected((_request, response) => {
+        response.writeHead(429, { date, 'retry-after': retryAfter });
+        response.end('{}');
+      });
+      expect(failureOf(await watching('/w', () => Promise.resolve()))).toMatchObject({
+        _tag: 'WatchRefused',
+        retryAfterSeconds: 30,
+      });
+    }
   });
 
   it('fails when no connection can be made', async () => {

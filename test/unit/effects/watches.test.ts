@@ -1,8 +1,16 @@
 /** Lists in pages from an API server that serves the objects of a selector. */
 import { Effect, Layer } from 'effect';
 import { expect, test } from 'vitest';
-import { KubeApi, type KubeCall } from '../../../src/effects/kube-api.ts';
-import { listPages } from '../../../src/effects/watches.ts';
+import { LIST_LIMITS } from '../../../src/domain/list-limits.ts';
+import {
+  AnswerLost,
+  type KubeAnswer,
+  KubeApi,
+  type KubeCall,
+  type KubeFault,
+  WatchRefused,
+} from '../../../src/effects/kube-api.ts';
+import { followChanges, listPages } from '../../../src/effects/watches.ts';
 import { unwatched } from '../../support/api/fake-api.ts';
 
 const NAMES = ['a-1', 'b-1', 'a-2', 'b-2', 'a-3'];
@@ -31,9 +39,102 @@ test('every page of a list has the objects of its selector only', async () => {
     listPages(
       { path: '/api/v1/pods', query: { labelSelector: 'a' } },
       true,
-      (objects) => void listed.push(...objects),
+      { addPage: (objects) => void listed.push(...objects), onTooLarge: () => {} },
     ).pipe(Effect.provide(api)),
   );
   expect(outcome).toEqual({ _tag: 'Listed', resourceVersion: '7' });
   expect(listed).toEqual(['a-1', 'a-2', 'a-3'].map((name) => ({ metadata: { name } })));
+});
+
+test.each([['list', 7], ['watch', 7], ['list', 1e9], ['watch', 1e9]])(
+  'a refused %s carries the %i s that the API server requests, at most a minute',
+  async (kind, retryAfterSeconds) => {
+    const api = Layer.succeed(KubeApi, {
+      call: () => Effect.succeed({ status: 429, body: {}, retryAfterSeconds }),
+      watch: () => Effect.fail(new WatchRefused({ status: 429, message: '', retryAfterSeconds })),
+    });
+    const selection = { path: '/api/v1/pods' };
+    const outcome: Effect.Effect<unknown, never, KubeApi> = kind === 'list'
+      ? listPages(selection, true, { addPage: () => {}, onTooLarge: () => {} })
+      : followChanges(selection, { resourceVersion: '7', timeoutSeconds: 60 }, () => {});
+    expect(await Effect.runPromise(Effect.provide(outcome, api))).toMatchObject({
+      _tag: 'Fault',
+      retryAfterMs: Math.min(retryAfterSeconds * 1000, 60_000),
+    });
+  },
+);
+
+/** Serves objects of these sizes, with the answers of a connection that keeps `answerBytesMax`. */
+const serverOf = (sizes: readonly number[]) => {
+  const limits: string[] = [];
+  const call = ({ query, answerBytesMax = Infinity }: KubeCall): Effect.Effect<
+    KubeAnswer,
+    KubeFault
+  > => {
+    const from = Number(query?.['continue'] ?? 0);
+    const until = from + Number(query?.['limit'] ?? sizes.length);
+    const characters = sizes.slice(from, until).reduce((sum, size) => sum + size, 0);
+    limits.push(query?.['limit'] ?? 'all');
+    if (characters > answerBytesMax) {
+      return Effect.fail(new AnswerLost({ why: 'the answer is too large', isTooLarge: true }));
+    }
+    const next = until < sizes.length ? String(until) : '';
+    const items = sizes.slice(from, until).map((size) => ({ size }));
+    const metadata = { resourceVersion: '7', continue: next };
+    return Effect.succeed({ status: 200, characters, body: { metadata, items } });
+  };
+  return { limits, layer: Layer.succeed(KubeApi, { call, watch: unwatched }) };
+};
+
+const listedFrom = async (layer: Layer.Layer<KubeApi>) => {
+  let [objects, tooLarge] = [0, 0];
+  const outcome = await Effect.runPromise(
+    listPages({ path: '/api/v1/pods' }, true, {
+      addPage: (page) => void (objects += page.length),
+      onTooLarge: () => void (tooLarge += 1),
+    }).pipe(Effect.provide(layer)),
+  );
+  return { outcome, objects, tooLarge };
+};
+
+test('a page that exceeds the bytes is read again with half as many objects', async () => {
+  const large = LIST_LIMITS.pageBytes / 4;
+  const { limits, layer } = serverOf(Array.from({ length: 7 }, () => large));
+  expect(await listedFrom(layer)).toEqual({
+    outcome: { _tag: 'Listed', resourceVersion: '7' },
+    objects: 7,
+    tooLarge: 7,
+  });
+  expect(limits).toEqual(['500', '250', '125', '62', '31', '15', '7', '3', '3', '3']);
+});
+
+test('pages of small objects grow again behind large ones', async () => {
+  const large = Array.from({ length: 10 }, () => LIST_LIMITS.pageBytes / 2);
+  const { limits, layer } = serverOf([...large, ...Array.from({ length: 2000 }, () => 1)]);
+  expect((await listedFrom(layer)).objects).toBe(2010);
+  expect(limits.slice(-3)).toEqual(['500', '500', '500']);
+  expect(limits.length).toBeLessThan(40);
+});
+
+test('a single object may exceed the bytes of a page', async () => {
+  const { layer } = serverOf([1, LIST_LIMITS.pageBytes * 2, 1]);
+  expect((await listedFrom(layer)).objects).toBe(3);
+});
+
+test('a list that repeats its continue token is a fault', async () => {
+  let calls = 0;
+  const layer = Layer.succeed(KubeApi, {
+    call: () =>
+      Effect.sync(() => {
+        calls += 1;
+        return { status: 200, body: { metadata: { continue: 'again' }, items: [{}] } };
+      }),
+    watch: unwatched,
+  });
+  expect((await listedFrom(layer)).outcome).toEqual({
+    _tag: 'Fault',
+    why: 'the list repeats its continue token',
+    retryAfterMs: 0,
+  });
+  expect(calls).toBe(2);
 });

@@ -84,6 +84,15 @@ describe('the write budget', () => {
     expect(sent.length).toBe(1 + 3);
   });
 
+  it('saves a burst after a queue, too', async () => {
+    const { time, sent, send } = bed(10, 3);
+    for (let n = 0; n < 6; n += 1) void send('phase', `/queued-${n}`);
+    await time.advance(60_000);
+    for (let n = 0; n < 10; n += 1) void send('phase', `/${n}`);
+    await time.settle();
+    expect(sent.length).toBe(6 + 3);
+  });
+
   it('DR-36: a higher class goes first, and a class is FIFO', async () => {
     const { time, send, paths } = bed(10, 1);
     void send('event', '/token');
@@ -192,6 +201,18 @@ describe('Retry-After', () => {
     expect(paths()).toEqual(['/one', '/two', '/three']);
   });
 
+  it('takes no token while all that wait are held up', async () => {
+    const { time, send, sent, server } = bed(10, 5);
+    server.answer = throttled;
+    await send('phase', '/first');
+    server.answer = { status: 200, body: {} };
+    void send('phase', '/held');
+    await time.advance(5000);
+    for (let n = 0; n < 5; n += 1) void send('event', '/event');
+    await time.advance(100);
+    expect(sent.filter(({ path }) => path === '/event')).toHaveLength(5);
+  });
+
   it('holds up a class for a minute at most', async () => {
     const { time, send, paths, server } = bed(1000, 100);
     server.answer = { ...unavailable, retryAfterSeconds: 1e9 };
@@ -234,14 +255,27 @@ describe('the write gate', () => {
     expect(sent).toEqual([]);
   });
 
-  it('closes by itself at its deadline on the monotonic clock, whatever the wall clock does', () => {
+  it('closes by itself at its deadline, also when the wall clock stepped back', async () => {
     const time = simulatedTime();
     const gate = makeWriteGate(time);
     gate.openUntil(100);
-    time.jumpWallClock(3_600_000);
+    time.jumpWallClock(-3_600_000);
     expect(gate.permit()._tag).toBe('Open');
-    gate.openUntil(time.monotonic());
+    await time.advance(100);
     expect(gate.permit()._tag).toBe('Closed');
+  });
+
+  // A suspended machine went on writing with a lease that another process had taken meanwhile.
+  it('DR-15: is closed after a suspension in which the monotonic clock stood still', () => {
+    const time = simulatedTime();
+    const gate = makeWriteGate(time);
+    gate.openUntil(10_000);
+    time.jumpWallClock(9_999);
+    expect(gate.permit()._tag).toBe('Open');
+    time.jumpWallClock(1);
+    expect(gate.permit()._tag).toBe('Closed');
+    gate.openUntil(10_000);
+    expect(gate.permit()._tag).toBe('Open');
   });
 
   it('DR-15: withholds a write that waited for the budget beyond the deadline', async () => {

@@ -71,6 +71,24 @@ describe('wire 8: a key pair is valid only when the shard would accept it', () =
     expect(problemOf({ certificate: one.certificate, key: 'x' })).toContain('key file');
     expect(keyPairProblem({ ...one, authority: '-' }, OURS, NOW_MS)).toContain('CA file');
   });
+
+  // Only the first certificate of each file was read, so that half a bundle replaced a whole one.
+  test('wire 8: every certificate of a chain and of the CA file must be whole', () => {
+    const pair = issued('URI:bigfleet://cluster/prod-1');
+    const half = ca.certificate.slice(0, ca.certificate.length / 2);
+    const whole = `${ca.certificate}${newAuthority().certificate}`;
+    const broken = ca.certificate.replace(/\n[^\n]{20}/, '\nAAAAAAAAAAAAAAAAAAAA');
+    const ofAuthority = (authority: string) => keyPairProblem({ ...pair, authority }, OURS, NOW_MS);
+    expect(ofAuthority(whole)).toBe(undefined);
+    for (const rest of [half, broken]) {
+      expect(ofAuthority(`${ca.certificate}${rest}`)).toBe(
+        'certificate 2 of the CA file is not valid PEM',
+      );
+      expect(problemOf({ ...pair, certificate: `${pair.certificate}${rest}` })).toBe(
+        'certificate 2 of the certificate file is not valid PEM',
+      );
+    }
+  });
 });
 
 describe('credentialReader', () => {

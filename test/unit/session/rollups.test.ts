@@ -140,20 +140,6 @@ describe('roll-ups', () => {
     expect(offered.map(({ number }) => number)).toEqual([1, 2, 3]);
   });
 
-  test('wire 5: while the API server is away the last known demand is still sent', async () => {
-    const { time, cluster, offered, openStream, rollups } = start();
-    cluster.list(request('a'));
-    openStream();
-    // Demand is held as soon as a list or watch fails, and the cache knows no better.
-    rollups.hold();
-    cluster.hide(request('a'));
-    await time.advance(3 * INTERVAL_MS);
-    expect(cpus(offered)).toEqual(['1', '1', '1', '1']);
-    rollups.release();
-    await time.advance(INTERVAL_MS);
-    expect(cpus(offered)).toEqual(['1', '1', '1', '1', '']);
-  });
-
   test('wire 2: an invalid request is excluded, counted and recorded once', async () => {
     const { time, cluster, offered, openStream, events, gauges } = start();
     const bad = request('bad', { spec: { resources: { cpu: 'lots' } } });

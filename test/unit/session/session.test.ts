@@ -1,8 +1,6 @@
 /** The session on simulated time, with an in-process shard. */
 import { describe, expect, test } from 'vitest';
-import type { CredentialsReading } from '../../../src/domain/credentials.ts';
 import { instructionId } from '../../../src/domain/ids.ts';
-import { newAuthority } from '../../support/processes/certificates.ts';
 import {
   INTERVAL_MS,
   numbers,
@@ -21,6 +19,20 @@ describe('fleet session', () => {
       case: 'hello',
       value: { clusterId: 'prod-1', protocolVersion: 'v1alpha1' },
     });
+  });
+
+  test('wire 8: a plaintext session warns once and sets a gauge; a secured one does neither', async () => {
+    const plain = await streamingSession();
+    plain.session.setLeading(false);
+    plain.session.setLeading(true);
+    plain.session.demandListed();
+    await plain.time.settle();
+    const warning = 'Session without TLS: user data and instructions are readable and forgeable';
+    expect(plain.logged.filter((message) => message === warning)).toHaveLength(1);
+    expect(plain.gauges.get('tidegate_session_plaintext')).toBe(1);
+    const secured = startSession({ readings: () => ({ _tag: 'Unusable', problem: 'no files' }) });
+    expect(secured.logged).not.toContain(warning);
+    expect(secured.gauges.get('tidegate_session_plaintext')).toBe(0);
   });
 
   test('wire 1: machines that arrive before the hello ack are processed', async () => {
@@ -353,56 +365,5 @@ describe('fleet session', () => {
     rude.session.setLeading(true);
     await rude.time.advance(60_000);
     expect(rude.shard.streams).toHaveLength(1);
-  });
-});
-
-describe('fleet session with a key pair', () => {
-  const ca = newAuthority();
-  const reading = (fingerprint: string, uri: string): CredentialsReading => ({
-    _tag: 'Usable',
-    pair: {
-      ...ca.issue({ commonName: 'o', alternativeNames: [uri] }),
-      authority: ca.certificate,
-      fingerprint,
-    },
-  });
-  const ours = 'URI:bigfleet://cluster/prod-1';
-
-  test('wire 8: without a valid pair nothing is dialled; the first valid one is dialled with at once', async () => {
-    let now: CredentialsReading = { _tag: 'Unusable', problem: 'the certificate is for another' };
-    const { time, shard, session, recorded, logged } = startSession({ readings: () => now });
-    session.setLeading(true);
-    session.demandListed();
-    await time.advance(120_000);
-    expect([shard.streams.length, stateOf(session)]).toEqual([0, 'refused']);
-    expect(recorded).toEqual(['SessionRefused: the certificate is for another']);
-    expect(logged.filter((message) => message === 'Session refused')).toHaveLength(1);
-    now = reading('a', ours);
-    await time.advance(10_000);
-    expect(shard.streams.map(({ pair }) => pair?.fingerprint)).toEqual(['a']);
-  });
-
-  test('wire 8: a rotation keeps the running stream and applies to the next dial', async () => {
-    let now = reading('a', ours);
-    const { time, shard, session } = await streamingSession({ readings: () => now });
-    now = { _tag: 'Unusable', problem: 'half-written' };
-    await time.advance(10_000);
-    now = reading('b', ours);
-    await time.advance(10_000);
-    expect([shard.streams.length, stateOf(session)]).toEqual([1, 'streaming']);
-    shard.stream().end({ why: 'EndedByShard', detail: 'UNAVAILABLE: gone' });
-    await time.advance(500);
-    expect(shard.streams.map(({ pair }) => pair?.fingerprint)).toEqual(['a', 'b']);
-  });
-
-  test('wire 8: an expired pair is not dialled with', async () => {
-    const { time, shard, session } = startSession({
-      readings: () => reading('a', 'URI:bigfleet://cluster/other'),
-    });
-    session.setLeading(true);
-    session.demandListed();
-    await time.advance(0);
-    expect([shard.streams.length, stateOf(session)]).toEqual([0, 'refused']);
-    expect(session.actor?.getSnapshot().context.ending?.why).toBe('CredentialsRefused');
   });
 });

@@ -76,7 +76,11 @@ describe('settings of the pods role', () => {
 
 describe('settings of the operator about pods', () => {
   const operator = (flags: Record<string, string>) => {
-    const least = { 'cluster-id': 'prod-1', 'shard-addr': 'shard:7700' };
+    const least = {
+      'cluster-id': 'prod-1',
+      'shard-addr': 'shard:7700',
+      'insecure-plaintext': 'true',
+    };
     const outcome = operatorSettings({ ...least, ...flags }, processEnvironment());
     if (outcome._tag === 'SettingsProblem') throw new Error(outcome.message);
     return outcome.settings.pods;

@@ -11,7 +11,11 @@ const processEnvironment = (environment: Record<string, string>, namespace?: str
   nonce: '0badf00d',
 });
 
-const least = { 'cluster-id': 'prod-1', 'shard-addr': 'shard.fleet.svc:7700' };
+const least = {
+  'cluster-id': 'prod-1',
+  'shard-addr': 'shard.fleet.svc:7700',
+  'insecure-plaintext': 'true',
+};
 
 const settled = (flags: Record<string, string>, environment: Record<string, string> = {}) => {
   const outcome = operatorSettings(flags, processEnvironment(environment));
@@ -25,7 +29,7 @@ const problem = (flags: Record<string, string>, environment: Record<string, stri
 };
 
 describe('operator settings', () => {
-  test('require only a cluster and a shard; everything else has a default', () => {
+  test('require only a cluster, a shard and its transport; everything else has a default', () => {
     expect(settled(least)).toEqual({
       fleet: {
         clusterId: 'prod-1',
@@ -230,14 +234,33 @@ describe('operator settings', () => {
     );
   });
 
-  test('wire 8: all three TLS files give mTLS, none gives plaintext', () => {
-    const files = { 'tls-cert': 'c.pem', 'tls-key': 'k.pem', 'tls-ca': 'ca.pem' };
-    expect(settled({ ...least, ...files }).fleet?.tls).toEqual({
+  const { 'insecure-plaintext': _, ...undecided } = least;
+  const files = { 'tls-cert': 'c.pem', 'tls-key': 'k.pem', 'tls-ca': 'ca.pem' };
+
+  test('wire 8: all three TLS files give mTLS', () => {
+    expect(settled({ ...undecided, ...files }).fleet?.tls).toEqual({
       certFile: 'c.pem',
       keyFile: 'k.pem',
       caFile: 'ca.pem',
     });
+  });
+
+  // Plaintext was what a forgotten flag gave: user data with join tokens, readable on the network.
+  test('wire 8: without TLS files, plaintext must be requested', () => {
+    const message = 'Cannot start without --tls-cert, --tls-key and --tls-ca: anyone on the ' +
+      'network could read user data and reclaim Nodes; add the three files, or ' +
+      '--insecure-plaintext to accept that';
+    expect(problem(undecided)).toBe(message);
+    expect(problem({ ...undecided, 'insecure-plaintext': 'false' })).toBe(message);
     expect(settled(least).fleet?.tls).toBeUndefined();
+    expect(settled(undecided, { TIDEGATE_INSECURE_PLAINTEXT: 'true' }).fleet?.tls).toBeUndefined();
+    expect(settled({ roles: 'pods' }).fleet).toBeUndefined();
+  });
+
+  test('wire 8: plaintext and TLS files contradict each other', () => {
+    expect(problem({ ...least, ...files })).toBe(
+      'Cannot use --insecure-plaintext with --tls-cert: the session has one transport; remove one',
+    );
   });
 
   test.each([
@@ -246,7 +269,9 @@ describe('operator settings', () => {
     [['tls-ca'], '--tls-cert and --tls-key'],
   ])('wire 8: TLS with only %j is refused and %s named', (given, missing) => {
     const flags = Object.fromEntries(given.map((name) => [name, 'some.pem']));
-    expect(problem({ ...least, ...flags })).toContain(`add ${missing}, or give none for plaintext`);
+    expect(problem({ ...undecided, ...flags })).toContain(
+      `add ${missing}, or give none and --insecure-plaintext`,
+    );
   });
 
   test('report every problem in one line, whatever the text', () => {

@@ -1,11 +1,9 @@
 /** A few simulated worlds in every run; `npm run simulate -- --seeds 1000` runs many. */
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { recordingsPlayAgain } from '../../simulation/recording-invariant.ts';
-import { brokenBy, plantedBugs } from '../../simulation/planted-bugs.ts';
 import { worldPlan } from '../../simulation/world-plan.ts';
 import { runWorld } from '../../simulation/world-run.ts';
 import { freshSeeds } from '../../support/fresh-seeds.ts';
@@ -110,15 +108,6 @@ describe('simulated worlds', () => {
     }
   });
 
-  test('the head of a planted bug names an invariant that exists', () => {
-    const folder = new URL('../../simulation/', import.meta.url);
-    const sources = readdirSync(folder).filter((name) => name.endsWith('-invariants.ts'))
-      .map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
-    const named = plantedBugs().map(brokenBy);
-    expect(named.filter((name) => name !== '')).not.toEqual([]);
-    expect(named.filter((name) => !sources.includes(`'${name}'`) && name !== '')).toEqual([]);
-  });
-
   test('every plan has machines that come back, are named by their Nodes, and are malformed', () => {
     const all = Array.from({ length: 200 }, (_, seed) => worldPlan(seed + 1));
     for (const { scenes } of all) {
@@ -130,14 +119,5 @@ describe('simulated worlds', () => {
       some(({ scenes }) => scenes.some(({ act }) => act._tag === tag));
     expect(Math.min(withScene('SlowFrames'), withScene('JoinLate'))).toBeGreaterThan(40);
     expect(some(({ leftObjects }) => leftObjects.length > 0)).toBeGreaterThan(40);
-  });
-
-  test('every planted bug applies to the tree as it is', async () => {
-    const names = plantedBugs();
-    expect(names.length).toBeGreaterThan(0);
-    for (const name of names) {
-      const patch = `${ROOT}test/simulation/planted/${name}.patch`;
-      await run('git', ['apply', '--check', patch], { cwd: ROOT });
-    }
   });
 });

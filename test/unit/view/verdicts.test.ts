@@ -165,10 +165,10 @@ describe('the forecast', () => {
   });
 });
 
-describe('phases and ends', () => {
-  test('every phase has a case', () => {
-    const phases = new Set(SITUATION_CASES.map(({ facts }) => facts.state));
-    expect(DRAIN_SITUATIONS.filter((phase) => !phases.has(phase))).toEqual([]);
+describe('situations and ends', () => {
+  test('every situation has a case', () => {
+    const situations = new Set(SITUATION_CASES.map(({ facts }) => facts.state));
+    expect(DRAIN_SITUATIONS.filter((situation) => !situations.has(situation))).toEqual([]);
   });
 
   const ended = (verdict: DrainVerdict, drain: Partial<EndedDrain>) => {
@@ -217,12 +217,12 @@ describe('phases and ends', () => {
     expect(explainNode(facts).why).toContain(lastError);
   });
 
-  test('DR-05: what is said of a cancelled drain is true of the node', () => {
-    const reported = (node: object) => explainNode(sceneOfNode({ node, pods: [podOf()] })).why;
+  test('DR-05: what is whyOf of a cancelled drain is true of the node', () => {
+    const whyOf = (node: object) => explainNode(sceneOfNode({ node, pods: [podOf()] })).why;
     const cancelled = sceneAnnotation({ ended: 'Cancelled' });
-    expect(reported({ unschedulable: false, cordons: { reclaim: cancelled } }))
+    expect(whyOf({ unschedulable: false, cordons: { reclaim: cancelled } }))
       .toContain('schedulable again and may get new pods');
-    expect(reported({ cordons: { reclaim: cancelled, person: sceneAnnotation() } }))
+    expect(whyOf({ cordons: { reclaim: cancelled, person: sceneAnnotation() } }))
       .toContain('a person has cordoned the node');
   });
 

@@ -3,10 +3,10 @@
  *
  * Promises: a node whose Lease was not renewed for 40 s becomes `Unknown` and tainted; its pods
  * become not Ready and are deleted after five minutes unless they tolerate the taint; a renewed
- * Lease reverts all of it. Pods bound to a missing node are deleted a while after it went (the
- * collector runs every 20 s and waits 40 s).
+ * Lease reverts all of it. A cordoned node is tainted `unschedulable`. Pods bound to a missing node
+ * are deleted a while after it went (the collector runs every 20 s and waits 40 s).
  */
-import { type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
+import { booleanAt, type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
 import { rfc3339Seconds } from '../values/time.ts';
 import { tolerates } from './fit.ts';
 import { keyQueue } from './key-queue.ts';
@@ -94,23 +94,40 @@ const staysFor = (pod: JsonRecord): boolean =>
   listOrEmptyAt(pod, 'spec', 'tolerations').some((toleration) => tolerates(toleration, TAINTS[1]));
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
+const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 
 const hasTaint = (node: JsonRecord, key: string): boolean =>
   listOrEmptyAt(node, 'spec', 'taints').some((taint) => textAt(taint, 'key') === key);
 
-/** Whether the taint differs from the node's condition. */
-const contradicts = (node: JsonRecord): boolean => {
+/** Whether the node must have the taint; undefined while its kubelet has not reported. */
+const wantsNotReady = (node: JsonRecord): boolean | undefined => {
   const status = textAt(conditionOf(node, 'Ready'), 'status');
-  return hasTaint(node, NOT_READY) ? status === 'True' : status === 'False';
+  if (status === 'True') return false;
+  return status === 'False' ? true : undefined;
 };
 
-/** Removes the not-ready taint from a Ready node; adds it to a node that is not. */
-const writeReadinessTaint = (environment: ControllerEnvironment, node: JsonRecord): void => {
+/** The NoSchedule taints that follow from the node itself, and whether it must have them. */
+const followingTaints = (node: JsonRecord): readonly (readonly [string, boolean])[] => [
+  [NOT_READY, wantsNotReady(node) ?? hasTaint(node, NOT_READY)],
+  [UNSCHEDULABLE, booleanAt(node, 'spec', 'unschedulable') === true],
+];
+
+/** Whether a taint differs from the condition or the field that it follows from. */
+const contradicts = (node: JsonRecord): boolean =>
+  followingTaints(node).some(([key, wanted]) => hasTaint(node, key) !== wanted);
+
+/** Adds and removes taints, as `doNoScheduleTaintingPass` of the controller manager does. */
+const writeFollowingTaints = (environment: ControllerEnvironment, node: JsonRecord): void => {
   if (!contradicts(node)) return;
-  const wanted = textAt(conditionOf(node, 'Ready'), 'status') === 'False';
-  const others = listOrEmptyAt(node, 'spec', 'taints')
-    .filter((taint) => textAt(taint, 'key') !== NOT_READY);
-  const taints = wanted ? [...others, { key: NOT_READY, effect: 'NoSchedule' }] : others;
+  const timeAdded = rfc3339Seconds(environment.time.now());
+  const following = followingTaints(node);
+  const unwanted = new Set(following.flatMap(([key, wanted]) => wanted ? [] : [key]));
+  const taints = [
+    ...listOrEmptyAt(node, 'spec', 'taints')
+      .filter((taint) => !unwanted.has(textAt(taint, 'key') ?? '')),
+    ...following.filter(([key, wanted]) => wanted && !hasTaint(node, key))
+      .map(([key]) => ({ key, effect: 'NoSchedule', timeAdded })),
+  ];
   environment.call({
     method: 'PATCH',
     path: pathOf('nodes', '', nameOf(node).name),
@@ -134,7 +151,7 @@ export const startNodeLifecycle = (environment: ControllerEnvironment): Controll
   });
   const tainting = keyQueue(environment.time, (name) => {
     const node = environment.get('nodes', { namespace: '', name });
-    if (node !== undefined) writeReadinessTaint(environment, node);
+    if (node !== undefined) writeFollowingTaints(environment, node);
   });
   const collectFrom = (node: string): void => {
     for (const pod of environment.list('pods')) {

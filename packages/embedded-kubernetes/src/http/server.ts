@@ -151,7 +151,10 @@ const serve = async (
   else reply(response, answer);
 };
 
-/** Starts listening; port 0 picks a free one. Resolves when requests are accepted. */
+/**
+ * Starts listening: port 0 picks a free one, an empty host means all addresses. Resolves when
+ * requests are accepted.
+ */
 export const serveCluster = (
   handle: Handle,
   { host, port }: BoundAddress,
@@ -173,7 +176,7 @@ export const serveCluster = (
   server.requestTimeout = 0;
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(port, host === '' ? '::' : host, () => {
       server.off('error', reject);
       const bound = server.address();
       resolve({

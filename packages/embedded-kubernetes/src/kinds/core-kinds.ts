@@ -183,30 +183,6 @@ const attachmentKind = plain(
   },
 );
 
-const reviewKind = plain(
-  kindNames('authorization.k8s.io', 'SelfSubjectAccessReview', { namespaced: false }),
-  {
-    verbs: ['create'],
-    problems: (review) => {
-      const asked = ['resourceAttributes', 'nonResourceAttributes'].filter((field) =>
-        recordAt(review, 'spec', field) !== undefined
-      );
-      if (asked.length === 1) return [];
-      const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
-      return [
-        asked.length === 0
-          ? required('spec.resourceAttributes', why)
-          : invalid('spec.nonResourceAttributes', {}, why),
-      ];
-    },
-    respond: (review) => ({
-      ...review,
-      metadata: recordAt(review, 'metadata') ?? {},
-      status: { allowed: true, reason: 'the embedded cluster allows everything' },
-    }),
-  },
-);
-
 /** The kinds of these groups. */
 export const CORE_KINDS: readonly Kind[] = [
   namespaceKind,
@@ -225,5 +201,4 @@ export const CORE_KINDS: readonly Kind[] = [
   priorityKind,
   leaseKind,
   attachmentKind,
-  reviewKind,
 ];

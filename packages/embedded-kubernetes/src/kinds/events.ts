@@ -74,11 +74,23 @@ const shared = {
   createOnUpdate: true,
 } as const;
 
+/**
+ * Times that a client did not send are served as null, as Go's zero times are: `kubectl get events
+ * --sort-by=.lastTimestamp` fails on an object without the field.
+ */
+const UNSET_TIMES = { eventTime: null, firstTimestamp: null, lastTimestamp: null };
+const UNSET_NEWER_TIMES = {
+  eventTime: null,
+  deprecatedFirstTimestamp: null,
+  deprecatedLastTimestamp: null,
+};
+
 /** `v1` Event. */
 export const coreEventKind: Kind = {
   ...kindNames('', 'Event', { namespaced: true, shortNames: ['ev'] }),
   ...shared,
   defaulted: (event) => ({
+    ...UNSET_TIMES,
     ...event,
     involvedObject: recordAt(event, 'involvedObject') ?? {},
     source: recordAt(event, 'source') ?? {},
@@ -98,6 +110,7 @@ export const eventKind: Kind = {
     fromStored: (object) => renamed(object, FROM_STORED, 'events.k8s.io/v1'),
   },
   defaulted: (event) => ({
+    ...UNSET_NEWER_TIMES,
     ...event,
     regarding: recordAt(event, 'regarding') ?? {},
     deprecatedSource: recordAt(event, 'deprecatedSource') ?? {},

@@ -194,7 +194,7 @@ describe('slots', () => {
       fc.property(seeds, fc.integer({ min: 1, max: 3 }), (moves, desired) => {
         const { move, outcome } = slotsUnderTest(desired, 1);
         for (const choice of moves) move(choice);
-        expect(outcome()).toMatchObject({ waiting: [], refusals: 0 });
+        expect(outcome()).toMatchObject({ waiting: [], refusals: 0, reservations: [] });
       }),
       { numRuns: 50 },
     );

@@ -1,0 +1,207 @@
+/**
+ * `tidegate doctor`: checks everything that an operator needs, and says what to do.
+ *
+ * Promises: read-only, and no session with the shard; exit code 1 when a check failed, 4 when the
+ * cluster cannot be reached, 2 for invalid arguments; a check that cannot be made is skipped.
+ */
+import { X509Certificate } from 'node:crypto';
+import { Effect } from 'effect';
+import { definitions } from '../api/definitions.ts';
+import { textAt } from '../domain/json.ts';
+import type { KeyPair } from '../domain/credentials.ts';
+import { NEEDED_RIGHTS } from '../domain/operator-rights.ts';
+import type { Time } from '../domain/time.ts';
+import { type AskedRight, reviewAccess } from '../effects/access-reviews.ts';
+import { credentialReader } from '../effects/credentials.ts';
+import { type DoctorSettings, doctorSettings } from '../effects/doctor-options.ts';
+import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
+import { readObject } from '../effects/object-reads.ts';
+import { serverVersion } from '../effects/server-version.ts';
+import type { ProcessEnvironment } from '../effects/settings.ts';
+import { probeShard } from '../effects/shard-probe.ts';
+import {
+  certificateFinding,
+  clockFinding,
+  definitionFinding,
+  diagnosisText,
+  type Finding,
+  finding,
+  hasFailed,
+  leaseFinding,
+  rightsFinding,
+} from '../view/diagnosis.ts';
+import { answered, askCluster } from './cluster-question.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import type { GivenFlags } from './program.ts';
+import type { Terminal } from './terminal.ts';
+
+type Checking = Effect.Effect<readonly Finding[], KubeFault, KubeApi>;
+
+const AT_ONCE = 8;
+
+const versionCheck: Checking = Effect.map(serverVersion, (version) => {
+  const check = 'api server';
+  switch (version._tag) {
+    case 'Supported':
+      return [finding(check, 'ok', `Kubernetes ${version.version} answers`)];
+    case 'TooOld':
+      return [finding(check, 'failed', [version.why, 'Upgrade the cluster'])];
+    case 'Unknown':
+      return [finding(check, 'warning', version.why)];
+  }
+});
+
+/** Every verb of every role, once. */
+const askedRights = ({ roles, lease }: DoctorSettings): readonly AskedRight[] => {
+  const asked = roles.flatMap((role) => NEEDED_RIGHTS[role]).flatMap((right) =>
+    right.verbs.map((verb): AskedRight => ({
+      right,
+      verb,
+      namespace: right.isOfLease ? lease.namespace : undefined,
+    }))
+  );
+  return [
+    ...new Map(asked.map((one) => {
+      const { group, resource, subresource } = one.right;
+      return [`${group} ${resource} ${subresource} ${one.verb}`, one] as const;
+    })).values(),
+  ];
+};
+
+const rightsCheck = (settings: DoctorSettings): Checking => {
+  const asked = askedRights(settings);
+  return Effect.forEach(
+    asked,
+    (one) => Effect.map(reviewAccess(one), (answer) => ({ ...one, answer })),
+    { concurrency: AT_ONCE },
+  ).pipe(Effect.map((answers) => {
+    for (const { answer } of answers) {
+      if (answer._tag === 'Unanswered') {
+        return [finding('rights', 'skipped', `The API server answers no questions: ${answer.why}`)];
+      }
+    }
+    return [rightsFinding(asked.length, answers.filter(({ answer }) => answer._tag === 'Denied'))];
+  }));
+};
+
+const CRD_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+const definitionsCheck: Checking = Effect.forEach(
+  definitions(),
+  (wanted) =>
+    Effect.map(readObject(`${CRD_PATH}/${textAt(wanted, 'metadata', 'name') ?? ''}`), (read) => {
+      if (read._tag !== 'Refused') {
+        return definitionFinding(wanted, read._tag === 'Found' ? read.object : undefined);
+      }
+      const plural = textAt(wanted, 'spec', 'names', 'plural') ?? '';
+      return finding(`crd ${plural}`, 'skipped', read.why);
+    }),
+  { concurrency: AT_ONCE },
+);
+
+/** The clock of the API server, as its answers had it. */
+interface ServerClock {
+  skewMs: number | undefined;
+}
+
+const leaseCheck = ({ lease }: DoctorSettings, nowMs: () => number): Checking =>
+  readObject(`/apis/coordination.k8s.io/v1/namespaces/${lease.namespace}/leases/${lease.name}`)
+    .pipe(Effect.map((read) => [
+      read._tag === 'Refused'
+        ? finding('lease', 'skipped', read.why)
+        : leaseFinding(read._tag === 'Found' ? read.object : undefined, lease, nowMs()),
+    ]));
+
+const FLEET_URI = /URI:(bigfleet:\/\/[^,]+)/;
+
+/** The key pair, and what is found about it. */
+const certificateCheck = async (
+  { certificate }: DoctorSettings,
+  nowMs: number,
+): Promise<{ readonly finding: Finding; readonly pair: KeyPair | undefined }> => {
+  if (certificate === undefined) {
+    const text = 'No --tls-cert: the operator refuses to start without --insecure-plaintext';
+    return { finding: finding('certificate', 'skipped', text), pair: undefined };
+  }
+  const { files, cluster } = certificate;
+  const reading = await Effect.runPromise(credentialReader()(files, cluster));
+  if (reading._tag === 'Unusable') {
+    const remedy = 'Issue a certificate for this cluster; see docs/security.md';
+    return {
+      finding: finding('certificate', 'failed', [reading.problem, remedy]),
+      pair: undefined,
+    };
+  }
+  const parsed = new X509Certificate(reading.pair.certificate);
+  return {
+    pair: reading.pair,
+    finding: certificateFinding({
+      file: files.certificate,
+      identity: FLEET_URI.exec(parsed.subjectAltName ?? '')?.[1] ?? '',
+      expiresMs: Date.parse(parsed.validTo),
+    }, nowMs),
+  };
+};
+
+const shardCheck = async (
+  { shardAddress: address, certificate }: DoctorSettings,
+  pair: KeyPair | undefined,
+): Promise<Finding> => {
+  const check = 'shard';
+  if (address === undefined) {
+    return finding(check, 'skipped', 'No --shard-addr: the shard is not checked');
+  }
+  if (certificate !== undefined && pair === undefined) {
+    return finding(check, 'skipped', `${address} is not dialled without a usable certificate`);
+  }
+  const probe = await Effect.runPromise(
+    probeShard(pair === undefined ? { address } : { address, pair }),
+  );
+  const how = pair === undefined ? 'in plaintext' : 'with mTLS';
+  return probe._tag === 'Reached'
+    ? finding(check, 'ok', `${address} answers ${how}`)
+    : finding(check, 'failed', [
+      `${address} cannot be reached ${how}: ${probe.why}`,
+      'Check the address, the network policies on the way, and that both sides use TLS or neither',
+    ]);
+};
+
+/** Checks a cluster and a shard. */
+export const runDoctor = async (
+  flags: GivenFlags,
+  processEnvironment: Pick<ProcessEnvironment, 'environment' | 'namespace'>,
+  { terminal, time }: { readonly terminal: Terminal; readonly time: Pick<Time, 'now'> },
+): Promise<ExitCode> => {
+  const settled = doctorSettings(flags, processEnvironment);
+  if (settled._tag === 'SettingsProblem') {
+    terminal.report(settled.message);
+    return EXIT.usage;
+  }
+  const { settings } = settled;
+  const clock: ServerClock = { skewMs: undefined };
+  const nowMs = (): number => time.now() + (clock.skewMs ?? 0);
+  const checks: Checking = Effect.all(
+    [versionCheck, definitionsCheck, rightsCheck(settings), leaseCheck(settings, nowMs)],
+  ).pipe(Effect.map((found) => found.flat()));
+  const answer = await askCluster(
+    settings,
+    Effect.map(checks, answered),
+    ({ serverMs, roundTripMs }) => {
+      // The date of an answer has whole seconds.
+      clock.skewMs = serverMs + 500 + roundTripMs / 2 - time.now();
+    },
+  );
+  const certificate = await certificateCheck(settings, time.now());
+  const shard = await shardCheck(settings, certificate.pair);
+  const inCluster = answer._tag === 'Silent'
+    ? [finding('api server', 'failed', [answer.why, 'Check --kubeconfig and --context'])]
+    : [...answer.value, clockFinding(clock.skewMs)];
+  const findings = [...inCluster, certificate.finding, shard];
+  terminal.print(
+    settings.format === 'json'
+      ? `${JSON.stringify({ items: findings }, null, 2)}\n`
+      : diagnosisText(findings, { columns: terminal.size().columns, colors: terminal.colors }),
+  );
+  if (answer._tag === 'Silent') return answer.code;
+  return hasFailed(findings) ? EXIT.failure : EXIT.ok;
+};

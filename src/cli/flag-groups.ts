@@ -1,0 +1,69 @@
+/** The headings under which help lists the flags of long commands. */
+
+/** Flags by heading. A flag of no group is listed first, under "Flags". */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  Drains: [
+    'tier-wait',
+    'pause-drains',
+    'reclaimable-node-selector',
+    'max-draining',
+    'evictions-per-budget',
+  ],
+  'Machines that join': ['bootstrap-template-file'],
+  'Demand of pods': [
+    'with-pods',
+    'priority-class-defaults-file',
+    'pod-selector',
+    'namespace-selector',
+  ],
+  Addresses: ['metrics-addr', 'health-addr', 'listen', 'script-listen'],
+  'Live page and recording': [
+    'inspect-addr',
+    'inspect-hosts',
+    'inspect-token-file',
+    'when-watched',
+    'record',
+  ],
+  TLS: ['tls-cert', 'tls-key', 'tls-ca', 'insecure-plaintext'],
+  'Limits and logs': ['qps', 'burst', 'ack-concurrency', 'rollup-interval', 'log-level'],
+  'Leader election': [
+    'lease-duration',
+    'lease-renew-deadline',
+    'lease-retry-period',
+    'lease-name',
+    'lease-namespace',
+    'identity',
+  ],
+  'Times of the fleet': [
+    'cycle-interval',
+    'hello-time',
+    'rollup-time',
+    'bootstrap-timeout',
+    'bootstrap-pause',
+    'creation-time',
+    'joining-time',
+    'draining-time',
+    'deletion-time',
+  ],
+  Cluster: ['kubeconfig', 'context'],
+};
+
+const GENERAL = 'Flags';
+/** Fewer flags need no headings. */
+const GROUPED_FROM = 8;
+
+const GROUP_OF = new Map(
+  Object.entries(GROUPS).flatMap(([group, names]) => names.map((name) => [name, group] as const)),
+);
+
+/** Flags under their headings, in the order of the headings above. */
+export const groupedFlags = <Flag extends { readonly name: string }>(
+  flags: readonly Flag[],
+): readonly (readonly [heading: string, flags: readonly Flag[]])[] => {
+  if (flags.length < GROUPED_FROM) return flags.length === 0 ? [] : [[GENERAL, flags]];
+  const headingOf = ({ name }: Flag): string => GROUP_OF.get(name) ?? GENERAL;
+  return [GENERAL, ...Object.keys(GROUPS)].flatMap((heading) => {
+    const own = flags.filter((flag) => headingOf(flag) === heading);
+    return own.length === 0 ? [] : [[heading, own] as const];
+  });
+};

@@ -1,0 +1,65 @@
+/**
+ * What each role of the operator must be allowed to do in its cluster.
+ *
+ * Promises: the same rights as docs/compatibility.md lists, which a test compares.
+ */
+import { API_GROUP } from './api-group.ts';
+import type { RoleName } from './operator-roles.ts';
+
+/** Verbs on one resource. */
+export interface NeededRight {
+  readonly group: string;
+  readonly resource: string;
+  /** Empty for the resource itself. */
+  readonly subresource: string;
+  readonly verbs: readonly string[];
+  /** Only in the namespace of the Lease. */
+  readonly isOfLease: boolean;
+  /** The operator works without it, and reports less. */
+  readonly isOptional: boolean;
+}
+
+const right = (group: string, path: string, verbs: string): NeededRight => {
+  const [resource = '', subresource = ''] = path.split('/');
+  return {
+    group,
+    resource,
+    subresource,
+    verbs: verbs.split(' '),
+    isOfLease: false,
+    isOptional: false,
+  };
+};
+
+const SHARED: readonly NeededRight[] = [
+  { ...right('coordination.k8s.io', 'leases', 'get list watch create update'), isOfLease: true },
+  right('events.k8s.io', 'events', 'create patch'),
+];
+
+/** The rights of each role. */
+export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> = {
+  fleet: [
+    right(API_GROUP, 'capacityrequests', 'list watch'),
+    right(API_GROUP, 'capacityrequests/status', 'patch'),
+    right(API_GROUP, 'upcomingnodes', 'get list watch create patch delete'),
+    right(API_GROUP, 'availablecapacities', 'get list watch create patch delete'),
+    right(API_GROUP, 'upcomingnodes/status', 'patch'),
+    right('', 'nodes', 'list watch patch'),
+    right('', 'pods', 'list watch'),
+    right('', 'pods/eviction', 'create'),
+    right('policy', 'poddisruptionbudgets', 'list watch'),
+    { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
+    ...SHARED,
+  ],
+  pods: [
+    right('', 'pods', 'list watch'),
+    right(API_GROUP, 'capacityrequests', 'get list watch create patch delete'),
+    right(API_GROUP, 'capacityrequests/status', 'patch'),
+    { ...right('', 'namespaces', 'list watch'), isOptional: true },
+    ...SHARED,
+  ],
+};
+
+/** `capacityrequests.bigfleet.lucy.sh/status`, as `kubectl auth can-i` takes it. */
+export const rightName = ({ group, resource, subresource }: NeededRight): string =>
+  `${resource}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`;

@@ -1,0 +1,203 @@
+/**
+ * The findings of `tidegate doctor`: pure functions from what was read to what it means and what to
+ * do about it.
+ */
+import { listOrEmptyAt, textAt, valueAt } from '../domain/json.ts';
+import { sameJson } from '../domain/json-equality.ts';
+import { leaseRecordOf } from '../domain/lease.ts';
+import { type NeededRight, rightName } from '../domain/operator-rights.ts';
+import { quoted } from '../domain/text.ts';
+import { duration } from './duration.ts';
+import { oneLine } from './table.ts';
+import { wrappedLines } from './wrapped-text.ts';
+
+/** How a check ended. */
+export type FindingState = 'ok' | 'warning' | 'failed' | 'skipped';
+
+/** The result of one check. */
+export interface Finding {
+  readonly check: string;
+  readonly state: FindingState;
+  /** One sentence. */
+  readonly finding: string;
+  /** What to do; null when there is nothing to do. */
+  readonly remedy: string | null;
+}
+
+/** A finding, with its remedy when there is something to do. */
+export const finding = (
+  check: string,
+  state: FindingState,
+  found: string | readonly [finding: string, remedy: string],
+): Finding => {
+  const [text, remedy = null] = typeof found === 'string' ? [found] : found;
+  return { check, state, finding: text, remedy };
+};
+
+/** A verb that is denied, or could not be asked about. */
+export interface DeniedRight {
+  readonly right: NeededRight;
+  readonly verb: string;
+  readonly namespace: string | undefined;
+}
+
+/** The rights of the user. */
+export const rightsFinding = (
+  asked: number,
+  denied: readonly DeniedRight[],
+  user = 'The user of the kubeconfig',
+): Finding => {
+  const check = 'rights';
+  const missing = [...Map.groupBy(denied, ({ right }) => rightName(right))].map(([name, list]) =>
+    `${list.map(({ verb }) => verb).join(', ')} ${name}`
+  );
+  if (missing.length === 0) {
+    return finding(check, 'ok', `${user} has all ${asked} rights that the operator needs`);
+  }
+  const isOptional = denied.every(({ right }) => right.isOptional);
+  return finding(check, isOptional ? 'warning' : 'failed', [
+    `${user} may not ${missing.join('; ')}`,
+    'Grant these verbs in the ClusterRole of the operator. To check its own rights, run this ' +
+    'command in its pod, or with a kubeconfig of its service account',
+  ]);
+};
+
+const CRD_REMEDY = 'kubectl apply --server-side -f charts/tidegate/files/crds';
+
+const isEstablished = (definition: unknown): boolean =>
+  listOrEmptyAt(definition, 'status', 'conditions').some((condition) =>
+    textAt(condition, 'type') === 'Established' && textAt(condition, 'status') === 'True'
+  );
+
+const schemaOf = (definition: unknown): unknown =>
+  valueAt(listOrEmptyAt(definition, 'spec', 'versions')[0], 'schema', 'openAPIV3Schema');
+
+/** One CRD; `found` is undefined when it is not installed. */
+export const definitionFinding = (wanted: unknown, found: unknown): Finding => {
+  const check = `crd ${textAt(wanted, 'spec', 'names', 'plural') ?? ''}`;
+  const name = textAt(wanted, 'metadata', 'name') ?? '';
+  if (found === undefined) {
+    return finding(check, 'failed', [`${name} is not installed`, CRD_REMEDY]);
+  }
+  if (!isEstablished(found)) {
+    return finding(check, 'failed', [`${name} is not established`, `kubectl describe crd ${name}`]);
+  }
+  return sameJson(schemaOf(wanted), schemaOf(found))
+    ? finding(check, 'ok', `${name} is installed as this version has it`)
+    : finding(check, 'warning', [`${name} has the schema of another version`, CRD_REMEDY]);
+};
+
+/** The Lease of the operator; `found` is undefined when there is none. */
+export const leaseFinding = (
+  found: unknown,
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+  nowMs: number,
+): Finding => {
+  const check = 'lease';
+  const lease = `Lease ${namespace}/${name}`;
+  if (found === undefined) {
+    return finding(check, 'warning', [
+      `${lease} does not exist: no operator has run with it`,
+      'Start the operator, or name its Lease with --lease-namespace and --lease-name',
+    ]);
+  }
+  const { holder, durationSeconds } = leaseRecordOf(found);
+  if (holder === '') {
+    return finding(check, 'warning', [
+      `${lease} was released: no operator runs`,
+      'Start the operator',
+    ]);
+  }
+  const renewedMs = Date.parse(textAt(found, 'spec', 'renewTime') ?? '');
+  const ago = Number.isNaN(renewedMs) ? undefined : nowMs - renewedMs;
+  if (ago === undefined || ago > durationSeconds * 1000) {
+    const since = ago === undefined ? 'never' : `${duration(ago)} ago`;
+    return finding(check, 'failed', [
+      `${lease} is held by ${quoted(holder)}, which renewed it last ${since}`,
+      'Look at the logs of the operator, and whether its pod runs',
+    ]);
+  }
+  return finding(
+    check,
+    'ok',
+    `${lease} is held by ${quoted(holder)}, renewed ${duration(ago)} ago`,
+  );
+};
+
+const SKEW_MS_MAX = 5_000;
+
+/** The clock of this machine beside that of the API server. */
+export const clockFinding = (skewMs: number | undefined): Finding => {
+  const check = 'clock';
+  if (skewMs === undefined) {
+    return finding(check, 'skipped', 'The API server did not say what time it has');
+  }
+  if (Math.abs(skewMs) <= SKEW_MS_MAX) {
+    return finding(check, 'ok', 'The clock of this machine agrees with that of the API server');
+  }
+  const direction = skewMs > 0 ? 'behind' : 'ahead of';
+  return finding(check, 'warning', [
+    `The clock of this machine is ${
+      duration(Math.abs(skewMs))
+    } ${direction} that of the API server`,
+    'Synchronize the clock (NTP): certificates are checked with it',
+  ]);
+};
+
+const EXPIRES_SOON_MS = 14 * 86_400_000;
+
+/** A key pair that can be used. */
+export const certificateFinding = (
+  { file, identity, expiresMs }: {
+    readonly file: string;
+    readonly identity: string;
+    readonly expiresMs: number;
+  },
+  nowMs: number,
+): Finding => {
+  const left = expiresMs - nowMs;
+  const text = `${file} is for ${identity} and expires in ${duration(left)}`;
+  return left > EXPIRES_SOON_MS
+    ? finding('certificate', 'ok', text)
+    : finding('certificate', 'warning', [text, 'Renew it; the operator reads the files again']);
+};
+
+/** The worst state of all findings. */
+export const hasFailed = (findings: readonly Finding[]): boolean =>
+  findings.some(({ state }) => state === 'failed');
+
+const MARKS: Readonly<Record<FindingState, readonly [mark: string, code: string]>> = {
+  ok: ['ok', '\u001b[32m'],
+  warning: ['warning', '\u001b[33m'],
+  failed: ['FAILED', '\u001b[31m'],
+  skipped: ['skipped', '\u001b[2m'],
+};
+const PLAIN = '\u001b[0m';
+const MARK_COLUMNS = 7;
+const GAP = 2;
+
+/** The findings as text, each line within the width. */
+export const diagnosisText = (
+  findings: readonly Finding[],
+  { columns, colors }: { readonly columns: number; readonly colors: boolean },
+): string => {
+  const left = MARK_COLUMNS + GAP;
+  const indented = (text: string): readonly string[] =>
+    wrappedLines(oneLine(text), columns - left).map((line) => ' '.repeat(left) + line);
+  const lines = findings.flatMap(({ check, state, finding: text, remedy }) => {
+    const [mark, code] = MARKS[state];
+    const [first = '', ...more] = indented(`${check}: ${text}`);
+    const padded = mark.padEnd(MARK_COLUMNS);
+    const painted = colors ? `${code}${padded}${PLAIN}` : padded;
+    return [
+      painted + first.slice(MARK_COLUMNS),
+      ...more,
+      ...(remedy === null ? [] : indented(`→ ${remedy}`)),
+    ];
+  });
+  const count = (state: FindingState): number =>
+    findings.filter((one) => one.state === state).length;
+  const summary = (['failed', 'warning', 'skipped', 'ok'] as const)
+    .flatMap((state) => count(state) === 0 ? [] : [`${count(state)} ${state}`]).join(', ');
+  return `${[...lines, '', summary].join('\n')}\n`;
+};

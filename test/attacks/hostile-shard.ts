@@ -1,0 +1,194 @@
+/**
+ * A gRPC peer that sends any bytes as a shard, over mTLS.
+ *
+ * Promises: acknowledges hello and roll-ups until it is told not to; the newest stream is the one
+ * that frames are sent on; a new one begins with the machines that are bound.
+ */
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import {
+  type OperatorMessage,
+  OperatorMessageSchema,
+  ShardMessageSchema,
+} from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
+import { MachineState } from '../../src/gen/bigfleet/v1alpha1/provider_pb.ts';
+import { eventually } from '../support/eventually.ts';
+import type { Pair } from '../support/processes/certificates.ts';
+
+type Stream = ServerDuplexStream<Buffer, Buffer>;
+type Payload = NonNullable<MessageInitShape<typeof ShardMessageSchema>['payload']>;
+type MachineUpdate = Extract<Payload, { case: 'nodeStateUpdate' }>['value'];
+
+/** A message of the operator. */
+export type Received = OperatorMessage['payload'];
+
+const FRAME_BYTES_MAX = 256 * 1024 * 1024;
+/** Far above what one attack leads to. */
+const RECEIVED_MAX = 20_000;
+
+/** The bytes of a message. */
+export const frameBytes = (payload: Payload): Uint8Array =>
+  toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload }));
+
+/** A machine that serves the cluster, unless `more` says otherwise. */
+export const machineFrame = (machineId: string, more: MachineUpdate = {}): Payload => ({
+  case: 'nodeStateUpdate',
+  value: {
+    supersedesKey: `node:${machineId}`,
+    machineId,
+    state: MachineState.CONFIGURED,
+    providerId: `host-${machineId}`,
+    ...more,
+  },
+});
+
+/** The end of a machine. */
+const machineGone = (machineId: string): Payload =>
+  machineFrame(machineId, { state: MachineState.DELETING });
+
+/** An instruction to give machines back. */
+export const reclaimFrame = (
+  instructionId: string,
+  nodes: readonly string[],
+  graceSeconds = 600n,
+): Payload => ({
+  case: 'reclaimInstruction',
+  value: { instructionId, nodes: [...nodes], gracePeriodSeconds: graceSeconds },
+});
+
+/** What a server certificate is made of. */
+export interface ShardKeys extends Pair {
+  readonly authority: string;
+}
+
+/** A running shard. */
+export class HostileShard {
+  readonly #server: Server;
+  readonly port: number;
+  #stream: Stream | undefined;
+  #acked = 0;
+  #acks = true;
+  #received: Received[] = [];
+  /** The last frame of each machine that serves the cluster. */
+  readonly #bound = new Map<string, Uint8Array>();
+
+  private constructor(server: Server, port: number) {
+    this.#server = server;
+    this.port = port;
+  }
+
+  /** Starts one on any port. */
+  static async start({ authority, certificate, key }: ShardKeys): Promise<HostileShard> {
+    const server = new Server({
+      'grpc.max_receive_message_length': FRAME_BYTES_MAX,
+      'grpc.max_send_message_length': FRAME_BYTES_MAX,
+    });
+    let onStream: (stream: Stream) => void = () => {};
+    const same = (bytes: Buffer): Buffer => bytes;
+    server.addService({
+      session: {
+        path: '/bigfleet.v1alpha1.Shard/Session',
+        requestStream: true,
+        responseStream: true,
+        requestSerialize: same,
+        requestDeserialize: same,
+        responseSerialize: same,
+        responseDeserialize: same,
+      },
+    }, { session: (stream: Stream) => onStream(stream) });
+    const pair = { private_key: Buffer.from(key), cert_chain: Buffer.from(certificate) };
+    const credentials = ServerCredentials.createSsl(Buffer.from(authority), [pair], true);
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', credentials, (problem, bound) => {
+        if (problem === null) resolve(bound);
+        else reject(problem);
+      });
+    });
+    const shard = new HostileShard(server, port);
+    onStream = (stream) => shard.#open(stream);
+    return shard;
+  }
+
+  #open(stream: Stream): void {
+    this.#stream = stream;
+    this.#acked = 0;
+    const closed = (): void => {
+      if (this.#stream === stream) this.#stream = undefined;
+    };
+    stream.on('data', (bytes: Buffer) => this.#onMessage(stream, bytes));
+    stream.on('end', closed);
+    stream.on('cancelled', closed);
+    stream.on('error', closed);
+  }
+
+  #onMessage(stream: Stream, bytes: Buffer): void {
+    const { payload } = fromBinary(OperatorMessageSchema, new Uint8Array(bytes));
+    if (this.#received.length < RECEIVED_MAX) this.#received.push(payload);
+    const echo = payload.case;
+    if (!this.#acks || (echo !== 'hello' && echo !== 'rollup')) return;
+    stream.write(Buffer.from(frameBytes({ case: 'ack', value: { echo } })));
+    if (echo === 'rollup') this.#acked += 1;
+    else for (const frame of this.#bound.values()) stream.write(Buffer.from(frame));
+  }
+
+  /** Frames of the operator since `forget`. */
+  received(): readonly Received[] {
+    return this.#received;
+  }
+
+  forget(): void {
+    this.#received = [];
+  }
+
+  /** Whether hello and roll-ups are acknowledged. */
+  acknowledge(acks: boolean): void {
+    this.#acks = acks;
+  }
+
+  /** Waits for a session of which a roll-up was acknowledged. */
+  async untilSession(): Promise<void> {
+    await eventually(() => this.#stream !== undefined && this.#acked > 0, {
+      what: 'the session with the shard',
+      everyMs: 10,
+    });
+  }
+
+  /** A machine comes to serve the cluster: sent now, and in the replay of each session. */
+  bind(machineId: string, more: MachineUpdate = {}): void {
+    const frame = frameBytes(machineFrame(machineId, more));
+    this.#bound.set(machineId, frame);
+    this.sendBytes(frame);
+  }
+
+  /** A machine leaves for good. */
+  unbind(machineId: string): void {
+    this.#bound.delete(machineId);
+    this.send(machineGone(machineId));
+  }
+
+  /** Sends to the open session. */
+  send(payload: Payload, times = 1): void {
+    this.sendBytes(frameBytes(payload), times);
+  }
+
+  sendBytes(bytes: Uint8Array, times = 1): void {
+    const frame = Buffer.from(bytes);
+    for (let left = times; left > 0; left -= 1) this.#stream?.write(frame);
+  }
+
+  /** Whether what the operator sends is read. */
+  read(reads: boolean): void {
+    if (reads) this.#stream?.resume();
+    else this.#stream?.pause();
+  }
+
+  /** Ends the session with a status of gRPC. */
+  end(code: number, details: string): void {
+    this.#stream?.emit('error', { code, details });
+    this.#stream = undefined;
+  }
+
+  stop(): void {
+    this.#server.forceShutdown();
+  }
+}

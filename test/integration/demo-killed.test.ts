@@ -1,0 +1,108 @@
+/**
+ * A demo that is killed leaves nothing behind: no process, no folder, and a terminal with its
+ * scrollback.
+ *
+ * `script` of util-linux gives the demo a real terminal and types out what it writes.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { demoFolder } from '../../src/cli/demo-folder.ts';
+import { eventually } from '../support/eventually.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const RUNTIME = 'deno' in process.versions ? ['run', '-A', '-q'] : [];
+const PATIENT_MS = 120_000;
+const ERASE_SCROLLBACK = '\u001b[3J';
+const ALTERNATE_SCREEN = { on: '\u001b[?1049h', off: '\u001b[?1049l' };
+
+const scratch = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-killed-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+/** Processes whose command line names the folder. */
+const processesOf = async (folder: string): Promise<readonly string[]> => {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const commands = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return commands.filter((command) => command.includes(folder));
+};
+
+const begun = async (folder: string) => {
+  const demo = spawn(process.execPath, [...RUNTIME, MAIN, 'demo'], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: 'ignore',
+  });
+  onTestFinished(() => void demo.kill('SIGKILL'));
+  const ended = new Promise<number | null>((resolve) => demo.once('exit', resolve));
+  await eventually(async () => (await processesOf(folder)).length > 0, {
+    what: 'the operator of the demo',
+    timeoutMs: PATIENT_MS,
+  });
+  return { demo, ended };
+};
+
+const gone = (folder: string) =>
+  eventually(
+    async () => (await processesOf(folder)).length === 0 && (await readdir(folder)).length === 0,
+    { what: 'the end of every process and folder', timeoutMs: PATIENT_MS },
+  );
+
+test.each(['SIGKILL', 'SIGHUP', 'SIGTERM'] as const)(
+  'a demo that ends by %s leaves no process and no folder',
+  { timeout: 2 * PATIENT_MS },
+  async (signal) => {
+    const folder = await scratch();
+    const { demo, ended } = await begun(folder);
+    demo.kill(signal);
+    await ended;
+    await gone(folder);
+  },
+);
+
+test('a demo removes the folders of demos that were killed, and no other', async () => {
+  const folder = await scratch();
+  const own = await demoFolder(folder);
+  const killed = await mkdtemp(join(folder, 'tidegate-demo-999999999-'));
+  const running = await mkdtemp(join(folder, `tidegate-demo-${process.ppid}-`));
+  const other = await mkdtemp(join(folder, 'tidegate-demolition-1-'));
+  const second = await demoFolder(folder);
+  const left = (await readdir(folder)).map((name) => join(folder, name));
+  expect(left.toSorted()).toEqual([own, running, other, second].toSorted());
+  expect(left).not.toContain(killed);
+});
+
+/** What a command writes to a terminal of its own. */
+const typedBy = async (command: string, folder: string): Promise<string> => {
+  const child = spawn('script', ['-qec', `stty cols 90 rows 30; ${command}`, '/dev/null'], {
+    env: { ...process.env, TMPDIR: folder, TERM: 'xterm-256color' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => void chunks.push(chunk));
+  await new Promise((resolve) => child.once('close', resolve));
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+test('a terminal keeps its scrollback over a demo, and has the story and its moral', {
+  timeout: 2 * PATIENT_MS,
+}, async () => {
+  const folder = await scratch();
+  const command = [process.execPath, ...RUNTIME, MAIN, 'demo'].join(' ');
+  const typed = await typedBy(command, folder);
+  expect(typed).not.toContain(ERASE_SCROLLBACK);
+  const [before = '', drawn = '', ...more] = typed.split(ALTERNATE_SCREEN.on);
+  expect([before, more]).toEqual(['', []]);
+  const [picture = '', after = '', ...again] = drawn.split(ALTERNATE_SCREEN.off);
+  expect(again).toEqual([]);
+  expect(picture).toContain('Tidegate demo');
+  expect(after).toMatch(/Pods now: \d+ of \d+ running/);
+  await gone(folder);
+});
