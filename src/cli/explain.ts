@@ -6,6 +6,7 @@
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
+import { textAt } from '../domain/json.ts';
 import { readDrains } from '../effects/drain-reads.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import {
@@ -19,7 +20,8 @@ import { hasDrain } from '../view/drain-owner.ts';
 import { drainStatus } from '../view/drain-status.ts';
 import { explainBudget } from '../view/explain-budget.ts';
 import { explainCapacityRequest } from '../view/explain-capacity-request.ts';
-import { nodeFactsOf } from '../view/drain-facts.ts';
+import { type NodeFacts, nodeFactsOf } from '../view/drain-facts.ts';
+import { hasDrain } from '../view/drain-owner.ts';
 import { explainMachine } from '../view/explain-machine.ts';
 import { explainNode } from '../view/explain-node.ts';
 import { explainPod } from '../view/explain-pod.ts';
@@ -90,27 +92,46 @@ const aboutRequest = (question: ExplainQuestion, nowMs: number): Asking =>
     ),
   );
 
-const aboutMachine = (question: ExplainQuestion, nowMs: number): Asking =>
-  readExplainedMachine(question.name).pipe(
-    Effect.map(({ upcomingNode, ...around }) =>
-      whenFound(
-        question,
-        upcomingNode,
-        (object) => explainMachine({ ...around, upcomingNode: object, nowMs }),
-      )
-    ),
+/** The facts about the drain of a Node; undefined without a Node, a drain, or permission. */
+const drainedNode = (
+  name: string | undefined,
+  nowMs: number,
+): Effect.Effect<NodeFacts | undefined, KubeFault, KubeApi> => {
+  if (name === undefined || name === '') return Effect.succeed(undefined);
+  return readDrains({ _tag: 'Named', names: [name] }).pipe(
+    Effect.map((read) => {
+      if (read._tag === 'Refused') return undefined;
+      const [facts] = nodeFactsOf(sceneOf(read.reading, nowMs));
+      return facts !== undefined && hasDrain(facts.node) ? facts : undefined;
+    }),
   );
+};
+
+const aboutMachine = (question: ExplainQuestion, nowMs: number): Asking =>
+  Effect.gen(function* () {
+    const { upcomingNode, ...around } = yield* readExplainedMachine(question.name);
+    const object = upcomingNode._tag === 'Found' ? upcomingNode.object : undefined;
+    const drained = yield* drainedNode(textAt(object, 'status', 'nodeRef', 'name'), nowMs);
+    return whenFound(
+      question,
+      upcomingNode,
+      (found) => explainMachine({ ...around, upcomingNode: found, drained, nowMs }),
+    );
+  });
 
 const aboutPod = (question: ExplainQuestion, nowMs: number): Asking =>
-  readExplainedPod(
-    question.namespace,
-    question.name,
-    OPERATOR_OPTIONS.leaseName.default ?? '',
-  ).pipe(
-    Effect.map(({ pod, ...around }) =>
-      whenFound(question, pod, (object) => explainPod({ ...around, pod: object, nowMs }))
-    ),
-  );
+  Effect.gen(function* () {
+    const { namespace, name } = question;
+    const leaseName = OPERATOR_OPTIONS.leaseName.default ?? '';
+    const { pod, ...around } = yield* readExplainedPod(namespace, name, leaseName);
+    const object = pod._tag === 'Found' ? pod.object : undefined;
+    const drained = yield* drainedNode(textAt(object, 'spec', 'nodeName'), nowMs);
+    return whenFound(
+      question,
+      pod,
+      (found) => explainPod({ ...around, pod: found, drained, nowMs }),
+    );
+  });
 
 const aboutNode = (question: ExplainQuestion, nowMs: number): Asking =>
   readDrains({ _tag: 'Named', names: [question.name] }).pipe(

@@ -72,6 +72,10 @@ export interface DrainEntry {
   isStartRecorded: boolean;
   /** Its actor crashed before. */
   hasCrashed: boolean;
+  /** The budgets that have an Event about it. */
+  readonly notedBudgets: Set<string>;
+  /** The Node shows a condition about it. */
+  hasCondition: boolean;
 }
 
 /** The key of a drain. */
@@ -198,6 +202,8 @@ export const drainEntry = (
   remaining: '',
   isStartRecorded: orders.length === 0,
   hasCrashed: false,
+  notedBudgets: new Set(),
+  hasCondition: false,
 });
 
 /** A drain from the annotation on a Node. */

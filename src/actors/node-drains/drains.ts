@@ -126,8 +126,9 @@ export class DrainRegistry {
         return entry && blockersOf(entry, this.#registry.get(key)?.getSnapshot(), options.paused);
       },
       record: (key, blocked) => {
-        const node = this.#registry.entry(key)?.node;
-        if (node !== undefined) options.events.blocked(node, blocked);
+        const entry = this.#registry.entry(key);
+        if (entry === undefined) return;
+        options.events.blocked(entry.node, blocked, entry.notedBudgets);
       },
       show: (key, blocked) => showBlocked(this.#registry, key, { ...options, blocked }),
     });

@@ -46,6 +46,12 @@ export const DRAIN_REASONS = registry({
     runbook: 'deadline-passed',
     change: 'Remove what blocks the pods, or delete them manually',
   },
+  NotDraining: {
+    type: 'Normal',
+    action: 'DrainNode',
+    sentence: 'No drain is active on the node',
+    canAct: 'nobody',
+  },
   NodeDeleted: {
     type: 'Warning',
     action: 'DrainNode',

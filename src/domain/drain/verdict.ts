@@ -7,7 +7,13 @@
  */
 import { type CanAct, type Reason, WHO } from '../reason.ts';
 import { textAt } from '../json.ts';
-import { type BlockedPods, blockedSentence, NOTE_CHARS_MAX } from './blocker.ts';
+import {
+  type BlockedPods,
+  blockedSentence,
+  isBlocking,
+  NOTE_CHARS_MAX,
+  podsSentence,
+} from './blocker.ts';
 import { DRAIN_REASONS, type DrainReason } from './drain-reasons.ts';
 
 /** How serious it is. */
@@ -109,6 +115,10 @@ export const plural = (count: number, noun: string): string =>
 export const blockedVerdict = ({ blocker, pods }: BlockedPods): DrainVerdict => {
   const { reason, text, change } = blocker;
   const exact = change === undefined ? {} : { change };
+  if (!isBlocking(reason)) {
+    const verb = pods.length === 1 ? 'waits: ' : 'wait: ';
+    return verdictWith(reason, podsSentence(verb, text, pods), exact);
+  }
   if (reason !== FORECAST) return verdictWith(reason, blockedSentence(text, pods), exact);
   const forecast = `The node ${text}`;
   return verdictWith(reason, forecast, { ...exact, forecast });
@@ -153,6 +163,7 @@ export const leavingSentence = (
 ): string => {
   if (left === 0) return 'All pods that must leave are gone';
   const verb = leaving === 1 ? 'is' : 'are';
+  if (leaving === left) return `${plural(left, 'pod')} ${verb} terminating`;
   return `${plural(left, 'pod')} must leave, ${leaving} of them ${verb} terminating`;
 };
 
@@ -195,12 +206,12 @@ const drained = ({ schedulable, lastError }: DrainFacts): string => {
 
 const VERDICTS: Readonly<Record<DrainSituation, (facts: DrainFacts) => DrainVerdict>> = {
   Schedulable: () =>
-    verdictWith('DrainFinished', 'The node is schedulable and is not being drained', {
+    verdictWith('NotDraining', 'The node is schedulable and is not being drained', {
       severity: 'Ok',
     }),
   Cordoned: ({ cordonedByPerson }) =>
     verdictWith(
-      'DrainCancelled',
+      'NotDraining',
       cordonedByPerson
         ? 'A person cordoned the node; Tidegate evicts no pods'
         : 'The node is cordoned without a Tidegate annotation; Tidegate evicts no pods',

@@ -19,6 +19,7 @@ import type { ReasonName } from '../../../src/api/reasons.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { annotationOf } from '../../../src/domain/drain/cordon.ts';
+import type { DrainCondition } from '../../../src/domain/drain/drain-condition.ts';
 import type { DrainingLimit } from '../../../src/domain/drain/draining-limit.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
@@ -194,6 +195,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const strangers = new Set(options.strangers);
   const reported: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] =
     [];
+  const conditions: (DrainCondition & { readonly node: string })[] = [];
   const machineObjects = new Map<string, Partial<UpcomingNodeProjection>>();
   const session = { open: true, room: true };
   const crash: { onReason: EventNote['reason'] | undefined } = { onReason: undefined };
@@ -287,6 +289,10 @@ export const drainRig = (options: DrainRigOptions = {}) => {
         release: wires.called(release, undefined),
       },
       showOnMachine: wires.called(machines.drain, NEVER_SHOWN),
+      showOnNode: wires.called(
+        (name, condition) => void conditions.push({ node: name, ...condition }),
+        undefined,
+      ),
       machineOf,
       events,
       own: options.own ?? null,
@@ -360,6 +366,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     },
     replies,
     reported,
+    conditions,
     machineObjects,
     session,
     drains: () => process.drains,

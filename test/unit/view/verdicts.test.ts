@@ -50,7 +50,7 @@ type Report = 'Event' | 'UpcomingNode' | 'Nothing';
 /** The cluster of a case, with what the operator has reported about it. */
 const sceneOf = ({ facts, reason, blocked }: BlockerVerdictCase, report: Report) => {
   const { pod, others = [], budgets = [], paused = false, kubeletSilent = false } = facts;
-  const [event] = eventsOf(({ blocked: record }) => record(SUBJECT, blocked));
+  const [event] = eventsOf(({ blocked: record }) => record(SUBJECT, blocked, new Set()));
   const machine = { ...sceneMachine(blockedText([blocked])), phase: 'Draining' as const };
   return sceneOfNode({
     node: { paused, ready: kubeletSilent ? 'Unknown' : 'True' },
@@ -90,8 +90,13 @@ describe.each(ofPods)('$reason', (one) => {
   );
 
   test('DR-42: its Event has reason, sentence and change', () => {
-    const [event, ...more] = eventsOf(({ blocked: record }) => record(SUBJECT, blocked));
-    expect(more).toEqual([]);
+    const [event, ...onBudgets] = eventsOf(({ blocked: record }) =>
+      record(SUBJECT, blocked, new Set())
+    );
+    for (const { regarding, reason: same, note } of onBudgets) {
+      expect([regarding.kind, same]).toEqual(['PodDisruptionBudget', reason]);
+      expect(note).toContain(verdict.sentence);
+    }
     expect(event?.reason).toBe(reason);
     expect(event?.note).toContain(verdict.sentence);
     expect(event?.note).toContain(verdict.change);
@@ -154,7 +159,7 @@ describe('the forecast', () => {
     const live = chiefVerdict([never.blocked, one.blocked]) ?? null;
     expect(live).toEqual({ ...never.verdict, forecast: sentence });
     expect(whyOf('', live)?.forecast).toBe(sentence);
-    const [event] = eventsOf(({ blocked }) => blocked(SUBJECT, one.blocked));
+    const [event] = eventsOf(({ blocked }) => blocked(SUBJECT, one.blocked, new Set()));
     expect(event).toMatchObject({ reason: 'DeadlineUnreachable' });
     expect(event?.note).toContain(sentence);
   });
