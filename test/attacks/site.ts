@@ -149,6 +149,20 @@ export const requestNamed = (name: string, spec: JsonRecord = {}): JsonRecord =>
   spec: { resources: { cpu: '1' }, priority: 0, ...spec },
 });
 
+/** A pod that no Node can take, so that it is demand. */
+export const pendingPod = (
+  name: string,
+  metadata: JsonRecord = {},
+  spec: JsonRecord = {},
+): JsonRecord => ({
+  metadata: { name, ...metadata },
+  spec: {
+    containers: [{ name: 'main', image: 'image', resources: { requests: { cpu: '1' } } }],
+    nodeSelector: { 'example.com/nowhere': 'true' },
+    ...spec,
+  },
+});
+
 /** A Node with room for pods. */
 export const nodeNamed = (name: string, more: JsonRecord = {}): JsonRecord => ({
   metadata: { name, labels: { 'kubernetes.io/hostname': name } },
@@ -210,7 +224,7 @@ const TIMING = {
   'lease-duration': '15s',
   'lease-renew-deadline': '10s',
   'lease-retry-period': '200ms',
-  'rollup-interval': '500ms',
+  'rollup-interval': '300ms',
 };
 
 const startOperator = (

@@ -3,7 +3,16 @@ import { REQUEST_LIMITS } from '../../src/domain/demand/request-limits.ts';
 import { type JsonRecord, parseJson, textAt, valueAt } from '../../src/domain/json.ts';
 import { counter, event, gauge, log, type OwnAttack } from './attack.ts';
 import { reclaimFrame } from './hostile-shard.ts';
-import { type AttackSite, each, nodeNamed, PATHS, requestNamed, soon, WORKERS } from './site.ts';
+import {
+  type AttackSite,
+  each,
+  nodeNamed,
+  PATHS,
+  pendingPod,
+  requestNamed,
+  soon,
+  WORKERS,
+} from './site.ts';
 
 const OWNED_BY_POD = 'bigfleet.lucy.sh/owned-by-pod';
 
@@ -158,20 +167,6 @@ const FLOODS: readonly OwnAttack[] = [
     },
   },
 ];
-
-const pendingPod = (name: string, more: JsonRecord = {}, spec: JsonRecord = {}): JsonRecord => ({
-  metadata: { name, ...more },
-  spec: {
-    containers: [{
-      name: 'main',
-      image: 'image',
-      resources: { requests: { cpu: '1', memory: '1Gi' } },
-    }],
-    // No Node has it, so the pod stays Pending.
-    nodeSelector: { 'example.com/nowhere': 'true' },
-    ...spec,
-  },
-});
 
 /** The request that the operator made for the pod. */
 const requestOf = ({ api }: AttackSite, uid: string): JsonRecord | undefined =>

@@ -17,6 +17,7 @@ import {
   each,
   IDENTITY,
   PATHS,
+  pendingPod,
   SECRET,
   soon,
   type Stall,
@@ -163,7 +164,8 @@ const isFollowed = async ({ api, operator }: AttackSite): Promise<boolean> => {
   const metrics = await operator.metrics();
   const cached = (resource: string): number =>
     metricValue(metrics, 'tidegate_watch_objects', { resource });
-  return metricValue(metrics, 'tidegate_capacity_requests') === 0 &&
+  const requests = metricValue(metrics, 'tidegate_capacity_requests');
+  return requests === api.list(PATHS.requests).length &&
     cached('pods') === api.list(PATHS.pods).length &&
     cached('nodes') === api.list(PATHS.nodes).length;
 };
