@@ -247,7 +247,7 @@ const PODS: readonly OwnAttack[] = [
     },
   },
   {
-    name: 'Three hundred pods with 5,000 annotations each, listed anew',
+    name: '150 pods with 5,000 annotations each, listed anew',
     bound: '`pageBytes`',
     reports: [counter('tidegate_list_pages_too_large_total', { resource: 'pods' })],
     play: async (site) => {
@@ -255,7 +255,7 @@ const PODS: readonly OwnAttack[] = [
         texts(5000, 'example.com/k').map((key) => [key, 'x'.repeat(25)]),
       );
       const first = site.number();
-      await each(texts(300, `attack-${first}-`), (name) => {
+      await each(texts(150, `attack-${first}-`), (name) => {
         site.api.ask('POST', PATHS.pods, pendingPod(name, { annotations }));
       });
       await site.relist();
