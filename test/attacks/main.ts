@@ -21,7 +21,7 @@ work as before, and never have stalled for more than 200 ms.
   --help        This text
 `;
 
-const LOG_LINES = 40;
+const LOG_LINES = 8;
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);

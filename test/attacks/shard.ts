@@ -89,10 +89,10 @@ const FRAMES: readonly OwnAttack[] = [
     }),
   },
   {
-    name: 'A frame of 16 MiB',
+    name: 'A frame of 4 MiB',
     bound: limit('frame_bytes'),
     reports: [reached('frame_bytes')],
-    play: sending(({ shard }) => shard.sendBytes(new Uint8Array(16 * MIB).fill(0x12))),
+    play: sending(({ shard }) => shard.sendBytes(new Uint8Array(4 * MIB).fill(0x12))),
   },
   {
     name: 'A machine with labels of 100 KB',
@@ -256,11 +256,14 @@ const RECLAIMS: readonly OwnAttack[] = [
     name: 'Thirty instructions of 1,000 machines each',
     bound: limit('reclaim_machines'),
     reports: [reached('reclaim_machines'), log('ReclaimInstruction refused')],
-    play: sending(({ shard }, id) => {
-      for (const order of times(30, (index) => `${id}-${index}`)) {
-        shard.send(reclaimFrame(order, times(1000, (index) => `${order}-m${index}`), 1n));
-      }
-    }),
+    play: async ({ shard, number }) => {
+      const id = `attack-${number()}`;
+      await each(
+        times(30, (index) => `${id}-${index}`),
+        (order) =>
+          shard.send(reclaimFrame(order, times(1000, (index) => `${order}-m${index}`), 5n)),
+      );
+    },
   },
   {
     name: 'Hundred instructions for one Node',

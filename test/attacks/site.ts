@@ -224,7 +224,7 @@ const TIMING = {
   'lease-duration': '15s',
   'lease-renew-deadline': '10s',
   'lease-retry-period': '200ms',
-  'rollup-interval': '300ms',
+  'rollup-interval': '400ms',
 };
 
 const startOperator = (
@@ -332,7 +332,7 @@ export const soon = <T>(
 ): Promise<T> => eventually(probe, { what, everyMs: 10, timeoutMs: 20_000 });
 
 /** Items between two turns of the event loop, which serves the cluster and the shard as well. */
-const AT_ONCE = 50;
+const AT_ONCE = 10;
 
 /** Calls `run` with each item; connections of this process are served meanwhile. */
 export const each = async <T>(items: readonly T[], run: (item: T) => void): Promise<void> => {
