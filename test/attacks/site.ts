@@ -35,7 +35,7 @@ export const SECRET = 'sekret-0123456789abcdef';
 /** The identity of the operator in its Lease. */
 export const IDENTITY = 'attacked-operator';
 /** Drains at once. */
-export const MAX_DRAINING = 4;
+const MAX_DRAINING = 4;
 /** A Node that no shard may take. */
 export const CONTROL_PLANE = 'control-plane';
 /** Nodes with kubelets, which no machine of the shard has. */
@@ -84,8 +84,6 @@ export interface AttackSite {
   /** A number that is new for each call, for names. */
   readonly number: () => number;
   readonly stall: () => Promise<Stall>;
-  /** Ends all watches and the history behind them, so that every collection is listed anew. */
-  readonly relist: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -311,16 +309,6 @@ export const startSite = async (): Promise<AttackSite> => {
       return last;
     },
     stall: stallOf(operator),
-    relist: async () => {
-      const before = await operator.metric('tidegate_watch_relists_total', { resource: 'pods' });
-      cluster.cluster.store.compact();
-      proxy.cut();
-      await soon(
-        'the pods to be listed anew',
-        async () =>
-          await operator.metric('tidegate_watch_relists_total', { resource: 'pods' }) > before,
-      );
-    },
     stop,
   };
 };

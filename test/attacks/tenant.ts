@@ -246,21 +246,6 @@ const PODS: readonly OwnAttack[] = [
       });
     },
   },
-  {
-    name: '150 pods with 5,000 annotations each, listed anew',
-    bound: '`pageBytes`',
-    reports: [counter('tidegate_list_pages_too_large_total', { resource: 'pods' })],
-    play: async (site) => {
-      const annotations = Object.fromEntries(
-        texts(5000, 'example.com/k').map((key) => [key, 'x'.repeat(25)]),
-      );
-      const first = site.number();
-      await each(texts(150, `attack-${first}-`), (name) => {
-        site.api.ask('POST', PATHS.pods, pendingPod(name, { annotations }));
-      });
-      await site.relist();
-    },
-  },
 ];
 
 /** Reclaims a Node with one pod, which something keeps from leaving. */

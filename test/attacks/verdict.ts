@@ -192,10 +192,12 @@ const clean = async (site: AttackSite): Promise<void> => {
     for (const object of shown) shard.unbind(machineIdOf(object));
     return shown.length === 0;
   }, { what: 'every UpcomingNode to go', everyMs: 50, timeoutMs: 20_000 });
-  await soon(
-    'the operator to be without requests',
-    async () => await site.operator.metric('tidegate_capacity_requests') === 0,
-  );
+  // An event on the watch ends its backoff, which would hold up what follows.
+  const beat = `beat-${site.number()}`;
+  api.ask('POST', PATHS.pods, pendingPod(beat));
+  await soon('the operator to see a pod', () => isFollowed(site));
+  remove(site, PATHS.pods, beat);
+  await soon('the operator to see what is left', () => isFollowed(site));
   shard.forget();
 };
 
