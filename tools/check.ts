@@ -19,6 +19,7 @@ const GENERATORS = [
   'tools/cli-docs.ts',
   'tools/metrics-docs.ts',
   'tools/limits-docs.ts',
+  'tools/attacks-docs.ts',
   'tools/fleet-docs.ts',
   'tools/cluster-docs.ts',
   'tools/reasons-docs.ts',

@@ -43,9 +43,9 @@ const leftAlone = (
 });
 
 const ANNOTATIONS: readonly OwnAttack[] = [
-  leftAlone('A cordon annotation of 256 KiB', max('annotationCharacters'), {
+  leftAlone('A cordon annotation of 250 KB', max('annotationCharacters'), {
     problem: 'characters',
-    annotations: { [RECLAIM]: 'x'.repeat(256 * 1024) },
+    annotations: { [RECLAIM]: 'x'.repeat(250_000) },
   }),
   leftAlone('An annotation that names 1,000 instructions', max('ids'), {
     problem: 'entries',
@@ -55,10 +55,10 @@ const ANNOTATIONS: readonly OwnAttack[] = [
     problem: 'an entry of more than',
     annotations: { [RECLAIM]: cordon(['i'.repeat(10_000)]) },
   }),
-  leftAlone('3,000 annotations of owners that nobody is', max('otherOwners'), {
+  leftAlone('1,500 annotations of owners that nobody is', max('otherOwners'), {
     problem: 'more than 16',
     annotations: Object.fromEntries(
-      texts(3000, 'cordon.tidegate.dev/maintenance-').map((key) => [key, cordon(['m'])]),
+      texts(1500, 'cordon.tidegate.dev/maintenance-').map((key) => [key, cordon(['m'])]),
     ),
   }),
   leftAlone('An annotation of a version to come', 'what is not understood is not changed', {
@@ -110,8 +110,14 @@ const DRAINS: readonly OwnAttack[] = [
   {
     name: 'A forged instruction on its own Node',
     bound: 'acknowledged is only what a session ordered',
-    reports: [event('DrainStarted', FORGED_ID)],
-    play: annotating({ [RECLAIM]: cordon([FORGED_ID]) }),
+    reports: [log('Drain ended', WORKERS[1])],
+    play: ({ api }) => {
+      api.ask('PATCH', `${PATHS.nodes}/${WORKERS[1]}`, {
+        metadata: { annotations: { [RECLAIM]: cordon([FORGED_ID]) } },
+        spec: { unschedulable: true },
+      });
+      return Promise.resolve();
+    },
     breach: ({ shard }) =>
       shard.received().some((payload) =>
           payload.case === 'reclaimAck' && payload.value.instructionId === FORGED_ID

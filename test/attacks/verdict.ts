@@ -17,6 +17,7 @@ import {
   each,
   IDENTITY,
   PATHS,
+  pendingPod,
   SECRET,
   soon,
   type Stall,
@@ -163,7 +164,8 @@ const isFollowed = async ({ api, operator }: AttackSite): Promise<boolean> => {
   const metrics = await operator.metrics();
   const cached = (resource: string): number =>
     metricValue(metrics, 'tidegate_watch_objects', { resource });
-  return metricValue(metrics, 'tidegate_capacity_requests') === 0 &&
+  const requests = metricValue(metrics, 'tidegate_capacity_requests');
+  return requests === api.list(PATHS.requests).length &&
     cached('pods') === api.list(PATHS.pods).length &&
     cached('nodes') === api.list(PATHS.nodes).length;
 };
@@ -190,10 +192,12 @@ const clean = async (site: AttackSite): Promise<void> => {
     for (const object of listed) shard.unbind(machineIdOf(object));
     return listed.length === 0;
   }, { what: 'every UpcomingNode to go', everyMs: 50, timeoutMs: 20_000 });
-  await soon(
-    'the operator to be without requests',
-    async () => await site.operator.metric('tidegate_capacity_requests') === 0,
-  );
+  // An event on the watch ends its backoff, which would hold up what follows.
+  const beat = `beat-${site.number()}`;
+  api.ask('POST', PATHS.pods, pendingPod(beat));
+  await soon('the operator to see a pod', () => isFollowed(site));
+  remove(site, PATHS.pods, beat);
+  await soon('the operator to see what is left', () => isFollowed(site));
   shard.forget();
 };
 

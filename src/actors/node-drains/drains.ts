@@ -198,6 +198,9 @@ export class DrainRegistry {
   /** Drains by state. */
   readonly counts = (): Readonly<Record<string, number>> => this.#registry.counts();
 
+  /** Nodes with drains, whoever owns them. */
+  readonly nodes = (): readonly string[] => this.#byNode.nodes();
+
   /** Begins nothing new; resolves when Node patches in flight have their answers. */
   readonly stop = (): Promise<void> => {
     this.#isLeading = false;
