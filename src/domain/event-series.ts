@@ -3,7 +3,7 @@
  *
  * Promises: equal notes about one object form a series with a count, written at most once a minute;
  * one object cannot flood the cluster with different notes, and notes that must arrive are exempt;
- * memory is bounded; a step of the wall clock mutes nothing.
+ * memory is bounded and follows what still happens; a step of the wall clock mutes nothing.
  */
 
 /** Repeats within this time of a write are counted but not written. */
@@ -56,13 +56,18 @@ interface Window {
   readonly notes: number;
 }
 
-/** Keeps the map in order of use and within its limit. */
-const remember = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
+/** Keeps the map in order of use and within its limit, and forgets what is over. */
+const remember = <Value>(
+  map: Map<string, Value>,
+  [key, value]: readonly [string, Value],
+  isOver: (value: Value) => boolean,
+): void => {
   map.delete(key);
   map.set(key, value);
-  if (map.size <= SERIES_MAX) return;
-  const [oldest] = map.keys();
-  if (oldest !== undefined) map.delete(oldest);
+  for (const [oldest, entry] of map) {
+    if (map.size <= SERIES_MAX && !isOver(entry)) return;
+    map.delete(oldest);
+  }
 };
 
 /** Creates an empty index. */
@@ -71,6 +76,11 @@ export const eventSeriesIndex = (): EventSeriesIndex => {
   const windows = new Map<string, Window>();
   let begun = 0;
 
+  const rememberSeries = (series: Series, nowMs: number): void =>
+    remember(known, [series.key, series], ({ repeatedAtMs }) => nowMs - repeatedAtMs >= OVER_MS);
+  const rememberWindow = (object: string, window: Window, nowMs: number): void =>
+    remember(windows, [object, window], ({ sinceMs }) => nowMs - sinceMs >= OBJECT_WINDOW_MS);
+
   const mayBegin = (object: string | null, nowMs: number): boolean => {
     if (object === null) return true;
     const last = windows.get(object);
@@ -78,7 +88,7 @@ export const eventSeriesIndex = (): EventSeriesIndex => {
       ? last
       : { sinceMs: nowMs, notes: 0 };
     if (current.notes >= NOTES_PER_OBJECT_MAX) return false;
-    remember(windows, object, { ...current, notes: current.notes + 1 });
+    rememberWindow(object, { ...current, notes: current.notes + 1 }, nowMs);
     return true;
   };
 
@@ -96,7 +106,7 @@ export const eventSeriesIndex = (): EventSeriesIndex => {
           writtenAtMs: nowMs,
         };
         const series = { key, number: begun, count: 1, ...times };
-        remember(known, key, series);
+        rememberSeries(series, nowMs);
         return { _tag: 'Begun', series };
       }
       const due = nowMs - before.writtenAtMs >= PAUSE_MS;
@@ -107,7 +117,7 @@ export const eventSeriesIndex = (): EventSeriesIndex => {
         repeatedAtMs: nowMs,
         writtenAtMs: due ? nowMs : before.writtenAtMs,
       };
-      remember(known, key, series);
+      rememberSeries(series, nowMs);
       return due ? { _tag: 'Repeated', series } : { _tag: 'Counted' };
     },
   };

@@ -10,6 +10,7 @@ import { basename } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Data, Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
+import { quoted } from '../domain/text.ts';
 import { contentFreeProblem } from './content-free-errors.ts';
 import { limitPlugins } from './exec-plugins.ts';
 
@@ -63,10 +64,10 @@ const problemOf = (config: KubeConfig, source: KubeconfigSource): string | undef
     return 'found neither a kubeconfig nor a service account';
   }
   if (config.getContextObject(config.getCurrentContext()) === null) {
-    return `context "${config.getCurrentContext()}" is not in the kubeconfig`;
+    return `context ${quoted(config.getCurrentContext())} is not in the kubeconfig`;
   }
   const cluster = config.getCurrentCluster();
-  if (cluster === null) return `context "${config.getCurrentContext()}" names no cluster`;
+  if (cluster === null) return `context ${quoted(config.getCurrentContext())} names no cluster`;
   // Not quoted: a URL may contain a password.
   if (!URL.canParse(cluster.server)) return 'the server is not a URL';
   return proxyProblem(cluster.proxyUrl);

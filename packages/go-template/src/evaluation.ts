@@ -27,7 +27,7 @@ import {
   stringValue,
   type Value,
 } from './values.ts';
-import { WorkExceeded } from './work-meter.ts';
+import { STEP_UNITS, WorkExceeded } from './work-meter.ts';
 
 /** How a body ended. */
 type Flow = 'on' | 'break' | 'continue';
@@ -54,7 +54,7 @@ class Evaluation {
   #walkList(dot: Value, list: ListNode): Flow {
     this.#frame.node = list;
     for (const node of list.nodes) {
-      this.#frame.rendering.meter.charge(1);
+      this.#frame.rendering.meter.charge(STEP_UNITS);
       const flow = this.#walk(dot, node);
       if (flow !== 'on') return flow;
     }
@@ -103,7 +103,7 @@ class Evaluation {
     let isEmpty = true;
     for (const [index, element] of this.#elements(over, node)) {
       isEmpty = false;
-      this.#frame.rendering.meter.charge(1);
+      this.#frame.rendering.meter.charge(STEP_UNITS);
       this.#setRangeVariables(node.pipe, index, element);
       if (this.#frame.scoped(() => this.#walkList(element, node.list)) === 'break') return 'on';
     }

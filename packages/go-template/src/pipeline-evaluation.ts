@@ -30,7 +30,7 @@ import {
   typeNameOf,
   type Value,
 } from './values.ts';
-import type { WorkMeter } from './work-meter.ts';
+import { CALL_UNITS, STEP_UNITS, type WorkMeter } from './work-meter.ts';
 
 /** No result of an earlier command: Go distinguishes it from a nil result. */
 const NO_FINAL = Symbol('no final argument');
@@ -67,7 +67,7 @@ export class PipelineEvaluation {
     this.#frame.node = pipe;
     let final: Final = NO_FINAL;
     for (const command of pipe.commands) {
-      this.#frame.rendering.meter.charge(1);
+      this.#frame.rendering.meter.charge(STEP_UNITS);
       final = concrete(this.#command(dot, command, final));
     }
     const value = final === NO_FINAL ? NONE : final;
@@ -200,9 +200,10 @@ export class PipelineEvaluation {
   /** The meter, charged for reading what is given. */
   #charged(given: readonly Value[]): WorkMeter {
     const { meter } = this.#frame.rendering;
+    meter.charge(CALL_UNITS);
     for (const value of given) {
       const { length = 0 } = value.kind === 'string' ? value.value : { length: 0 };
-      meter.charge(1 + Math.floor(length / READ_BYTES_PER_UNIT));
+      meter.charge(STEP_UNITS + Math.floor(length / READ_BYTES_PER_UNIT));
     }
     return meter;
   }

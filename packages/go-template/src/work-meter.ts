@@ -5,10 +5,14 @@
  * over the limit throws `WorkExceeded`, which `renderTemplate` turns into a value.
  */
 
-/** The most units of work (nodes walked, iterations made, bytes built) of one rendering. */
-export const WORK_UNITS_MAX = 4_000_000;
-/** The most bytes one rendering may give. */
-export const OUTPUT_BYTES_MAX = 1 << 20;
+/** The most units of work (steps and bytes built) of one rendering: some milliseconds. */
+export const WORK_UNITS_MAX = 2_000_000;
+/** What a step costs (a node walked, an iteration made): as much time as so many bytes. */
+export const STEP_UNITS = 10;
+/** What a call of a function costs beside its steps and bytes. */
+export const CALL_UNITS = 200;
+/** The most bytes one rendering may give: as many as any cloud takes as user data. */
+export const OUTPUT_BYTES_MAX = 256 * 1024;
 /** The most bytes one string inside a template may have. */
 export const STRING_BYTES_MAX = 1 << 20;
 /** How deep evaluation may nest: templates in templates, blocks in blocks, parentheses. */

@@ -36,7 +36,7 @@ describe('a template', () => {
   });
 
   it('that doubles a string ends at the limit of strings', () => {
-    expect(answer('{{$x := "ab"}}{{range 99}}{{$x = print $x $x}}{{end}}')).toMatchObject({
+    expect(answer('{{$x := printf "%600000d" 1}}{{$x = print $x $x}}')).toMatchObject({
       _tag: 'RenderFailed',
       message: expect.stringContaining(
         `exceeded maximum string length (${STRING_BYTES_MAX} bytes)`,
@@ -79,7 +79,7 @@ describe('a template', () => {
 
   it('of a megabyte is parsed in linear time', () => {
     const long = '{{if .s}}{{printf "%s|" .s}}{{end}} text\n'.repeat(25_000);
-    expect(answer(long)._tag).toBe('Rendered');
+    expect(parseTemplate('t', long)._tag).toBe('Parsed');
     expect(answer(`{{${'1'.repeat(1 << 20)}}}`)._tag).toBe('Unparseable');
     expect(answer(`{{"${'\\x41'.repeat(1 << 18)}"}}`)._tag).toBe('Rendered');
     expect(answer('{{'.repeat(1 << 19))._tag).toBe('Unparseable');

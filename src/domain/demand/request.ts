@@ -20,7 +20,7 @@ export interface CapacityRequestProjection extends Identity {
 
 /** The number of different terms, and of different amounts, kept for sharing. */
 const SHARED_MAX = 20_000;
-/** Longer specs are rare and not cached by text. */
+/** Longer specs are rare and not kept. */
 const SHARED_WORDS_MAX = 2_000;
 
 /** A map that is cleared when full, so that it never exceeds its limit. */
@@ -38,8 +38,9 @@ const sharing = <Value extends { readonly key: string }>() => {
     get: (words: string): Value | undefined => byText.get(words),
     keep: (words: string, value: Value): Value => {
       const first = byKey.get(value.key) ?? value;
+      if (words.length > SHARED_WORDS_MAX) return first;
       put(byKey, first.key, first);
-      if (words.length <= SHARED_WORDS_MAX) put(byText, words, first);
+      put(byText, words, first);
       return first;
     },
   };

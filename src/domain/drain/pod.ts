@@ -133,8 +133,8 @@ export const projectPod = (raw: unknown): DrainPod | undefined => {
 /** `projectPod` for a cache: pods of one node or workload share their common values. */
 export const podProjection = (): (raw: unknown) => DrainPod | undefined => {
   const text = textPool(SHARED_TEXTS_MAX);
-  const labels = valuePool<DrainPod['labels']>(SHARED_TEXTS_MAX);
-  const controllers = valuePool<PodController>(SHARED_TEXTS_MAX);
+  const labels = valuePool<DrainPod['labels']>();
+  const controllers = valuePool<PodController>();
   return (raw) => {
     const pod = projectPod(raw);
     if (pod === undefined) return undefined;

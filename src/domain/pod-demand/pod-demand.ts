@@ -75,7 +75,7 @@ export const podDemandProjector = (
   selects: SelectsPod = everyPod,
 ): (raw: unknown) => PodDemand | undefined => {
   const text = textPool(SHARED_MAX);
-  const asks = valuePool<PodAsk>(SHARED_MAX);
+  const asks = valuePool<PodAsk>();
   return (raw) => {
     const pod = projectPodDemand(raw, selects);
     if (pod === undefined) return undefined;

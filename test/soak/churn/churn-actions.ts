@@ -4,10 +4,10 @@
  * Promises: every action ends with all processes running; what is wanted is written down as it is
  * wanted (`WantedDemand`).
  */
-import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { COLLECTIONS } from '../../support/api/cluster-connection.ts';
 import { wantedMachine } from '../../support/demand/wanted-capacity.ts';
+import type { Draw } from '../../support/draws.ts';
 import { pause } from '../../support/eventually.ts';
 import { type ChurnSite, untilLed } from './churn-site.ts';
 import type { Wanted } from './wanted-demand.ts';
@@ -20,9 +20,6 @@ const AT_ONCE_MAX = 8;
 const WANTED_MAX = 150;
 const OUTAGE_MS_MAX = 15_000;
 const FROZEN_MS_MAX = 20_000;
-
-/** A source of numbers in [0, 1). */
-export type Draw = () => number;
 
 /** An action by name, and how often it is drawn beside the others. */
 interface Action {
@@ -189,13 +186,4 @@ export const actionAt = (share: number): Action => {
     if (left < 0) return action;
   }
   throw new Error(`no action at ${share}`);
-};
-
-/** Numbers that depend on the seed alone. */
-export const drawsFrom = (seed: number): Draw => {
-  let state = seed;
-  return () => {
-    state = nextSeed(state);
-    return unitInterval(state);
-  };
 };

@@ -9,9 +9,10 @@
 import process from 'node:process';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { startTestbed } from '../../../tools/testbed/testbed.ts';
+import { drawsFrom } from '../../support/draws.ts';
 import { pause } from '../../support/eventually.ts';
 import { spawnTidegate } from '../../support/processes/tidegate-child.ts';
-import { actionAt, drawsFrom, populate } from './churn-actions.ts';
+import { actionAt, populate } from './churn-actions.ts';
 import { type ChurnSite, churnSite, untilLed } from './churn-site.ts';
 import { restProblems } from './rest-checks.ts';
 import { watchRollups } from './rollup-watch.ts';

@@ -123,8 +123,9 @@ const accessIn = (kubeconfig: string) => {
 };
 
 /** How the administrator of a bed gets in. */
-export const adminAccess = async (bed: Testbed): Promise<ReturnType<typeof accessIn>> =>
-  accessIn(await readFile(bed.kubeconfig, 'utf8'));
+export const adminAccess = async (
+  bed: Pick<Testbed, 'kubeconfig'>,
+): Promise<ReturnType<typeof accessIn>> => accessIn(await readFile(bed.kubeconfig, 'utf8'));
 
 const resourceVersionOf = (object: unknown): string =>
   textAt(object, 'metadata', 'resourceVersion') ?? '';
@@ -229,7 +230,9 @@ const clientOf = (
 });
 
 /** Connects as the administrator. */
-export const connectCluster = async (bed: Testbed): Promise<ClusterConnection> => {
+export const connectCluster = async (
+  bed: Pick<Testbed, 'kubeconfig'>,
+): Promise<ClusterConnection> => {
   const { server, authority, token } = await adminAccess(bed);
   const dispatcher = new Agent({ connect: { ca: authority }, ...PATIENT });
   const leaving = new AbortController();

@@ -26,7 +26,7 @@ export interface FleetProcess extends TidegateProcess {
   readonly address: string;
   /** Calls the scripting interface; rejects with its error message. */
   readonly script: (
-    method: 'GET' | 'POST' | 'PUT',
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     body?: unknown,
   ) => Promise<unknown>;

@@ -21,6 +21,10 @@ export interface ProcessOptions {
   readonly args: readonly string[];
   readonly runtime?: Runtime;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Options of Node itself, before the program. */
+  readonly nodeArgs?: readonly string[];
+  /** Called with each line; `logs` then keeps none, for processes that run for hours. */
+  readonly onLog?: (line: LogLine) => void;
 }
 
 /** A running `tidegate`. */
@@ -61,14 +65,16 @@ export type StartTidegate = (options: ProcessOptions) => TidegateProcess;
 /** Starts it; the caller must stop it. */
 export const spawnTidegate: StartTidegate = (options) => {
   const { file, args } = COMMANDS[options.runtime ?? thisRuntime];
+  const { nodeArgs = [], onLog } = options;
   const lines: LogLine[] = [];
   const child = supervise({
     name: options.name,
     file,
-    args: [...args, ...options.args],
+    args: [...nodeArgs, ...args, ...options.args],
     cwd: inRepository('.'),
     onLine: (line) => {
-      lines.push(logLine(line));
+      if (onLog === undefined) lines.push(logLine(line));
+      else onLog(logLine(line));
     },
     ...(options.env === undefined ? {} : { env: options.env }),
   });

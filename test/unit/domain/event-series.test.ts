@@ -49,3 +49,10 @@ test('event series: the oldest is evicted for a new one', () => {
   expect(seriesIndex.size()).toBe(SERIES_MAX);
   expect(seriesIndex.note('k0', 'o0', at(SERIES_MAX + 1))._tag).toBe('Begun');
 });
+
+test('event series: one that is over is forgotten with the next note', () => {
+  const seriesIndex = eventSeriesIndex();
+  for (let n = 0; n < 100; n += 1) seriesIndex.note(`k${n}`, `o${n}`, at(n));
+  seriesIndex.note('k', 'o', at(31 * MINUTE));
+  expect(seriesIndex.size()).toBe(1);
+});
