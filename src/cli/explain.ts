@@ -21,7 +21,6 @@ import { drainStatus } from '../view/drain-status.ts';
 import { explainBudget } from '../view/explain-budget.ts';
 import { explainCapacityRequest } from '../view/explain-capacity-request.ts';
 import { type NodeFacts, nodeFactsOf } from '../view/drain-facts.ts';
-import { hasDrain } from '../view/drain-owner.ts';
 import { explainMachine } from '../view/explain-machine.ts';
 import { explainNode } from '../view/explain-node.ts';
 import { explainPod } from '../view/explain-pod.ts';
