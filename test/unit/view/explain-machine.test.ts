@@ -65,7 +65,7 @@ describe('explainMachine', () => {
     expect(explained.why).not.toContain('the machine failed');
     expect(explained).toMatchObject({
       canAct: 'application',
-      action: expect.stringContaining('kubectl -n ns patch pdb db'),
+      action: expect.stringContaining('kubectl patch pdb db'),
     });
   });
 

@@ -58,7 +58,7 @@ describe('explainPod', () => {
     expect(about('web')).toMatchObject({
       why: expect.stringContaining('It must leave the node "n1"'),
       canAct: 'application',
-      action: expect.stringContaining('kubectl -n ns patch pdb db'),
+      action: expect.stringContaining('kubectl patch pdb db'),
     });
     expect(about('web').why).toContain('will not be empty by');
     expect(about('free')).toMatchObject({ canAct: 'nobody' });
