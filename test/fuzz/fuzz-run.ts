@@ -24,7 +24,7 @@ const KEPT_CHARACTERS_MAX = 16_384;
 const FAILURES_MAX = 5;
 const SMALLER_TRIES = 2000;
 const SMALLER_MS_MAX = 10_000;
-/** Of a memory measurement: when the first is, and what code and statistics may take until the last. */
+/** When memory is measured first, and what code and statistics may take until the last. */
 const FIRST_SHARE = 0.1;
 const GROWTH_BYTES_MAX = 4 * 1024 * 1024;
 

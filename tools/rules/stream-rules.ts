@@ -94,7 +94,7 @@ const stream: RuleChapter = {
         'frames leaves turns of the event loop to everything else.',
       testedBy: [
         '20,000 frames are read while the shard reads nothing',
-        'wire 11: a flood of frames leaves turns',
+        'a flood of frames leaves turns',
       ],
     },
     {

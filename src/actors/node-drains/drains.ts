@@ -4,8 +4,7 @@
  *
  * Promises: one drain per node and owner; while this process leads, every annotation without an end
  * has a drain, whichever process wrote it (DR-13); 32 Nodes are cordoned at once (DR-11); an
- * instruction that finds a drain ending begins another one after it; a crashed drain restarts from
- * the Node.
+ * instruction that finds a drain ending begins another; a crashed drain restarts from the Node.
  */
 import { audit, type Observable, Subject, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';

@@ -28,7 +28,7 @@ const WATCHED = ['pods', 'nodes', 'capacityrequests', 'upcomingnodes', 'poddisru
 const PODS_PATH = DRAIN_COLLECTIONS.pods;
 
 /** What is there, oldest first. */
-interface Population {
+interface LiveObjects {
   readonly requests: string[];
   readonly pods: string[];
   readonly machines: string[];
@@ -47,7 +47,7 @@ export interface MemoryChurn {
 
 /** What an action works on. */
 interface Scene extends MemorySite {
-  readonly there: Population;
+  readonly there: LiveObjects;
   readonly draw: Draw;
 }
 
@@ -62,7 +62,7 @@ const pod = (name: string, draw: Draw) => ({
   },
 });
 
-const fresh = (there: Population, prefix: string): string => {
+const fresh = (there: LiveObjects, prefix: string): string => {
   there.created += 1;
   return `${prefix}-${there.created}`;
 };
@@ -279,7 +279,7 @@ const clear = async (scene: Scene): Promise<void> => {
 
 /** The churn of a site; draws of equal seeds are equal. */
 export const memoryChurn = (site: MemorySite, draw: Draw): MemoryChurn => {
-  const there: Population = { requests: [], pods: [], machines: [], created: 0 };
+  const there: LiveObjects = { requests: [], pods: [], machines: [], created: 0 };
   const scene: Scene = { ...site, there, draw };
   return {
     populate: async () => {

@@ -288,7 +288,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
         bringForward: wires.called(bringForward, undefined),
         release: wires.called(release, undefined),
       },
-      showOnMachine: wires.called(machines.drain, NEVER_SHOWN),
+      showOnMachine: wires.called(machines.drain, NEVER_WRITTEN),
       showOnNode: wires.called(
         (name, condition) => void conditions.push({ node: name, ...condition }),
         undefined,
@@ -309,7 +309,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
         log.push(`ack ${reply.instructionId} ${reply.nodesStarted}`);
         return true;
       }, false),
-      machines: { ...machines, drain: wires.called(machines.drain, NEVER_SHOWN) },
+      machines: { ...machines, drain: wires.called(machines.drain, NEVER_WRITTEN) },
       nodes: cluster,
       upcomingNodes: {
         get: (key) => {
@@ -434,7 +434,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
 };
 
 /** A process that was killed is told nothing. */
-const NEVER_SHOWN = new Promise<void>(() => {});
+const NEVER_WRITTEN = new Promise<void>(() => {});
 
 const EMPTY_OBJECT: UpcomingNodeProjection = {
   ...podOf({ name: 'nobody' }),

@@ -1,4 +1,4 @@
-/** A demo in few lines: numbers at rest, machines that change together, and what a drain waits for. */
+/** A demo in few lines: numbers at rest, machines that change together, what a drain waits for. */
 import { expect, test } from 'vitest';
 import type { DemoMachine, DemoScene } from '../../../src/view/demo-scene.ts';
 import { makeDemoLog } from '../../../src/view/demo-log.ts';
