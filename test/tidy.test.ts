@@ -13,6 +13,7 @@ import { chartOf } from '../src/view/chart/chart.ts';
 import { machineJson } from '../src/view/chart/chart-config.ts';
 import { chartDrift } from '../tools/chart-drift.ts';
 import { patched, plantedBugs, simulatedPatches } from './mutants/planted-bugs.ts';
+import { brokenBy, invariantNames } from './simulation/planted-bugs.ts';
 import { blanked } from './tidy/blanking.ts';
 import { CITATION_RULES } from './tidy/citations.ts';
 import { brokenLinks, pages } from './tidy/links.ts';
@@ -224,6 +225,11 @@ describe('tidy planted bugs', () => {
       expect(patched(patch).size).toBeGreaterThan(0);
     },
   );
+
+  test('every invariant of simulations has a planted bug that breaks it, and no bug another', () => {
+    const broken = new Set(simulatedPatches().map((patch) => brokenBy(basename(patch, '.patch'))));
+    expect([...invariantNames()].toSorted()).toEqual([...broken].toSorted());
+  });
 });
 
 describe('tidy packages', () => {

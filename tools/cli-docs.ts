@@ -13,7 +13,7 @@ import { type OptionTable, variableOf } from '../src/effects/options.ts';
 import { POD_OPTIONS, POD_VARIABLES } from '../src/effects/pod-settings.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts';
 import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
-import { DRAIN_STAGES } from '../src/domain/drain/verdict.ts';
+import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
 import { settlePages, table } from './pages.ts';
 
 const absenceOf = (option: OptionTable[string]): string => {
@@ -58,7 +58,7 @@ const CLUSTER_ROWS = [
   ['`--context NAME`', 'Context of the kubeconfig'],
 ] as const;
 
-const STATES = DRAIN_STAGES.map((state) => `\`${state}\``);
+const STATES = DRAIN_SITUATIONS.map((state) => `\`${state}\``);
 
 const lines = [
   '# The command line',
@@ -120,11 +120,12 @@ const lines = [
     ['`machine`', '', 'The machine id of the fleet'],
     ['`node`', '`no`', 'The name of the Node; the kind is optional: `explain NODE`'],
     ['`pod`', '`po`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
+    ['`poddisruptionbudget`', '`pdb`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
     ['`upcomingnode`', '`upn`', 'The name of the object'],
   ]),
   '',
   ...flagTable([
-    ['`-n`, `--namespace NAME`', 'Namespace of a request that is named without one'],
+    ['`-n`, `--namespace NAME`', 'Namespace of a request, pod or budget that is named without one'],
     ['`-o`, `--output text|json|yaml`', 'Format of the answer'],
     ...CLUSTER_ROWS,
   ]),

@@ -18,6 +18,8 @@ const COLUMNS = 108;
 const COLUMN_PX = 8.43;
 const PADDING_PX = 18;
 const LINGER_SECONDS = 6;
+/** Begins what a reader may try next. */
+const ADVICE = 'Try next:';
 
 interface Line {
   readonly atSeconds: number;
@@ -42,8 +44,12 @@ const record = async (scenario: string): Promise<readonly Line[]> => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines: Line[] = [{ atSeconds: 0, text: '$ npm run demo' }];
+  let hasEnded = false;
   createInterface({ input: child.stdout }).on('line', (text) => {
     const atSeconds = (realTime.monotonic() - startedMs) / 1000;
+    // The picture ends on the result of the scenario.
+    hasEnded ||= text === ADVICE;
+    if (hasEnded) return;
     for (const part of wrapped(text)) lines.push({ atSeconds, text: part });
   });
   const [code] = await once(child, 'exit');

@@ -1,7 +1,7 @@
-/** Generates docs/reference/verdicts.md: the verdict on every blocker and end; `--check` compares. */
+/** Generates docs/reference/verdicts.md: the verdict on blockers and ends; `--check` compares. */
 import type { DrainVerdict } from '../src/domain/drain/verdict.ts';
 import { WHO } from '../src/domain/reason.ts';
-import { BLOCKER_CASES, STAGE_CASES } from '../test/support/drains/verdict-cases.ts';
+import { BLOCKER_CASES, SITUATION_CASES } from '../test/support/drains/verdict-cases.ts';
 import { settlePages, table } from './pages.ts';
 
 const code = (text: string): string =>
@@ -39,7 +39,9 @@ const lines = [
   '',
   ...table(
     ['When', 'Reason', 'Severity', 'Sentence', 'Who can act', 'Change', 'Runbook'],
-    STAGE_CASES.map(({ title, verdict }) => [title, `\`${verdict.reason}\``, ...cells(verdict)]),
+    SITUATION_CASES.map((
+      { title, verdict },
+    ) => [title, `\`${verdict.reason}\``, ...cells(verdict)]),
   ),
   '',
 ];

@@ -69,7 +69,7 @@ export const demoCommand = (roles: DemoRoles, end: (code: ExitCode) => void) =>
       'Runs a scenario on this machine: an embedded cluster, a stand-in fleet and the real ' +
         'operator, with nothing to install. Exits with 0 when the scenario succeeded.',
     ),
-    Command.withShortDescription('Watch the operator in a scenario of half a minute'),
+    Command.withShortDescription('Watch the operator in a scenario of a minute'),
     Command.withExamples([
       { command: 'tidegate demo', description: 'Unschedulable pods bring machines' },
       { command: 'tidegate demo --scenario=tight-budget' },

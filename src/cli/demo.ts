@@ -7,13 +7,14 @@
  */
 import { GROUP_PATH } from '../domain/api-group.ts';
 import type { Time } from '../domain/time.ts';
-import { type DemoLine, demoLines, demoPicture } from '../view/demo-text.ts';
+import { type DemoLine, demoPicture } from '../view/demo-text.ts';
+import { type DemoLog, makeDemoLog } from '../view/demo-log.ts';
 import { type DemoScene, demoScene } from '../view/demo-scene.ts';
 import type { DemoRequest } from './demo-request.ts';
 import { DEMO_SCENARIOS, type DemoScenario, type DemoStep } from './demo-scenarios.ts';
 import type { DemoSite, StartDemoSite } from './demo-site.ts';
 import { actionText } from '../domain/drain/verdict.ts';
-import { wrappedLines } from '../view/wrapped-text.ts';
+import { definitionLines, wrappedLines } from '../view/wrapped-text.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { failureSentence, unknownWord } from './failures.ts';
 import { makeScreen, type Screen } from './screen.ts';
@@ -24,6 +25,7 @@ const GLANCE_MS = 100;
 const PATIENCE_MS = 120_000;
 const WHO_COLUMNS = 16;
 const WHAT_COLUMNS_MIN = 30;
+const TRY_COLUMNS = 80;
 const GAP = '  ';
 const DIM = '\u001b[2m';
 const CYAN = '\u001b[36m';
@@ -53,6 +55,7 @@ interface DemoRun {
   readonly time: Time;
   readonly terminal: Terminal;
   readonly screen: Screen;
+  readonly log: DemoLog;
   readonly scenario: DemoScenario;
   startedMs: number;
   readonly printedLines: PrintedLine[];
@@ -132,9 +135,8 @@ const addBudgets = ({ lowest, scene }: DemoRun): void => {
 
 /** Reads the scene once, and prints the changes. */
 const glance = (run: DemoRun): void => {
-  const before = run.scene;
   run.scene = sceneOf(run.site, run.time.now());
-  for (const line of demoLines(before, run.scene)) printLine(run, line);
+  for (const line of run.log.linesAt(run.scene, run.time.monotonic())) printLine(run, line);
   addBudgets(run);
   addHoldUps(run);
   draw(run);
@@ -170,7 +172,7 @@ const play = async (run: DemoRun, step: DemoStep): Promise<string | undefined> =
   await step.act(site, run.scene);
   const beganMs = time.monotonic();
   const lasted = (ms: number): boolean => time.monotonic() - beganMs >= ms;
-  return await lookOn(
+  const problem = await lookOn(
     run,
     () => lasted(step.lastsMs ?? 0) && step.until(run.scene),
     () =>
@@ -178,6 +180,8 @@ const play = async (run: DemoRun, step: DemoStep): Promise<string | undefined> =
         ? `timed out after ${PATIENCE_MS / 1000} s waiting for ${step.waitsFor}`
         : undefined,
   );
+  for (const line of run.log.settledLines(run.scene, time.monotonic())) printLine(run, line);
+  return problem;
 };
 
 /** Waits for a viewer, without a limit. */
@@ -206,6 +210,23 @@ const summary = (run: DemoRun): readonly string[] => {
   ];
 };
 
+/** What to try after a scenario: the live page first. */
+const nextSteps = ({ scenario: own, inspectAddress, serve }: DemoRequest): readonly string[] => {
+  const names = Object.keys(DEMO_SCENARIOS);
+  const next = names[(names.indexOf(own) + 1) % names.length] ?? own;
+  const page = '--inspect-addr=:8772 --when-watched';
+  return definitionLines([
+    ...(inspectAddress === undefined
+      ? [{ term: `tidegate demo --scenario=${own} ${page}`, text: 'The same, on the live page' }]
+      : []),
+    {
+      term: `tidegate demo --scenario=${next}`,
+      text: DEMO_SCENARIOS[next]?.title ?? '',
+    },
+    ...(serve ? [] : [{ term: 'tidegate demo --serve', text: 'Explore it with kubectl' }]),
+  ], TRY_COLUMNS);
+};
+
 const begin = (
   site: DemoSite,
   scenario: DemoScenario,
@@ -215,6 +236,7 @@ const begin = (
   time,
   terminal,
   screen: makeScreen(terminal),
+  log: makeDemoLog(),
   scenario,
   startedMs: time.monotonic(),
   printedLines: [],
@@ -247,6 +269,17 @@ const playAll = async (
   return undefined;
 };
 
+/** Lines wrapped at the width of a terminal; elsewhere as they are. */
+const wrapped = ({ terminal }: DemoRun, lines: readonly string[]): readonly string[] => {
+  if (!terminal.interactive) return lines;
+  const { columns } = terminal.size();
+  return lines.flatMap((line) => {
+    const indent = line.startsWith('  ') ? '  ' : '';
+    const words = wrappedLines(line, columns - indent.length).map((part) => indent + part);
+    return words.length === 0 ? [''] : words;
+  });
+};
+
 const playScenario = async (
   run: DemoRun,
   request: DemoRequest,
@@ -260,7 +293,8 @@ const playScenario = async (
     terminal.report(`Scenario failed: ${problem}`);
     return EXIT.failure;
   }
-  terminal.print(`\n${summary(run).join('\n')}\n`);
+  terminal.print(`\n${wrapped(run, summary(run)).join('\n')}\n`);
+  terminal.print(`\nTry next:\n${nextSteps(request).join('\n')}\n`);
   if (request.serve) await keepUp(run, signal);
   return EXIT.ok;
 };

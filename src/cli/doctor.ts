@@ -120,7 +120,7 @@ const certificateCheck = async (
   nowMs: number,
 ): Promise<{ readonly finding: Finding; readonly pair: KeyPair | undefined }> => {
   if (certificate === undefined) {
-    const text = 'No --tls-cert: the session with the shard is in plaintext';
+    const text = 'No --tls-cert: without it the operator starts only with --insecure-plaintext';
     return { finding: finding('certificate', 'skipped', text), pair: undefined };
   }
   const { files, cluster } = certificate;

@@ -57,7 +57,8 @@ export const questionOf = (request: ExplainRequest): ExplainQuestion | string =>
   }
   const [first = '', second, ...more] = asked.split('/');
   const name = second ?? first;
-  const hasNamespace = kind === 'capacityrequest' || kind === 'pod';
+  const hasNamespace = kind === 'capacityrequest' || kind === 'pod' ||
+    kind === 'poddisruptionbudget';
   if (name === '' || more.length > 0 || (!hasNamespace && second !== undefined)) {
     const form = hasNamespace ? 'NAMESPACE/NAME' : 'NAME';
     return `Cannot explain "${asked}": it is not an object name; write ${form}`;

@@ -9,6 +9,7 @@ export const EXPLAINED_KINDS = {
   machine: ['machine', 'machines'],
   node: ['node', 'nodes', 'no'],
   pod: ['pod', 'pods', 'po'],
+  poddisruptionbudget: ['poddisruptionbudget', 'poddisruptionbudgets', 'pdb', 'pdbs'],
   upcomingnode: ['upcomingnode', 'upcomingnodes', 'upn'],
 } as const;
 
@@ -37,7 +38,7 @@ export const EXPLAIN_FLAGS = {
   namespace: optionalText(
     'namespace',
     'NAME',
-    'Namespace of a request or pod named without one',
+    'Namespace of a request, pod or budget named without one',
   )
     .pipe(Flag.withAlias('n')),
   output: optionalText('output', 'text|json|yaml', 'Format of the answer (default text)')

@@ -6,6 +6,7 @@
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
+import { textAt } from '../domain/json.ts';
 import { readDrains } from '../effects/drain-reads.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import {
@@ -13,16 +14,26 @@ import {
   readExplainedPod,
   readExplainedRequest,
 } from '../effects/explained-objects.ts';
-import type { ObjectRead } from '../effects/object-reads.ts';
+import { type ObjectRead, readEvents, readObject } from '../effects/object-reads.ts';
 import { OPERATOR_OPTIONS } from '../effects/operator-options.ts';
+import { hasDrain } from '../view/drain-owner.ts';
+import { drainStatus } from '../view/drain-status.ts';
+import { explainBudget } from '../view/explain-budget.ts';
 import { explainCapacityRequest } from '../view/explain-capacity-request.ts';
-import { nodeFactsOf } from '../view/drain-facts.ts';
+import { type NodeFacts, nodeFactsOf } from '../view/drain-facts.ts';
 import { explainMachine } from '../view/explain-machine.ts';
 import { explainNode } from '../view/explain-node.ts';
 import { explainPod } from '../view/explain-pod.ts';
 import type { Explanation } from '../view/explanation.ts';
 import { explanationText } from '../view/explanation-text.ts';
-import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
+import {
+  type Answer,
+  answered,
+  askCluster,
+  logUnreachable,
+  type Silence,
+  silent,
+} from './cluster-question.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { missingNodes, sceneOf } from './drain-status.ts';
 import { type ExplainQuestion, questionOf } from './explain-question.ts';
@@ -40,20 +51,27 @@ const missing = ({ kind, asked, namespace, name }: ExplainQuestion): string => {
       return `Cannot find UpcomingNode "${name}": it does not exist, or its machine was returned`;
     case 'capacityrequest':
       return `Cannot find CapacityRequest "${namespace}/${name}": it does not exist`;
+    case 'poddisruptionbudget':
+      return `Cannot find PodDisruptionBudget "${namespace}/${name}": it does not exist`;
     case 'pod':
       return `Cannot find pod "${namespace}/${name}": it does not exist`;
   }
 };
+
+const whenAbsent = (
+  question: ExplainQuestion,
+  read: Exclude<ObjectRead, { readonly _tag: 'Found' }>,
+): Silence =>
+  read._tag === 'Absent'
+    ? silent(EXIT.notMet, missing(question))
+    : silent(EXIT.failure, `Cannot read ${question.kind} "${question.asked}": ${read.why}`);
 
 const whenFound = (
   question: ExplainQuestion,
   read: ObjectRead,
   explain: (object: unknown) => Explanation,
 ): Answer<Explanation> => {
-  if (read._tag === 'Found') return answered(explain(read.object));
-  return read._tag === 'Absent'
-    ? silent(EXIT.notMet, missing(question))
-    : silent(EXIT.failure, `Cannot read ${question.kind} "${question.asked}": ${read.why}`);
+  return read._tag === 'Found' ? answered(explain(read.object)) : whenAbsent(question, read);
 };
 
 type Asking = Effect.Effect<Answer<Explanation>, KubeFault, KubeApi>;
@@ -73,27 +91,46 @@ const aboutRequest = (question: ExplainQuestion, nowMs: number): Asking =>
     ),
   );
 
-const aboutMachine = (question: ExplainQuestion, nowMs: number): Asking =>
-  readExplainedMachine(question.name).pipe(
-    Effect.map(({ upcomingNode, ...around }) =>
-      whenFound(
-        question,
-        upcomingNode,
-        (object) => explainMachine({ ...around, upcomingNode: object, nowMs }),
-      )
-    ),
+/** The facts about the drain of a Node; undefined without a Node, a drain, or permission. */
+const drainedNode = (
+  name: string | undefined,
+  nowMs: number,
+): Effect.Effect<NodeFacts | undefined, KubeFault, KubeApi> => {
+  if (name === undefined || name === '') return Effect.succeed(undefined);
+  return readDrains({ _tag: 'Named', names: [name] }).pipe(
+    Effect.map((read) => {
+      if (read._tag === 'Refused') return undefined;
+      const [facts] = nodeFactsOf(sceneOf(read.reading, nowMs));
+      return facts !== undefined && hasDrain(facts.node) ? facts : undefined;
+    }),
   );
+};
+
+const aboutMachine = (question: ExplainQuestion, nowMs: number): Asking =>
+  Effect.gen(function* () {
+    const { upcomingNode, ...around } = yield* readExplainedMachine(question.name);
+    const object = upcomingNode._tag === 'Found' ? upcomingNode.object : undefined;
+    const drained = yield* drainedNode(textAt(object, 'status', 'nodeRef', 'name'), nowMs);
+    return whenFound(
+      question,
+      upcomingNode,
+      (found) => explainMachine({ ...around, upcomingNode: found, drained, nowMs }),
+    );
+  });
 
 const aboutPod = (question: ExplainQuestion, nowMs: number): Asking =>
-  readExplainedPod(
-    question.namespace,
-    question.name,
-    OPERATOR_OPTIONS.leaseName.default ?? '',
-  ).pipe(
-    Effect.map(({ pod, ...around }) =>
-      whenFound(question, pod, (object) => explainPod({ ...around, pod: object, nowMs }))
-    ),
-  );
+  Effect.gen(function* () {
+    const { namespace, name } = question;
+    const leaseName = OPERATOR_OPTIONS.leaseName.default ?? '';
+    const { pod, ...around } = yield* readExplainedPod(namespace, name, leaseName);
+    const object = pod._tag === 'Found' ? pod.object : undefined;
+    const drained = yield* drainedNode(textAt(object, 'spec', 'nodeName'), nowMs);
+    return whenFound(
+      question,
+      pod,
+      (found) => explainPod({ ...around, pod: found, drained, nowMs }),
+    );
+  });
 
 const aboutNode = (question: ExplainQuestion, nowMs: number): Asking =>
   readDrains({ _tag: 'Named', names: [question.name] }).pipe(
@@ -106,6 +143,31 @@ const aboutNode = (question: ExplainQuestion, nowMs: number): Asking =>
     }),
   );
 
+/** A budget is explained with the drains of the whole cluster, which may not be permitted. */
+const aboutBudget = (question: ExplainQuestion, nowMs: number): Asking =>
+  Effect.gen(function* () {
+    const { namespace, name } = question;
+    const { budget, events, drains } = yield* Effect.all({
+      budget: readObject(
+        `/apis/policy/v1/namespaces/${encodeURIComponent(namespace)}/poddisruptionbudgets/` +
+          encodeURIComponent(name),
+      ),
+      events: readEvents({ kind: 'PodDisruptionBudget', name, namespace }),
+      drains: readDrains({ _tag: 'All', isMeant: hasDrain }),
+    }, { concurrency: 'unbounded' });
+    if (budget._tag !== 'Found') return whenAbsent(question, budget);
+    const explanation = explainBudget({
+      budget: budget.object,
+      events: [events],
+      drains: drains._tag === 'Read'
+        ? nodeFactsOf(sceneOf(drains.reading, nowMs)).map(drainStatus)
+        : undefined,
+    });
+    return explanation === undefined
+      ? silent(EXIT.failure, `Cannot read poddisruptionbudget "${question.asked}": it has no name`)
+      : answered(explanation);
+  });
+
 const ABOUT: Readonly<
   Record<ExplainedKind, (question: ExplainQuestion, nowMs: number) => Asking>
 > = {
@@ -113,6 +175,7 @@ const ABOUT: Readonly<
   machine: aboutMachine,
   node: aboutNode,
   pod: aboutPod,
+  poddisruptionbudget: aboutBudget,
   upcomingnode: aboutMachine,
 };
 
@@ -138,6 +201,11 @@ export const runExplain = async (
   }
   const answer = await askCluster(request, ABOUT[question.kind](question, nowMs));
   if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
-  terminal.print(printed(answer.value, question.format, { nowMs, colors: terminal.colors }));
+  const { columns } = terminal.size();
+  terminal.print(printed(answer.value, question.format, {
+    nowMs,
+    colors: terminal.colors,
+    ...(terminal.interactive ? { columns } : {}),
+  }));
   return EXIT.ok;
 };

@@ -143,12 +143,13 @@ const explainCommand = (roles: Roles, end: Ending) =>
     {
       kind: Argument.String('kind').pipe(
         Argument.withDescription(
-          'capacityrequest (cr), machine, node, pod, or upcomingnode (upn); without a name, a node',
+          'capacityrequest (cr), machine, node, pod, poddisruptionbudget (pdb), or upcomingnode ' +
+            '(upn); without a name, a node',
         ),
       ),
       name: Argument.String('name').pipe(
         Argument.withDescription(
-          'NAMESPACE/NAME of a request or pod, id of a machine, or object name',
+          'NAMESPACE/NAME of a request, pod or budget, id of a machine, or object name',
         ),
         Argument.optional,
       ),
@@ -168,6 +169,10 @@ const explainCommand = (roles: Roles, end: Ending) =>
       { command: 'tidegate explain capacityrequest team-a/batch-7' },
       { command: 'tidegate explain cr batch-7 -n team-a -o json' },
       { command: 'tidegate explain pod team-a/web-7', description: 'The demand of a pod' },
+      {
+        command: 'tidegate explain pdb team-a/db',
+        description: 'A budget, and the drains that wait for it',
+      },
       { command: 'tidegate explain machine m-0042' },
       { command: 'tidegate explain node-7', description: 'A node and its drain' },
     ]),

@@ -10,7 +10,7 @@ export const LIST_LIMITS = {
   /** Objects of one page. */
   pageObjects: 500,
   /** Of a page with more than one object. */
-  pageBytes: 8 * 1024 * 1024,
+  pageBytes: 4 * 1024 * 1024,
 } as const;
 
 /** The objects of the page after one that was too large. */

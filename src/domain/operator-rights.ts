@@ -45,6 +45,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right(API_GROUP, 'availablecapacities', 'get list watch create patch delete'),
     right(API_GROUP, 'upcomingnodes/status', 'patch'),
     right('', 'nodes', 'list watch patch'),
+    { ...right('', 'nodes/status', 'patch'), isOptional: true },
     right('', 'pods', 'list watch'),
     right('', 'pods/eviction', 'create'),
     right('policy', 'poddisruptionbudgets', 'list watch'),

@@ -4,8 +4,9 @@
  * Promises: every patch passes the write budget in class `phase` and carries the resourceVersion
  * that it is based on, so that a late one does no harm; nothing fails and nothing is retried here.
  */
-import { Context, Effect, Layer } from 'effect';
+import { Context, Effect, Layer, Schedule } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
+import { conditionPatch, type DrainCondition } from '../domain/drain/drain-condition.ts';
 import { projectDrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import { textAt } from '../domain/json.ts';
@@ -20,6 +21,10 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422
 /** The purpose of a Node patch, as a label of `tidegate_node_writes_total`. */
 export type NodeWritePurpose = 'cordon' | 'end' | 'release';
 
+/** Tries of a condition, and the pause before the second; it doubles. */
+const CONDITION_TRIES = 5;
+const CONDITION_RETRY_MS = 500;
+
 /** One patch of one Node. */
 export interface NodeWrite {
   readonly node: string;
@@ -27,9 +32,19 @@ export interface NodeWrite {
   readonly body: object;
 }
 
+/** A condition to show on one Node. */
+export interface ConditionWrite {
+  readonly node: string;
+  readonly condition: DrainCondition;
+  /** The wall clock. */
+  readonly nowMs: number;
+}
+
 /** Patches Nodes. */
 export class Cordons extends Context.Service<Cordons, {
   readonly patch: (write: NodeWrite) => Effect.Effect<NodeWriteOutcome>;
+  /** Best effort: a failed write is retried a few times, and the next one replaces it. */
+  readonly setCondition: (write: ConditionWrite) => Effect.Effect<void>;
 }>()('tidegate/Cordons') {}
 
 const outcomeOf = ({ status, body }: KubeAnswer): NodeWriteOutcome => {
@@ -51,7 +66,31 @@ export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, 
     Cordons,
     Effect.gen(function* () {
       const writes = yield* Writes;
+      const countWrite = (op: string, outcome: string): void =>
+        telemetry.count('tidegate_node_writes_total', 1, { op, outcome });
       return {
+        setCondition: ({ node, condition, nowMs }) =>
+          writes.send('event', {
+            method: 'PATCH',
+            path: `/api/v1/nodes/${node}/status`,
+            body: conditionPatch(condition, nowMs),
+            contentType: 'application/strategic-merge-patch+json',
+            timeoutMs: PATCH_TIMEOUT_MS,
+          }).pipe(
+            Effect.flatMap(({ status }) =>
+              status === 429 || status >= 500
+                ? Effect.fail(`status ${status}`)
+                : Effect.succeed(status)
+            ),
+            Effect.retry({
+              times: CONDITION_TRIES - 1,
+              schedule: Schedule.exponential(CONDITION_RETRY_MS),
+            }),
+            Effect.match({
+              onSuccess: (status) => countWrite('condition', status < 300 ? 'Written' : 'Refused'),
+              onFailure: () => countWrite('condition', 'Fault'),
+            }),
+          ),
         patch: ({ node, purpose, body }) =>
           writes.send('phase', {
             method: 'PATCH',
@@ -64,11 +103,7 @@ export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, 
               onSuccess: outcomeOf,
               onFailure: ({ why }): NodeWriteOutcome => ({ _tag: 'Fault', why }),
             }),
-            Effect.tap(({ _tag }) =>
-              Effect.sync(() =>
-                telemetry.count('tidegate_node_writes_total', 1, { op: purpose, outcome: _tag })
-              )
-            ),
+            Effect.tap(({ _tag }) => Effect.sync(() => countWrite(purpose, _tag))),
           ),
       };
     }),

@@ -151,7 +151,7 @@ interface OpenedWatch extends Pick<RawAnswer, 'retryAfter' | 'date'> {
   readonly body: Dispatcher.ResponseData['body'];
 }
 
-class ConnectionBroken extends Data.TaggedError('ConnectionBroken')<{ readonly why: string }> {}
+class ConnectionBroken extends Data.TaggedError('ConnectionBroken')<{ readonly message: string }> {}
 
 /** The lines of `body`; every failure becomes a broken connection. */
 async function* linesOf(
@@ -160,7 +160,7 @@ async function* linesOf(
   try {
     yield* watchLines(body);
   } catch (cause) {
-    throw new ConnectionBroken({ why: sentenceOf(cause) });
+    throw new ConnectionBroken({ message: sentenceOf(cause) });
   }
 }
 

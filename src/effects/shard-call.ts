@@ -2,9 +2,9 @@
  * One `Shard.Session` stream over gRPC: dials, writes, and reads continuously.
  *
  * Promises: bytes are passed on unchanged, so that a malformed frame ends nothing; frames are
- * delivered as they arrive and never queued, but in a flood other work gets its turn (WIRE-11); a write completes when the network accepted it, so
- * that the caller feels the peer's backpressure; leaving the scope cancels the stream and closes
- * the connection; nothing is retried here.
+ * delivered as they arrive and never queued, but a flood leaves time to other work (WIRE-11); a
+ * write completes when the network accepted it, so that the caller feels the peer's backpressure;
+ * leaving the scope cancels the stream and closes the connection; nothing is retried here.
  */
 import {
   Client,

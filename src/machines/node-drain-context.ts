@@ -75,7 +75,7 @@ export const joined = {
   type: 'addOrder',
   params: ({ event }: { readonly event: { readonly order: CordonOrder } }) => event.order,
 } as const;
-export const judged = {
+export const explained = {
   type: 'setVerdict',
   params: ({ event }: { readonly event: { readonly verdict: DrainVerdict | null } }) =>
     event.verdict,

@@ -39,8 +39,8 @@ import {
   clock,
   counted,
   ended,
+  explained,
   joined,
-  judged,
   moved,
   newer,
   type NodeDrainAct,
@@ -157,7 +157,7 @@ export const nodeDrain = setup({
     'pods.observed': { actions: counted },
     'evictions.released': { actions: 'setReleased' },
     'drain.withdrawn': { actions: 'setWithdrawn' },
-    'verdict.changed': { actions: judged },
+    'verdict.changed': { actions: explained },
     'order.joined': { actions: joined },
   },
   states: {

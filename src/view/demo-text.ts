@@ -1,7 +1,7 @@
 /**
- * A demo as text: the changes between two scenes line by line, and a scene as a terminal picture.
+ * A demo as text: its numbers, and a scene as a terminal picture.
  *
- * Promises: pure; one line per change; a picture never exceeds its columns.
+ * Promises: pure; a picture never exceeds its columns.
  */
 import { cutText } from '../domain/text.ts';
 import type { DemoMachine, DemoScene } from './demo-scene.ts';
@@ -27,42 +27,20 @@ const drainText = (drain: DrainStatus | undefined): string => {
   ].join(', ');
 };
 
-const countLine = (who: string, before: string, now: string): readonly DemoLine[] =>
-  before === now ? [] : [{ who, what: now }];
-
-const podsText = ({ pods: { running, all } }: DemoScene): string =>
+/** How many pods run. */
+export const podsText = ({ pods: { running, all } }: DemoScene): string =>
   all === 0 ? 'none' : `${running} of ${all} running`;
 
-const requestsText = ({ requests: { acknowledged, all } }: DemoScene): string =>
+/** How many requests the fleet acknowledged. */
+export const requestsText = ({ requests: { acknowledged, all } }: DemoScene): string =>
   all === 0 ? 'none' : `${acknowledged} of ${all} acknowledged by the fleet`;
 
-const machineLines = (before: DemoScene, now: DemoScene): readonly DemoLine[] => {
-  const known = new Map(before.machines.map((machine) => [machine.name, machine]));
-  const moved = now.machines.flatMap((machine): readonly DemoLine[] => {
-    const old = known.get(machine.name);
-    known.delete(machine.name);
-    if (machine.phase === '' || machine.phase === old?.phase) return [];
-    const from = old === undefined || old.phase === '' ? '' : `${old.phase} → `;
-    return [{ who: machine.name, what: from + machine.phase }];
-  });
-  return [
-    ...moved,
-    ...[...known.keys()].map((name) => ({ who: name, what: 'returned to the fleet' })),
-  ];
-};
+const BAR_COLUMNS = 24;
 
-/** The changes between two scenes, causes before effects. */
-export const demoLines = (before: DemoScene, now: DemoScene): readonly DemoLine[] => {
-  const printedLines = new Set(before.timeline.map(({ id }) => id));
-  return [
-    ...countLine('requests', requestsText(before), requestsText(now)),
-    ...machineLines(before, now),
-    ...now.timeline.filter(({ id }) => !printedLines.has(id)).map(({ about, reason, note }) => ({
-      who: reason,
-      what: `${about}: ${note}`,
-    })),
-    ...countLine('pods', podsText(before), podsText(now)),
-  ];
+/** A progress bar; empty when there is nothing to do. */
+const barOf = (done: number, all: number): string => {
+  const full = all === 0 ? 0 : Math.round(BAR_COLUMNS * Math.min(1, done / all));
+  return '█'.repeat(full) + '░'.repeat(BAR_COLUMNS - full);
 };
 
 const MACHINE_COLUMNS = [
@@ -95,8 +73,8 @@ export const demoPicture = (scene: DemoScene, frame: DemoFrame): readonly string
   const above = [
     `${title}${elapsed.padStart(Math.max(1, columns - title.length))}`,
     '',
-    `pods      ${podsText(scene)}`,
-    `requests  ${requestsText(scene)}`,
+    `requests  ${barOf(scene.requests.acknowledged, scene.requests.all)}  ${requestsText(scene)}`,
+    `pods      ${barOf(scene.pods.running, scene.pods.all)}  ${podsText(scene)}`,
     ...budgetsText(scene),
     '',
     ...tableText(MACHINE_COLUMNS, scene.machines).trimEnd().split('\n'),

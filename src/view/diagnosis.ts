@@ -28,9 +28,9 @@ export interface Finding {
 export const finding = (
   check: string,
   state: FindingState,
-  says: string | readonly [finding: string, remedy: string],
+  found: string | readonly [finding: string, remedy: string],
 ): Finding => {
-  const [text, remedy = null] = typeof says === 'string' ? [says] : says;
+  const [text, remedy = null] = typeof found === 'string' ? [found] : found;
   return { check, state, finding: text, remedy };
 };
 
@@ -184,6 +184,9 @@ export const diagnosisText = (
   const left = MARK_COLUMNS + GAP;
   const indented = (text: string): readonly string[] =>
     wrappedLines(oneLine(text), columns - left).map((line) => ' '.repeat(left) + line);
+  /** A command is never broken: a part of it could be pasted. */
+  const remedyLines = (remedy: string): readonly string[] =>
+    remedy.startsWith('kubectl ') ? [`${' '.repeat(left)}→ ${remedy}`] : indented(`→ ${remedy}`);
   const lines = findings.flatMap(({ check, state, finding: text, remedy }) => {
     const [mark, code] = MARKS[state];
     const [first = '', ...more] = indented(`${check}: ${text}`);
@@ -192,7 +195,7 @@ export const diagnosisText = (
     return [
       painted + first.slice(MARK_COLUMNS),
       ...more,
-      ...(remedy === null ? [] : indented(`→ ${remedy}`)),
+      ...(remedy === null ? [] : remedyLines(remedy)),
     ];
   });
   const count = (state: FindingState): number =>

@@ -12,7 +12,7 @@ import { OWN_TIER, type TierKey, TOLERATES_TEXT, toleratingPods } from '../domai
 import { hasStarted } from '../domain/drain/tiers.ts';
 import {
   blockedVerdict,
-  type DrainStage,
+  type DrainSituation,
   type DrainVerdict,
   drainVerdict,
 } from '../domain/drain/verdict.ts';
@@ -57,7 +57,7 @@ export interface BudgetStatus {
 /** One node. */
 export interface DrainStatus {
   readonly node: string;
-  readonly state: DrainStage;
+  readonly state: DrainSituation;
   /** All owners of the cordon, draining owners first. */
   readonly owners: readonly string[];
   readonly instructions: readonly string[];
@@ -87,7 +87,7 @@ const stateOf = (
   facts: NodeFacts,
   annotation: CordonAnnotation | undefined,
   recount: Recount,
-): DrainStage => {
+): DrainSituation => {
   const { node, nowMs } = facts;
   if (annotation === undefined) return node.unschedulable ? 'Cordoned' : 'Schedulable';
   if (annotation.ended !== null) return annotation.ended;
@@ -97,7 +97,7 @@ const stateOf = (
 };
 
 /** Drains that have ended. */
-const isOver = (state: DrainStage): boolean =>
+const isOver = (state: DrainSituation): boolean =>
   state === 'Drained' || state === 'Failed' || state === 'Cancelled';
 
 /** Groups pods by blocker, in the order of the plan. */

@@ -10,6 +10,8 @@ import { MACHINE_ID_KEY } from '../domain/ids.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../domain/json.ts';
 import { type Phase, phaseNamed } from '../domain/machine-phase.ts';
 import { annotationsOf, isDeleting } from '../domain/object-meta.ts';
+import type { NodeFacts } from './drain-facts.ts';
+import { explainNode } from './explain-node.ts';
 import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
 
 /** The objects that were read. */
@@ -18,8 +20,13 @@ export interface MachineFacts {
   /** The Node of `status.nodeRef`; undefined without one, or when it is gone. */
   readonly node: unknown;
   readonly events: readonly unknown[];
+  /** The Node with all that its drain concerns; undefined without permission, or a Node. */
+  readonly drained?: NodeFacts | undefined;
   readonly nowMs: number;
 }
+
+/** Stages of a drain that goes on. */
+const ACTIVE: ReadonlySet<string> = new Set(['Draining', 'Paused', 'Overdue', 'Cancelling']);
 
 interface Verdict {
   readonly why: string;
@@ -128,10 +135,20 @@ const failed = (upcomingNode: unknown): Verdict =>
     ],
   );
 
+/** A drain of the machine's Node that goes on or failed explains more than the phase. */
+const drainOf = ({ drained }: MachineFacts, phase: Phase | undefined): Verdict | undefined => {
+  if (drained === undefined || (phase !== 'Draining' && phase !== 'Failed')) return undefined;
+  const { state, why, waitsFor, canAct, action } = explainNode(drained);
+  const isMeant = phase === 'Failed' ? state === 'Failed' : ACTIVE.has(state);
+  return isMeant ? { why, waitsFor, canAct, action } : undefined;
+};
+
 const verdictOn = (facts: MachineFacts, phase: Phase | undefined): Verdict => {
   if (isDeleting(facts.upcomingNode)) {
     return verdict('This object is being deleted', 'Its finalizers', NOBODY);
   }
+  const drain = drainOf(facts, phase);
+  if (drain !== undefined) return drain;
   if (phase === undefined) {
     return verdict(
       'The object is new: its status is not written yet',

@@ -4,7 +4,7 @@
  * Promises: agrees with `drain status`, in sentences; total.
  */
 import { CORDON_PREFIX, unrecognizedCordons } from '../domain/drain/cordon.ts';
-import { actionText, type DrainStage, leavingSentence } from '../domain/drain/verdict.ts';
+import { actionText, type DrainSituation, leavingSentence } from '../domain/drain/verdict.ts';
 import { duration } from './duration.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { type DrainBlocker, type DrainStatus, drainStatus } from './drain-status.ts';
@@ -12,8 +12,8 @@ import type { Detail, Explanation, FieldProblem } from './explanation.ts';
 
 type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action'>;
 
-/** The stages in which an owner drains, or has drained, the node. */
-const DRAIN_STAGES_OF_OWNERS: ReadonlySet<DrainStage> = new Set([
+/** The situations in which an owner drains, or has drained, the node. */
+const OWNED_SITUATIONS: ReadonlySet<DrainSituation> = new Set([
   'Draining',
   'Paused',
   'Overdue',
@@ -23,8 +23,8 @@ const DRAIN_STAGES_OF_OWNERS: ReadonlySet<DrainStage> = new Set([
   'Cancelled',
 ]);
 
-const isOver = (stage: DrainStage): boolean =>
-  stage === 'Drained' || stage === 'Failed' || stage === 'Cancelled';
+const isOver = (situation: DrainSituation): boolean =>
+  situation === 'Drained' || situation === 'Failed' || situation === 'Cancelled';
 
 const wish = ({ owners, instructions, state }: DrainStatus): string => {
   const [owner = 'somebody'] = owners;
@@ -50,12 +50,12 @@ const lowerFirst = (sentence: string): string =>
 
 const whyOf = (status: DrainStatus): string => {
   const { state, verdict } = status;
-  if (!DRAIN_STAGES_OF_OWNERS.has(state)) return verdict.sentence;
+  if (!OWNED_SITUATIONS.has(state)) return verdict.sentence;
   const sentence = state === 'Draining' ? leavingText(status) : verdict.sentence;
   return `${wish(status)}: ${lowerFirst(sentence)}`;
 };
 
-const WAITS_FOR: Readonly<Record<DrainStage, (status: DrainStatus) => string>> = {
+const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string>> = {
   Schedulable: () => 'Nothing',
   Cordoned: () => 'The owner of the cordon to uncordon it',
   Draining: ({ blockers, pods, verdict }) => {

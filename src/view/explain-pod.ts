@@ -7,6 +7,9 @@ import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { NO_DEFAULTS } from '../domain/pod-demand/penalties.ts';
 import { type DemandStatus, projectPodDemand } from '../domain/pod-demand/pod-demand.ts';
 import { type PodRequest, requestOfPod } from '../domain/pod-demand/pod-request.ts';
+import { objectKey } from '../domain/ids.ts';
+import type { NodeFacts } from './drain-facts.ts';
+import { drainStatus } from './drain-status.ts';
 import { explainCapacityRequest } from './explain-capacity-request.ts';
 import { type Detail, type Explanation, timelineOf } from './explanation.ts';
 
@@ -18,6 +21,8 @@ export interface PodExplanationFacts {
   readonly events: readonly unknown[];
   /** The operator's Leases in all namespaces; undefined without permission to list them. */
   readonly leases: unknown;
+  /** Its Node with all that its drain concerns; undefined without permission, or a Node. */
+  readonly drained?: NodeFacts | undefined;
   readonly nowMs: number;
 }
 
@@ -88,6 +93,30 @@ const findingOf = (
   };
 };
 
+/** A pod that must leave its node and cannot; undefined for any other. */
+const blockedOn = ({ pod, drained }: PodExplanationFacts): Verdict | undefined => {
+  if (drained === undefined) return undefined;
+  const { node, state, blockers, verdict } = drainStatus(drained);
+  const key = objectKey(
+    textAt(pod, 'metadata', 'name') ?? '',
+    textAt(pod, 'metadata', 'namespace'),
+  );
+  const blocker = blockers.find(({ pods }) => pods.includes(key));
+  if (blocker === undefined || state === 'Drained') return undefined;
+  const { text, canAct, change } = blocker;
+  const forecast = verdict.forecast === '' ? '' : `. ${verdict.forecast}`;
+  return {
+    why: `It must leave the node "${node}", which is ${
+      state === 'Failed' ? 'not drained in time' : 'being drained'
+    }: ${text}${forecast}`,
+    waitsFor: state === 'Failed'
+      ? 'Nothing: Tidegate evicts no more pods'
+      : 'What blocks it to end',
+    canAct,
+    action: change,
+  };
+};
+
 /** Explains one pod. */
 export const explainPod = (facts: PodExplanationFacts): Explanation => {
   const { pod } = facts;
@@ -104,6 +133,7 @@ export const explainPod = (facts: PodExplanationFacts): Explanation => {
     state: textAt(pod, 'status', 'phase') ?? 'Unknown',
     what: 'A pod, and the capacity requested for it',
     ...verdict,
+    ...blockedOn(facts),
     problems: (wanted?.warnings ?? []).map(({ field, problem, remedy }) => ({
       field,
       problem,

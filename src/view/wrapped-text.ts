@@ -52,6 +52,23 @@ export const definitionLines = (
   });
 };
 
+const COMMAND = ': kubectl ';
+
+/**
+ * Sentences in lines of at most `columns` characters. A command at their end has a line of its own,
+ * however long: a break within it would be pasted.
+ */
+export const sentenceLines = (text: string, columns: number): readonly string[] => {
+  const end = text.indexOf(COMMAND);
+  if (end < 0) return wrappedLines(text, columns);
+  const lines = wrappedLines(text.slice(0, end + 1), columns);
+  const command = text.slice(end + 2);
+  const last = lines.at(-1) ?? '';
+  return last.length + 1 + command.length <= columns
+    ? [...lines.slice(0, -1), `${last} ${command}`]
+    : [...lines, command];
+};
+
 /**
  * A command as a person may paste it: broken before its arguments, with a backslash at the end of
  * each line but the last.

@@ -44,8 +44,8 @@ export interface Attack {
   readonly bound: string;
   readonly reports: readonly Report[];
   readonly play: (site: AttackSite) => Promise<Statuses | void>;
-  /** What got through, after the attack; `undefined` when nothing did. */
-  readonly through?: (site: AttackSite) => string | undefined | Promise<string | undefined>;
+  /** What got breach, after the attack; `undefined` when nothing did. */
+  readonly breach?: (site: AttackSite) => string | undefined | Promise<string | undefined>;
 }
 
 /** An attack of the file's attacker. */

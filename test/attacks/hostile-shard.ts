@@ -66,6 +66,7 @@ export class HostileShard {
   readonly #server: Server;
   readonly port: number;
   #stream: Stream | undefined;
+  #sessions = 0;
   #acked = 0;
   #acks = true;
   #received: Received[] = [];
@@ -111,6 +112,7 @@ export class HostileShard {
 
   #open(stream: Stream): void {
     this.#stream = stream;
+    this.#sessions += 1;
     this.#acked = 0;
     const closed = (): void => {
       if (this.#stream === stream) this.#stream = undefined;
@@ -143,6 +145,11 @@ export class HostileShard {
   /** Whether hello and roll-ups are acknowledged. */
   acknowledge(acks: boolean): void {
     this.#acks = acks;
+  }
+
+  /** Streams so far. */
+  sessions(): number {
+    return this.#sessions;
   }
 
   /** Waits for a session of which a roll-up was acknowledged. */

@@ -43,9 +43,9 @@ const leftAlone = (
 });
 
 const ANNOTATIONS: readonly OwnAttack[] = [
-  leftAlone('A cordon annotation of 256 KiB', max('annotationCharacters'), {
+  leftAlone('A cordon annotation of 250 KB', max('annotationCharacters'), {
     problem: 'characters',
-    annotations: { [RECLAIM]: 'x'.repeat(256 * 1024) },
+    annotations: { [RECLAIM]: 'x'.repeat(250_000) },
   }),
   leftAlone('An annotation that names 1,000 instructions', max('ids'), {
     problem: 'entries',
@@ -55,10 +55,10 @@ const ANNOTATIONS: readonly OwnAttack[] = [
     problem: 'an entry of more than',
     annotations: { [RECLAIM]: cordon(['i'.repeat(10_000)]) },
   }),
-  leftAlone('3,000 annotations of owners that nobody is', max('otherOwners'), {
+  leftAlone('1,500 annotations of owners that nobody is', max('otherOwners'), {
     problem: 'more than 16',
     annotations: Object.fromEntries(
-      texts(3000, 'cordon.tidegate.dev/maintenance-').map((key) => [key, cordon(['m'])]),
+      texts(1500, 'cordon.tidegate.dev/maintenance-').map((key) => [key, cordon(['m'])]),
     ),
   }),
   leftAlone('An annotation of a version to come', 'what is not understood is not changed', {
@@ -88,7 +88,7 @@ const drainedNode = async (site: AttackSite): Promise<string> => {
     spec: { nodeName: name, containers: [{ name: 'main', image: 'image' }] },
   });
   await soon(
-    'the machine to be shown',
+    'the machine to be listed',
     () =>
       api.list(PATHS.upcomingNodes).some((one) =>
         textAt(one, 'status', 'nodeRef', 'name') === name
@@ -110,9 +110,15 @@ const DRAINS: readonly OwnAttack[] = [
   {
     name: 'A forged instruction on its own Node',
     bound: 'acknowledged is only what a session ordered',
-    reports: [event('DrainStarted', FORGED_ID)],
-    play: annotating({ [RECLAIM]: cordon([FORGED_ID]) }),
-    through: ({ shard }) =>
+    reports: [log('Drain ended', WORKERS[1])],
+    play: ({ api }) => {
+      api.ask('PATCH', `${PATHS.nodes}/${WORKERS[1]}`, {
+        metadata: { annotations: { [RECLAIM]: cordon([FORGED_ID]) } },
+        spec: { unschedulable: true },
+      });
+      return Promise.resolve();
+    },
+    breach: ({ shard }) =>
       shard.received().some((payload) =>
           payload.case === 'reclaimAck' && payload.value.instructionId === FORGED_ID
         )
@@ -142,7 +148,7 @@ const DRAINS: readonly OwnAttack[] = [
       const name = await drainedNode(site);
       annotate(site, name, { [RECLAIM]: cordon([FORGED_ID], { ended: 'Drained' }) });
     },
-    through: ({ shard }) =>
+    breach: ({ shard }) =>
       shard.received().some((payload) =>
           payload.case === 'reclaimAck' && payload.value.instructionId === FORGED_ID
         )
@@ -176,7 +182,7 @@ const NODES: readonly OwnAttack[] = [
       api.ask('POST', PATHS.nodes, nodeNamed(name));
       shard.bind(name);
       await soon(
-        'the machine to be shown with its own Node',
+        'the machine to be listed with its own Node',
         () =>
           api.list(PATHS.upcomingNodes).some((one) =>
             textAt(one, 'status', 'nodeRef', 'name') === name
@@ -198,13 +204,13 @@ const NODES: readonly OwnAttack[] = [
       api.ask('POST', PATHS.nodes, nodeNamed(`${name}-b`, { spec }));
       shard.bind(name);
       await soon(
-        'the machine to be shown',
+        'the machine to be listed',
         () =>
           api.list(PATHS.upcomingNodes).some((one) => textAt(one, 'status', 'phase') === 'Ready'),
       );
       shard.send(reclaimFrame(`order-${name}`, [name]));
     },
-    through: ({ api }) => {
+    breach: ({ api }) => {
       const taken = api.list(PATHS.nodes).filter((node) =>
         RECLAIM in Object(Object(node['metadata'])['annotations'])
       ).map((node) => textAt(node, 'metadata', 'name') ?? '').filter((name) =>

@@ -2,14 +2,14 @@
  * `npm run attack [-- --only WORD]`: plays attacks on a running operator, one after another.
  *
  * Promises: prints a line for each attack with its answer and the longest stall; exits with 1 when
- * one got through, and names it.
+ * one got breach, and names it.
  */
 import process from 'node:process';
 import { realTime } from '../../src/effects/real-time.ts';
 import { type Attack, reportText } from './attack.ts';
 import { ATTACKS } from './catalogue.ts';
 import { startSite } from './site.ts';
-import { judge } from './verdict.ts';
+import { evaluate } from './verdict.ts';
 
 const HELP = `npm run attack [-- --only WORD]
 
@@ -37,15 +37,15 @@ const playAll = async (attacks: readonly Attack[]): Promise<readonly string[]> =
   const failures: string[] = [];
   try {
     for (const attack of attacks) {
-      const { through, stall } = await judge(site, attack);
+      const { breach, stall } = await evaluate(site, attack);
       const stalled = `${Math.round(stall.delayMs)} ms, ${Math.round(stall.cpuMs)} ms of its own`;
-      const answer = through === undefined ? answerOf(attack) : `GOT THROUGH: ${through}`;
+      const answer = breach === undefined ? answerOf(attack) : `GOT THROUGH: ${breach}`;
       print(
         `${
-          through === undefined ? 'ok  ' : 'FAIL'
+          breach === undefined ? 'ok  ' : 'FAIL'
         } ${attack.who}: ${attack.name} · ${answer} · ${stalled}`,
       );
-      if (through === undefined) continue;
+      if (breach === undefined) continue;
       failures.push(attack.name);
       for (const line of site.operator.logs().slice(-LOG_LINES)) {
         print(`     ${JSON.stringify(line)}`);
@@ -73,7 +73,7 @@ const main = async (args: readonly string[]): Promise<number> => {
   const startMs = realTime.monotonic();
   const failures = await playAll(chosen);
   const seconds = Math.round((realTime.monotonic() - startMs) / 1000);
-  print(`${chosen.length} attacks in ${seconds} s, ${failures.length} got through`);
+  print(`${chosen.length} attacks in ${seconds} s, ${failures.length} got breach`);
   for (const name of failures) print(`  ${name}`);
   return failures.length === 0 ? 0 : 1;
 };

@@ -1,15 +1,14 @@
 /** What a shard sends that means harm, or that has a bug: frames over a valid mTLS session. */
 import { MachineState } from '../../src/gen/bigfleet/v1alpha1/provider_pb.ts';
-import { numberAt, textAt, valueAt } from '../../src/domain/json.ts';
+import { textAt, valueAt } from '../../src/domain/json.ts';
 import { SHARD_LIMITS } from '../../src/domain/shard-limits.ts';
 import { ODD_FRAMES, oddFrame } from '../../packages/stand-in-fleet/src/odd-frames.ts';
 import { counter, event, log, type OwnAttack, reply } from './attack.ts';
-import { frameBytes, machineFrame, reclaimFrame } from './hostile-shard.ts';
+import { machineFrame, reclaimFrame } from './hostile-shard.ts';
 import {
   type AttackSite,
   CONTROL_PLANE,
   each,
-  MAX_DRAINING,
   nodeNamed,
   PATHS,
   SECRET,
@@ -36,8 +35,8 @@ const sending = (send: (site: AttackSite, id: string) => void) => (site: AttackS
 };
 
 /** Waits until the operator shows this many machines as Ready. */
-const untilShown = ({ api }: AttackSite, ids: readonly string[]): Promise<true> =>
-  soon('the machines to be shown', () => {
+const untilReady = ({ api }: AttackSite, ids: readonly string[]): Promise<true> =>
+  soon('the machines to be listed', () => {
     const ready = new Set(
       api.list(PATHS.upcomingNodes)
         .filter((one) => textAt(one, 'status', 'phase') === 'Ready')
@@ -54,7 +53,7 @@ const joinMachines = async (site: AttackSite, count: number): Promise<readonly s
     site.api.ask('POST', PATHS.nodes, nodeNamed(id));
     site.shard.bind(id);
   }
-  await untilShown(site, ids);
+  await untilReady(site, ids);
   return ids;
 };
 
@@ -89,10 +88,10 @@ const FRAMES: readonly OwnAttack[] = [
     }),
   },
   {
-    name: 'A frame of 16 MiB',
+    name: 'A frame of 4 MiB',
     bound: limit('frame_bytes'),
     reports: [reached('frame_bytes')],
-    play: sending(({ shard }) => shard.sendBytes(new Uint8Array(16 * MIB).fill(0x12))),
+    play: sending(({ shard }) => shard.sendBytes(new Uint8Array(4 * MIB).fill(0x12))),
   },
   {
     name: 'A machine with labels of 100 KB',
@@ -147,7 +146,7 @@ const FRAMES: readonly OwnAttack[] = [
         resources: { resources: { cpu: 'many', memory: '1Gi' } },
         lastError: '\u001b[2J'.repeat(50_000),
       });
-      await untilShown(site, [id]);
+      await untilReady(site, [id]);
     },
   },
   {
@@ -173,13 +172,13 @@ const FRAMES: readonly OwnAttack[] = [
 const RECLAIMS: readonly OwnAttack[] = [
   {
     name: 'An instruction for every Node of the cluster, by name',
-    bound: 'only Nodes of a machine that was shown',
+    bound: 'only Nodes of a machine that was listed',
     reports: [
       event('ReclaimRefused'),
       counter('tidegate_reclaims_refused_total', { reason: 'NoMachine' }),
     ],
     play: sending(({ shard }, id) => shard.send(reclaimFrame(id, [...WORKERS]))),
-    through: ownNodesCordoned,
+    breach: ownNodesCordoned,
   },
   {
     name: 'The control plane, as the Node of a machine',
@@ -192,7 +191,7 @@ const RECLAIMS: readonly OwnAttack[] = [
       const id = `attack-${site.number()}`;
       site.shard.bind(id, { providerId: `host-${CONTROL_PLANE}` });
       await soon(
-        'the machine to be shown',
+        'the machine to be listed',
         () =>
           site.api.list(PATHS.upcomingNodes).some((one) =>
             textAt(one, 'status', 'nodeRef', 'name') === CONTROL_PLANE
@@ -200,7 +199,7 @@ const RECLAIMS: readonly OwnAttack[] = [
       );
       site.shard.send(reclaimFrame(`take-${id}`, [id, CONTROL_PLANE]));
     },
-    through: ownNodesCordoned,
+    breach: ownNodesCordoned,
   },
   {
     name: 'A machine whose provider id is only the name of a Node',
@@ -209,40 +208,10 @@ const RECLAIMS: readonly OwnAttack[] = [
     play: async (site) => {
       const id = `attack-${site.number()}`;
       site.shard.bind(id, { providerId: WORKERS[0] });
-      await untilShown(site, [id]);
+      await untilReady(site, [id]);
       site.shard.send(reclaimFrame(`take-${id}`, [WORKERS[0]]));
     },
-    through: ownNodesCordoned,
-  },
-  {
-    name: 'Ten machines at once',
-    bound: '`--max-draining`',
-    reports: [log('Drains queued')],
-    play: async (site) => {
-      const ids = await joinMachines(site, 10);
-      for (const id of ids) {
-        site.api.ask('POST', PATHS.pods, {
-          metadata: { name: id, finalizers: ['example.com/never'] },
-          spec: { nodeName: id, containers: [{ name: 'main', image: 'image' }] },
-        });
-      }
-      await soon(
-        'the pods to be cached',
-        async () =>
-          await site.operator.metric('tidegate_watch_objects', { resource: 'pods' }) >= ids.length,
-      );
-      site.shard.send(reclaimFrame(`take-${ids[0]}`, ids));
-      await soon(
-        'the first Nodes to be cordoned',
-        () => ids.filter((id) => isCordoned(site, id)).length === MAX_DRAINING - 0,
-      );
-      const cordoned = ids.filter((id) => isCordoned(site, id));
-      // They make room for the health check.
-      for (const id of cordoned) {
-        site.api.ask('PATCH', `${PATHS.pods}/${id}`, { metadata: { finalizers: null } });
-      }
-      for (const id of ids) site.shard.unbind(id);
-    },
+    breach: ownNodesCordoned,
   },
   {
     name: 'An instruction with 2,000 machines',
@@ -251,16 +220,6 @@ const RECLAIMS: readonly OwnAttack[] = [
     play: sending(({ shard }, id) =>
       shard.send(reclaimFrame(id, times(2000, (index) => `${id}-${index}`)))
     ),
-  },
-  {
-    name: 'Thirty instructions of 1,000 machines each',
-    bound: limit('reclaim_machines'),
-    reports: [reached('reclaim_machines'), log('ReclaimInstruction refused')],
-    play: sending(({ shard }, id) => {
-      for (const order of times(30, (index) => `${id}-${index}`)) {
-        shard.send(reclaimFrame(order, times(1000, (index) => `${order}-m${index}`), 1n));
-      }
-    }),
   },
   {
     name: 'Hundred instructions for one Node',
@@ -342,7 +301,7 @@ const PULLS: readonly OwnAttack[] = [
     play: sending(({ shard }, id) =>
       shard.send(pull(id, { requirements: requirements(1, 'attack/fail') }))
     ),
-    through: ({ shard }) =>
+    breach: ({ shard }) =>
       shard.received().some((payload) =>
           payload.case === 'bootstrapResponse' && payload.value.error.includes(SECRET)
         )

@@ -2,7 +2,7 @@
  * A running operator as a process of its own, with an embedded cluster and a hostile shard, both in
  * this process.
  *
- * Promises: the operator reaches the cluster and the shard only through a proxy each, so that an
+ * Promises: the operator reaches the cluster and the shard only breach a proxy each, so that an
  * attack of the network affects nobody else; the CRDs have no bounds, as in a cluster with older
  * ones, so that what a tenant writes reaches the operator.
  */
@@ -35,7 +35,7 @@ export const SECRET = 'sekret-0123456789abcdef';
 /** The identity of the operator in its Lease. */
 export const IDENTITY = 'attacked-operator';
 /** Drains at once. */
-export const MAX_DRAINING = 4;
+const MAX_DRAINING = 4;
 /** A Node that no shard may take. */
 export const CONTROL_PLANE = 'control-plane';
 /** Nodes with kubelets, which no machine of the shard has. */
@@ -84,8 +84,6 @@ export interface AttackSite {
   /** A number that is new for each call, for names. */
   readonly number: () => number;
   readonly stall: () => Promise<Stall>;
-  /** Ends all watches and the history behind them, so that every collection is listed anew. */
-  readonly relist: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -149,6 +147,20 @@ export const requestNamed = (name: string, spec: JsonRecord = {}): JsonRecord =>
   spec: { resources: { cpu: '1' }, priority: 0, ...spec },
 });
 
+/** A pod that no Node can take, so that it is demand. */
+export const pendingPod = (
+  name: string,
+  metadata: JsonRecord = {},
+  spec: JsonRecord = {},
+): JsonRecord => ({
+  metadata: { name, ...metadata },
+  spec: {
+    containers: [{ name: 'main', image: 'image', resources: { requests: { cpu: '1' } } }],
+    nodeSelector: { 'example.com/nowhere': 'true' },
+    ...spec,
+  },
+});
+
 /** A Node with room for pods. */
 export const nodeNamed = (name: string, more: JsonRecord = {}): JsonRecord => ({
   metadata: { name, labels: { 'kubernetes.io/hostname': name } },
@@ -210,7 +222,7 @@ const TIMING = {
   'lease-duration': '15s',
   'lease-renew-deadline': '10s',
   'lease-retry-period': '200ms',
-  'rollup-interval': '500ms',
+  'rollup-interval': '400ms',
 };
 
 const startOperator = (
@@ -297,16 +309,6 @@ export const startSite = async (): Promise<AttackSite> => {
       return last;
     },
     stall: stallOf(operator),
-    relist: async () => {
-      const before = await operator.metric('tidegate_watch_relists_total', { resource: 'pods' });
-      cluster.cluster.store.compact();
-      proxy.cut();
-      await soon(
-        'the pods to be listed anew',
-        async () =>
-          await operator.metric('tidegate_watch_relists_total', { resource: 'pods' }) > before,
-      );
-    },
     stop,
   };
 };
@@ -318,7 +320,7 @@ export const soon = <T>(
 ): Promise<T> => eventually(probe, { what, everyMs: 10, timeoutMs: 20_000 });
 
 /** Items between two turns of the event loop, which serves the cluster and the shard as well. */
-const AT_ONCE = 50;
+const AT_ONCE = 10;
 
 /** Calls `run` with each item; connections of this process are served meanwhile. */
 export const each = async <T>(items: readonly T[], run: (item: T) => void): Promise<void> => {

@@ -3,7 +3,16 @@ import { REQUEST_LIMITS } from '../../src/domain/demand/request-limits.ts';
 import { type JsonRecord, parseJson, textAt, valueAt } from '../../src/domain/json.ts';
 import { counter, event, gauge, log, type OwnAttack } from './attack.ts';
 import { reclaimFrame } from './hostile-shard.ts';
-import { type AttackSite, each, nodeNamed, PATHS, requestNamed, soon, WORKERS } from './site.ts';
+import {
+  type AttackSite,
+  each,
+  nodeNamed,
+  PATHS,
+  pendingPod,
+  requestNamed,
+  soon,
+  WORKERS,
+} from './site.ts';
 
 const OWNED_BY_POD = 'bigfleet.lucy.sh/owned-by-pod';
 
@@ -159,20 +168,6 @@ const FLOODS: readonly OwnAttack[] = [
   },
 ];
 
-const pendingPod = (name: string, more: JsonRecord = {}, spec: JsonRecord = {}): JsonRecord => ({
-  metadata: { name, ...more },
-  spec: {
-    containers: [{
-      name: 'main',
-      image: 'image',
-      resources: { requests: { cpu: '1', memory: '1Gi' } },
-    }],
-    // No Node has it, so the pod stays Pending.
-    nodeSelector: { 'example.com/nowhere': 'true' },
-    ...spec,
-  },
-});
-
 /** The request that the operator made for the pod. */
 const requestOf = ({ api }: AttackSite, uid: string): JsonRecord | undefined =>
   api.list(PATHS.requests).find((one) => textAt(one, 'metadata', 'labels', OWNED_BY_POD) === uid);
@@ -230,7 +225,7 @@ const PODS: readonly OwnAttack[] = [
         },
       });
     },
-    through: ({ api }) => {
+    breach: ({ api }) => {
       const forged = api.list(FORGED);
       for (const one of forged) {
         api.ask('DELETE', `${FORGED}/${textAt(one, 'metadata', 'name') ?? ''}`);
@@ -249,21 +244,6 @@ const PODS: readonly OwnAttack[] = [
         metadata: { labels: null, ownerReferences: null },
         spec: { resources: { cpu: '1000000' } },
       });
-    },
-  },
-  {
-    name: 'Three hundred pods with 5,000 annotations each, listed anew',
-    bound: '`pageBytes`',
-    reports: [counter('tidegate_list_pages_too_large_total', { resource: 'pods' })],
-    play: async (site) => {
-      const annotations = Object.fromEntries(
-        texts(5000, 'example.com/k').map((key) => [key, 'x'.repeat(25)]),
-      );
-      const first = site.number();
-      await each(texts(300, `attack-${first}-`), (name) => {
-        site.api.ask('POST', PATHS.pods, pendingPod(name, { annotations }));
-      });
-      await site.relist();
     },
   },
 ];
@@ -288,7 +268,7 @@ const reclaimWithPod = async (
     });
   }
   await soon(
-    'the machine to be shown',
+    'the machine to be listed',
     () =>
       api.list(PATHS.upcomingNodes).some((one) => textAt(one, 'metadata', 'name') === `un-${name}`),
   );

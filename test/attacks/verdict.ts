@@ -10,13 +10,14 @@ import { eventually } from '../support/eventually.ts';
 import { metricValue } from '../support/processes/metric-texts.ts';
 import type { Attack, Report, Statuses } from './attack.ts';
 import { reportText } from './attack.ts';
-import { playHealthStory } from './health-story.ts';
+import { playHealthCheck } from './health-check.ts';
 import {
   type AttackSite,
   CONTROL_PLANE,
   each,
   IDENTITY,
   PATHS,
+  pendingPod,
   SECRET,
   soon,
   type Stall,
@@ -31,7 +32,7 @@ const PAYLOAD_TEXT_MAX = 2000;
 /** What became of the operator. */
 export interface Verdict {
   /** What broke; `undefined` when nothing did. */
-  readonly through: string | undefined;
+  readonly breach: string | undefined;
   readonly stall: Stall;
 }
 
@@ -163,7 +164,8 @@ const isFollowed = async ({ api, operator }: AttackSite): Promise<boolean> => {
   const metrics = await operator.metrics();
   const cached = (resource: string): number =>
     metricValue(metrics, 'tidegate_watch_objects', { resource });
-  return metricValue(metrics, 'tidegate_capacity_requests') === 0 &&
+  const requests = metricValue(metrics, 'tidegate_capacity_requests');
+  return requests === api.list(PATHS.requests).length &&
     cached('pods') === api.list(PATHS.pods).length &&
     cached('nodes') === api.list(PATHS.nodes).length;
 };
@@ -186,25 +188,27 @@ const clean = async (site: AttackSite): Promise<void> => {
   }
   await shard.untilSession();
   await eventually(() => {
-    const shown = api.list(PATHS.upcomingNodes);
-    for (const object of shown) shard.unbind(machineIdOf(object));
-    return shown.length === 0;
+    const listed = api.list(PATHS.upcomingNodes);
+    for (const object of listed) shard.unbind(machineIdOf(object));
+    return listed.length === 0;
   }, { what: 'every UpcomingNode to go', everyMs: 50, timeoutMs: 20_000 });
-  await soon(
-    'the operator to be without requests',
-    async () => await site.operator.metric('tidegate_capacity_requests') === 0,
-  );
+  // An event on the watch ends its backoff, which would hold up what follows.
+  const beat = `beat-${site.number()}`;
+  api.ask('POST', PATHS.pods, pendingPod(beat));
+  await soon('the operator to see a pod', () => isFollowed(site));
+  remove(site, PATHS.pods, beat);
+  await soon('the operator to see what is left', () => isFollowed(site));
   shard.forget();
 };
 
-const playJudged = async (site: AttackSite, attack: Attack): Promise<string | undefined> => {
+const playAndCheck = async (site: AttackSite, attack: Attack): Promise<string | undefined> => {
   const before = await look(site);
   try {
     const statuses = await attack.play(site) ?? [];
     await untilReported(site, attack.reports, { before, statuses });
     await site.shard.untilSession();
-    await playHealthStory(site);
-    return await attack.through?.(site) ?? await stillLeads(site) ?? await isProbed(site) ??
+    await playHealthCheck(site);
+    return await attack.breach?.(site) ?? await stillLeads(site) ?? await isProbed(site) ??
       secretIn(site, before);
   } catch (cause) {
     if (!site.operator.isRunning()) return 'the operator has ended';
@@ -213,15 +217,15 @@ const playJudged = async (site: AttackSite, attack: Attack): Promise<string | un
 };
 
 /** Plays an attack on a healthy operator, and cleans up. */
-export const judge = async (site: AttackSite, attack: Attack): Promise<Verdict> => {
+export const evaluate = async (site: AttackSite, attack: Attack): Promise<Verdict> => {
   await site.stall();
-  const through = await playJudged(site, attack);
-  if (!site.operator.isRunning()) return { through, stall: { delayMs: Infinity, cpuMs: Infinity } };
+  const breach = await playAndCheck(site, attack);
+  if (!site.operator.isRunning()) return { breach, stall: { delayMs: Infinity, cpuMs: Infinity } };
   const stall = await site.stall();
   await clean(site);
   const isStalled = stall.delayMs > STALL_MS_MAX && stall.cpuMs > STALL_MS_MAX;
   return {
-    through: through ?? (isStalled ? `a stall of ${Math.round(stall.delayMs)} ms` : undefined),
+    breach: breach ?? (isStalled ? `a stall of ${Math.round(stall.delayMs)} ms` : undefined),
     stall,
   };
 };

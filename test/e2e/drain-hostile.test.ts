@@ -112,7 +112,7 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
 
     const reasons = [
       ...Object.values(REFUSED).map(({ reason }) => reason),
-      'BlockedByBudget',
+      'DeadlineUnreachable',
       'BudgetNeverAllows',
       'DrainStarted',
       'Finalizer',

@@ -134,8 +134,11 @@ describeWithTestbed('drains of many nodes', BED, (bed) => {
       await expectRightDrain(site);
       const acks = await acksAt(site.fleet);
       expect(acks.map(({ instructionId }) => instructionId)).toEqual(['all-at-once']);
-      // All but on a busy machine: a cordon that takes longer than 2 s is not counted (DR-11).
-      expect(acks[0]?.nodesStarted).toBeLessThanOrEqual(NODES);
+      // All but on a busy machine: a cordon that takes longer than 2 s is not counted (DR-11). The
+      // scenario "drain-hundred-nodes" counts them all.
+      const [{ nodesStarted } = { nodesStarted: 0 }] = acks;
+      expect(nodesStarted).toBeGreaterThan(0);
+      expect(nodesStarted).toBeLessThanOrEqual(NODES);
     },
     TIMEOUT_MS,
   );
@@ -150,6 +153,7 @@ describeWithTestbed('drains of many nodes', BED, (bed) => {
       expect(acks.map(({ instructionId }) => instructionId).sort())
         .toEqual(instructions.toSorted());
       expect(acks.filter(({ nodesStarted }) => nodesStarted > 1)).toEqual([]);
+      expect(acks.map(({ nodesStarted }) => nodesStarted)).toContain(1);
       const nodes = await site.cluster.list(COLLECTIONS.nodes);
       const annotations = nodes.filter((node) => site.machines.includes(nameOf(node))).map(
         annotationSeen,

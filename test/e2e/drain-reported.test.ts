@@ -24,7 +24,7 @@ const LAST_SECONDS = 5;
 const NO_EVICTION = evictionPolicy('guard', 'guarded');
 
 const HELD = [
-  'BlockedByBudget default/closed',
+  'BudgetNeverAllows default/closed',
   'Finalizer default/held',
   'PolicyRefused default/guarded',
   'TwoBudgets default/twice',

@@ -81,7 +81,7 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
     }, { what: 'every replacement to be ready under a closed budget' });
     await idleTime(site);
     expect((await evictions(bed(), site)).length).toBe(STOPPED_AFTER);
-    await eventually(async () => (await reportedReasons(cluster)).includes('BlockedByBudget'), {
+    await eventually(async () => (await reportedReasons(cluster)).includes('BudgetNeverAllows'), {
       what: 'an Event that names the budget',
     });
 

@@ -114,7 +114,7 @@ describeWithTestbed(
       expect([code, stderr]).toEqual([0, '']);
       const [heading, line, ...more] = stdout.trimEnd().split('\n');
       expect(heading).toMatch(/^NODE +STATE +OWNER +INSTRUCTION +SINCE +LEFT +PODS.* BLOCKER$/);
-      expect(line).toMatch(/^n1 +Draining +reclaim +i-7 +1m\S* +\S+ +4\/0\/2 +BlockedByBudget/);
+      expect(line).toMatch(/^n1 +Draining +reclaim +i-7 +1m\S* +\S+ +4\/0\/2 +BudgetNeverAllows/);
       expect(more).toEqual([]);
     });
 
@@ -125,7 +125,7 @@ describeWithTestbed(
           node: 'n1',
           pods: { left: 4, leaving: 0, blocked: 2 },
           blockers: [
-            { reason: 'BlockedByBudget', pods: ['default/db-0'], canAct: 'application' },
+            { reason: 'BudgetNeverAllows', pods: ['default/db-0'], canAct: 'application' },
             { reason: 'TwoBudgets', pods: ['default/twice-0'] },
           ],
         },
@@ -137,7 +137,7 @@ describeWithTestbed(
       const ofPlan = ['drain', 'plan', 'n1', '-o', 'json'];
       const plain = parseJson((await run(...ofPlan, here())).stdout);
       expect(listOrEmptyAt(plain, 'blockers').map((blocker) => textAt(blocker, 'reason')))
-        .toEqual(['BlockedByBudget', 'TwoBudgets']);
+        .toEqual(['BudgetNeverAllows', 'TwoBudgets']);
       const asked = await eventually(async () => {
         const { stdout, stderr } = await run(...ofPlan, '--dry-run=server', here());
         expect(stderr).toBe('');
@@ -145,7 +145,7 @@ describeWithTestbed(
         return stdout.includes('PolicyRefused') ? parseJson(stdout) : undefined;
       }, { what: 'a plan that the policy is in' });
       expect(listOrEmptyAt(asked, 'blockers')).toMatchObject([
-        { reason: 'BlockedByBudget', pods: ['default/db-0'] },
+        { reason: 'BudgetNeverAllows', pods: ['default/db-0'] },
         { reason: 'PolicyRefused', pods: ['default/guarded-0'] },
         { reason: 'TwoBudgets', pods: ['default/twice-0'] },
       ]);

@@ -81,7 +81,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const tree = async (name: string, format = 'name', namespace?: string) => {
+const tree = async (
+  name: string,
+  { format = 'name', namespace }: { readonly format?: string; readonly namespace?: string } = {},
+) => {
   let stdout = '';
   const lines: string[] = [];
   const kubeconfig = join(folder, 'kubeconfig');
@@ -118,10 +121,10 @@ test.each(['default/waiting', 'default/cr-pod-waiting'])(
 );
 
 test('the tree is a table, or one document', async () => {
-  const { stdout } = await tree('waiting', 'table', 'default');
+  const { stdout } = await tree('waiting', { format: 'table', namespace: 'default' });
   expect(stdout).toMatch(/^OBJECT +STATE +AGE\nPod default\/waiting +Pending/);
   expect(stdout).toContain('   └─ Demand cpu 4');
-  expect(JSON.parse((await tree('m-1', 'json')).stdout)).toMatchObject({
+  expect(JSON.parse((await tree('m-1', { format: 'json' })).stdout)).toMatchObject({
     kind: 'Machine',
     name: 'm-1',
   });

@@ -24,7 +24,13 @@ import { explore, type Explored } from './harness/explorer.ts';
 import { forgetting } from './harness/forgetting.ts';
 import { checkedWalks, type Rules } from './harness/independent-checks.ts';
 import type { Step } from './harness/interpreter.ts';
-import { mutantsIn, type MutationResult, mutationResult } from './harness/mutation-run.ts';
+import {
+  documentedRow,
+  mutantsIn,
+  type MutationResult,
+  mutationResult,
+  rowsOf,
+} from './harness/mutation-run.ts';
 import {
   edgeCover,
   type Ground,
@@ -173,6 +179,9 @@ const describeMutants = <Machine extends AnyStateMachine, World, Cluster>(
     const { made, caught } = mutantsIn(result);
     expect(caught / made, [...result.byTranscriptsOnly, ...result.survivors].join('\n'))
       .toBeGreaterThanOrEqual(INDEPENDENTLY_CAUGHT_MIN);
+    const page = readFileSync(new URL('../../docs/lifecycle-tests.md', import.meta.url), 'utf8');
+    expect(rowsOf(page, result.machine), 'correct the table in docs/lifecycle-tests.md')
+      .toEqual([documentedRow(result)]);
   });
 };
 

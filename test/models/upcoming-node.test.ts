@@ -180,6 +180,7 @@ const actIn = ({ method, path }: KubeCall): string => {
 
 const NO_CORDONS = Layer.succeed(Cordons, {
   patch: () => Effect.succeed({ _tag: 'Fault', why: 'Nodes are not patched here' }),
+  setCondition: () => Effect.void,
 });
 
 /** The statechart with its real effects, down to its requests. */

@@ -13,12 +13,15 @@ import type { FleetMachine } from '../../packages/stand-in-fleet/src/inventory.t
 import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import type { ClusterCapacityNeeds } from '../../src/gen/bigfleet/v1alpha1/capacity_pb.ts';
 import { OperatorMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
-import { type Bench, type Invariant, nameOf } from './invariant.ts';
+import type { KubeAnswer } from '../../src/effects/kube-api.ts';
+import { type Bench, type Invariant, nameOf, type Sent } from './invariant.ts';
 import { reclaimAnnotation } from './node-annotations.ts';
 import { CLUSTER, LEASE, NAMESPACE } from './simulated-process.ts';
 
 /** How long something must have been wanted before every roll-up must have it. */
 const WANTED_MS = 60_000;
+/** How long the operator waits for the answer to a write, and repeats it then. */
+const CALL_TIMEOUT_MS = 35_000;
 
 const REQUESTS = 'capacityrequests.bigfleet.lucy.sh';
 const UPCOMING = 'upcomingnodes.bigfleet.lucy.sh';
@@ -83,6 +86,14 @@ const wantedOverTime = ({ time, calmMs }: Pick<Bench, 'time' | 'calmMs'>) => {
   let arePodsCounted = false;
   let samples: { readonly atMs: number; readonly millis: number }[] = [{ atMs: 0, millis: 0 }];
   let sinceMs = 0;
+  /** Pods for which a request may exist or not, and until when nobody can know. */
+  const uncertainUntilMs = new Map<string, number>();
+  const uncertain = (): number =>
+    pods.entries().reduce(
+      (sum, [uid, millis]) =>
+        (uncertainUntilMs.get(uid) ?? 0) > time.monotonic() ? sum + millis : sum,
+      0,
+    );
   const put = (kind: keyof typeof sums, object: JsonRecord, millis: number): void => {
     const all = kind === 'pods' ? pods : requests;
     const uid = textAt(object, 'metadata', 'uid') ?? '';
@@ -108,7 +119,12 @@ const wantedOverTime = ({ time, calmMs }: Pick<Bench, 'time' | 'calmMs'>) => {
       const first = samples.findLastIndex(({ atMs }) => atMs <= sinceMs);
       samples = samples.slice(Math.max(0, first));
     },
-    least: (): number => Math.min(...samples.map(({ millis }) => millis)),
+    answered: ({ call }: Sent, answer: KubeAnswer | undefined): void => {
+      if (answer !== undefined || call.method !== 'POST') return;
+      const pod = textAt(call.body, 'metadata', 'labels', OWNED_BY_POD);
+      if (pod !== undefined) uncertainUntilMs.set(pod, time.monotonic() + CALL_TIMEOUT_MS);
+    },
+    least: (): number => Math.min(...samples.map(({ millis }) => millis)) - uncertain(),
   };
 };
 
@@ -125,6 +141,7 @@ export const rollupsCoverDemand = (bench: Bench): Invariant => {
     );
   return {
     change: wanted.change,
+    answered: wanted.answered,
     tick: wanted.tick,
     frame: (process, frame) => {
       const { payload } = fromBinary(OperatorMessageSchema, frame);

@@ -100,6 +100,9 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
       if (!call.path.endsWith('/eviction')) return;
       const [namespace = '', , name = ''] = call.path.split('/').slice(4);
       const pod = site.cluster.store.collection('pods').get({ namespace, name });
+      const uid = textAt(call.body, 'deleteOptions', 'preconditions', 'uid');
+      // Another pod has the name now: the API server refuses the eviction (DR-21).
+      if (uid !== undefined && uid !== textAt(pod, 'metadata', 'uid')) return;
       const node = textAt(pod, 'spec', 'nodeName') ?? '';
       const view = views.get(process, node);
       if (view === undefined) return;

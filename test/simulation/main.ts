@@ -8,12 +8,14 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { plantedBugs, seekPlanted } from './planted-bugs.ts';
+import { recordingsPlayAgain } from './recording-invariant.ts';
 import { shrunk } from './shrinking.ts';
 import { sceneText } from './plan-runner.ts';
 import { worldPlan } from './world-plan.ts';
 import { runWorld, type WorldReport } from './world-run.ts';
+import type { Breach } from './world-state.ts';
 
-const PLANTED_SEEDS = '50';
+const PLANTED_SEEDS = '20';
 
 const HELP = `npm run simulate -- [options]: runs worlds and scenarios on simulated time
 
@@ -21,13 +23,15 @@ const HELP = `npm run simulate -- [options]: runs worlds and scenarios on simula
   --seed S            the seed of the first (1)
   --no-shrink         does not shrink failing plans
   --until-broken      stops at the first world that breaks an invariant
+  --until-breach NAME stops at the first world that breaks this invariant before any other
+  --recordings        replays the recordings of processes, too
   --scenario NAME     runs a named scenario; an unknown name lists them
   --timing S          with latencies and a lease that are drawn from this seed
   --scenarios         runs all of them, and prints a table
   --small             skips those with thousands of pods
   --log               prints the whole log instead of a summary
   --digests           prints the digest of each scenario's log, and nothing else
-  --planted           runs planted bugs, each in up to N worlds (50)
+  --planted           runs planted bugs, each in up to N worlds (20)
   --only NAME         runs only this one
   --help              prints this`;
 
@@ -40,6 +44,8 @@ const { values } = parseArgs({
     only: { type: 'string' },
     'no-shrink': { type: 'boolean', default: false },
     'until-broken': { type: 'boolean', default: false },
+    'until-breach': { type: 'string' },
+    recordings: { type: 'boolean', default: false },
     scenario: { type: 'string' },
     timing: { type: 'string' },
     scenarios: { type: 'boolean', default: false },
@@ -68,11 +74,14 @@ const printPlan = ({ plan, breach }: Pick<WorldReport, 'plan' | 'breach'>): void
   for (const { atMs, act } of plan.scenes) print(`  ${atMs} ms: ${sceneText(act)}`);
 };
 
+const isLast = ({ invariant }: Breach): boolean =>
+  values['until-broken'] || values['until-breach'] === invariant;
+
 const simulate = async (first: number, count: number): Promise<number> => {
   const beganMs = performance.now();
   let [worlds, simulatedMs, evictions, breaches] = [0, 0, 0, 0];
   for (let seed = first; seed < first + count; seed += 1) {
-    const report = await runWorld(worldPlan(seed));
+    const report = await runWorld(worldPlan(seed), values.recordings ? [recordingsPlayAgain] : []);
     worlds += 1;
     simulatedMs += report.simulatedMs;
     evictions += report.evictions;
@@ -80,7 +89,7 @@ const simulate = async (first: number, count: number): Promise<number> => {
     if (report.breach === undefined) continue;
     breaches += 1;
     printBreach(report);
-    if (values['until-broken']) break;
+    if (isLast(report.breach)) break;
     if (!values['no-shrink']) printPlan(await shrunk(report));
   }
   const tookMs = performance.now() - beganMs;

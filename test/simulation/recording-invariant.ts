@@ -9,7 +9,8 @@ import { type Inspect, inspectWith } from '../../src/observability/inspector.ts'
 import { makeReplay } from '../../src/view/replay.ts';
 import type { Bench, Invariant } from './invariant.ts';
 
-const INVARIANT = 'recordings replay';
+/** Its name. */
+export const RECORDINGS = 'recordings replay';
 
 /**
  * Time without timers, because invariants change nothing: full batches flush themselves.
@@ -28,12 +29,12 @@ const executed = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder 
   const play = (text: string): void => {
     const entry = recordEntry(text);
     if (entry._tag === 'Head') return;
-    if (entry._tag !== 'Line') return broken(INVARIANT, `${process} recorded ${text}`);
+    if (entry._tag !== 'Line') return broken(RECORDINGS, `${process} recorded ${text}`);
     const { line } = entry;
     const result = replay.play(line);
     if (result._tag === 'Moved') return;
     const why = result._tag === 'Unplayable' ? result.why : `it was in "${result.recorded}"`;
-    broken(INVARIANT, `${process}, ${line.id} at "${line.event.type}": ${why}`);
+    broken(RECORDINGS, `${process}, ${line.id} at "${line.event.type}": ${why}`);
   };
   const { observe, close } = recordInto(
     { put: play, flush: () => {}, waitingBytes: () => 0, close: () => Promise.resolve() },

@@ -40,7 +40,25 @@ const patternsInObjects = (file: SourceFile): readonly Violation[] =>
       }));
   });
 
+/** A constant is what the code says; a test of it repeats the code and shows no behaviour. */
+const CONSTANT = /\bexpect\(\s*[A-Z][A-Z0-9_]*\s*\)\s*\.(?:toBe|toEqual|toStrictEqual)\(/g;
+
+const comparedConstants = (file: SourceFile): readonly Violation[] =>
+  [...file.code.matchAll(CONSTANT)].map(({ index }) => ({
+    path: file.path,
+    line: lineAt(file.text, index),
+    problem: 'A constant that is compared with a value shows no behaviour',
+    remedy: 'Test what the constant limits',
+  }));
+
 export const MATCHER_RULES: readonly Rule[] = [{
+  title: 'no test compares a constant with a value',
+  check: comparedConstants,
+  planted: {
+    path: 'test/unit/planted.test.ts',
+    text: '/** X. */\nexpect(FRAME_BYTES_MAX).toBe(256 * 1024 * 1024);\n',
+  },
+}, {
   title: 'no regular expression is a value inside toMatchObject',
   check: patternsInObjects,
   planted: {

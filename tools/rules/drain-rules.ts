@@ -228,7 +228,9 @@ const reporting: RuleChapter = {
       'DR-42',
       'One Event at the start and one at the end of a drain, which no limit drops, and one for ' +
         'each reason that has blocked for 10 s; no Events per pod or retry. Budgets share one, ' +
-        'about those that have given no slot to any drain for 30 s.',
+        'about those that have given no slot to any drain for 30 s. A budget that can never open ' +
+        'is a reason of its own, and one Event forecasts that the node will not be empty by the ' +
+        'deadline. What blocks is in `lastError` of the UpcomingNode as long as it blocks.',
     ),
     rule('DR-43', '`drain status`, `drain plan` and `explain` read the cluster and nothing else.'),
     rule(

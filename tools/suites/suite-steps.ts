@@ -53,6 +53,15 @@ const MUTANTS: SuiteStep = {
   env: {},
 };
 
+/** Attacks on a running operator: fails for one that got through, and names it. */
+const ATTACKS: SuiteStep = {
+  title: 'attacks',
+  runtime: 'node',
+  args: ['test/attacks/main.ts'],
+  reports: false,
+  env: {},
+};
+
 /** Without a process or a cluster beside it. */
 const PURE = ['tidy', 'packages', 'unit', 'models'];
 const PURE_AND_SIMULATED = [...PURE, 'simulation'];
@@ -118,6 +127,7 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
 const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
   vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
+  { ...ATTACKS, env },
   { ...MUTANTS, env },
   plantedBugs(env),
   vitest({

@@ -49,6 +49,18 @@ export interface StreamHold {
   readonly closeSending: () => void;
 }
 
+/**
+ * Reads frames until the scope is closed. A transport may still deliver what was on its way; the
+ * next stream must not count it as its own.
+ */
+const framesUntilClosed = ({ onFrame }: Pick<StreamPort, 'onFrame'>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => ({ isOpen: true })),
+    (gate) => Effect.sync(() => void (gate.isOpen = false)),
+  ).pipe(Effect.map((gate) => (bytes: Uint8Array): void => {
+    if (gate.isOpen) onFrame(readShardFrame(bytes));
+  }));
+
 /** The stream of `port`, for repeated use. */
 export const shardStream = (
   environment: ActorEnvironment<ShardCalls>,
@@ -92,14 +104,6 @@ export const shardStream = (
         }),
     ));
 
-  /** A transport may deliver what was on its way; the next stream must not count it as its own. */
-  const framesUntilClosed = Effect.acquireRelease(
-    Effect.sync(() => ({ isOpen: true })),
-    (gate) => Effect.sync(() => void (gate.isOpen = false)),
-  ).pipe(Effect.map((gate) => (bytes: Uint8Array): void => {
-    if (gate.isOpen) port.onFrame(readShardFrame(bytes));
-  }));
-
   const dial = Effect.gen(function* () {
     const pair = port.pair();
     const nowMs = yield* Clock.currentTimeMillis;
@@ -111,7 +115,7 @@ export const shardStream = (
     const calls = yield* ShardCalls;
     return yield* calls.open({
       address: port.address,
-      receive: yield* framesUntilClosed,
+      receive: yield* framesUntilClosed(port),
       ...(pair === undefined ? {} : { pair }),
     });
   });

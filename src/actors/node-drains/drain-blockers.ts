@@ -5,7 +5,11 @@
  * Promises: a drain is reviewed after a change, at most once a second, and when a termination
  * becomes overdue or a budget has given no slot for long; without a change nothing is computed.
  */
-import { auditTime, Subject, type Subscription } from 'rxjs';
+import { auditTime, defer, Subject, type Subscription } from 'rxjs';
+import { defectText } from '../../api/telemetry.ts';
+import type { DrainCondition } from '../../domain/drain/drain-condition.ts';
+import { type ConditionWrite, Cordons } from '../../effects/cordons.ts';
+import { latestPerKey } from '../../streams/latest-per-key.ts';
 import type { BlockedPods } from '../../domain/drain/blocker.ts';
 import { blockedVerdict, type DrainVerdict } from '../../domain/drain/verdict.ts';
 import { drainBlocker } from '../../machines/drain-blocker.ts';
@@ -34,6 +38,36 @@ interface BlockerEntry {
   readonly cause: string;
   readonly startsInMs: number | null;
   readonly verdict: DrainVerdict | null;
+}
+
+/** Nodes whose conditions are written at once; Events share their place in the write budget. */
+const CONDITIONS_AT_ONCE = 4;
+
+/** Writes the conditions of Nodes: the latest of each, one at a time. */
+export class NodeConditions {
+  readonly #writes = new Subject<ConditionWrite>();
+  readonly #subscription: Subscription;
+  readonly #now: () => number;
+
+  constructor({ runtime, telemetry, time }: ActorEnvironment<Cordons>) {
+    this.#now = time.now;
+    this.#subscription = this.#writes.pipe(latestPerKey({
+      key: ({ node }) => node,
+      concurrency: CONDITIONS_AT_ONCE,
+      work: (write) =>
+        defer(() => runtime.runPromise(Cordons.use(({ setCondition }) => setCondition(write)))),
+      onDefect: (cause, { node }) =>
+        telemetry.log('error', 'Cannot write the condition of a Node: its write threw', {
+          node,
+          problem: defectText(cause),
+        }),
+    })).subscribe();
+  }
+
+  readonly show = (node: string, condition: DrainCondition): void =>
+    this.#writes.next({ node, condition, nowMs: this.#now() });
+
+  readonly stop = (): Promise<void> => Promise.resolve(this.#subscription.unsubscribe());
 }
 
 const NEXT = 'next';

@@ -9,7 +9,11 @@
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
-import { type BlockedPods, fittingSentence } from '../../domain/drain/blocker.ts';
+import {
+  type BlockedPods,
+  type BlockingBudget,
+  fittingSentence,
+} from '../../domain/drain/blocker.ts';
 import { CORDON_LIMITS } from '../../domain/drain/cordon-limits.ts';
 import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
@@ -32,6 +36,9 @@ import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 
 /** The maximum number of pods or volumes in a note. */
 const NAMED_MAX = 5;
+
+/** The maximum number of budgets that get an Event about one drain, one each (DR-42). */
+const BUDGETS_NOTED_MAX = 3;
 
 /** The node of an Event. */
 export interface DrainSubject {
@@ -72,7 +79,8 @@ export interface DrainEvents {
     },
   ) => void;
   readonly ended: (subject: DrainSubject, drain: EndedDrain) => void;
-  readonly blocked: (subject: DrainSubject, blocked: BlockedPods) => void;
+  /** Also on the blocking budgets that are not among `noted`, which gets them. */
+  readonly blocked: (subject: DrainSubject, blocked: BlockedPods, noted: Set<string>) => void;
   readonly cordonFailing: (subject: DrainSubject, problem: string) => void;
   /** A cordon annotation that this version must not change (DR-01). */
   readonly leftAlone: (subject: DrainSubject, owner: string, why: string) => void;
@@ -88,6 +96,10 @@ const nodeOf = ({ name, uid }: DrainSubject): Regarding => ({
   name,
   uid,
 });
+
+const budgetOf = ({ namespace, name, uid }: BlockingBudget): Regarding => (
+  { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace, name, uid }
+);
 
 const upcomingNodeOf = ({ machine, uid }: MachineSubject): Regarding => ({
   apiVersion: GROUP_VERSION,
@@ -186,8 +198,17 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
       telemetry.observe('tidegate_node_drain_duration_seconds', seconds, { outcome: end });
       recordUnlimited(subject, endReason(drain), fittingSentence(endNote(drain)));
     },
-    blocked: (subject, blocked) =>
-      recordAbout(subject, blocked.blocker.reason, verdictNote(blockedVerdict(blocked))),
+    blocked: (subject, blocked, noted) => {
+      const verdict = blockedVerdict(blocked);
+      recordAbout(subject, verdict.reason, verdictNote(verdict));
+      const sentence = `Holds up the drain of node ${quoted(subject.name)}: ${verdict.sentence}`;
+      const note = fittingSentence(verdictNote({ ...verdict, sentence }));
+      for (const budget of blocked.blocker.budgets ?? []) {
+        if (noted.size >= BUDGETS_NOTED_MAX || noted.has(budget.key)) continue;
+        noted.add(budget.key);
+        record({ regarding: budgetOf(budget), reason: verdict.reason, note });
+      }
+    },
     cordonFailing: (subject, problem) => {
       telemetry.log('warn', 'Cannot cordon node', { node: subject.name, problem });
       recordAbout(subject, 'CordonFailing', `Cannot cordon: ${problem}`);

@@ -72,6 +72,10 @@ export interface DrainEntry {
   isStartRecorded: boolean;
   /** Its actor crashed before. */
   hasCrashed: boolean;
+  /** The budgets that have an Event about it. */
+  readonly notedBudgets: Set<string>;
+  /** The Node shows a condition about it. */
+  hasCondition: boolean;
 }
 
 /** The key of a drain. */
@@ -198,6 +202,8 @@ export const drainEntry = (
   remaining: '',
   isStartRecorded: orders.length === 0,
   hasCrashed: false,
+  notedBudgets: new Set(),
+  hasCondition: false,
 });
 
 /** A drain from the annotation on a Node. */
@@ -235,7 +241,7 @@ export const takesInstruction = (entry: DrainEntry | undefined, id: string): boo
   entry === undefined || entry.ids.has(id) ||
   entry.ids.size + entry.queued.length < SHARD_LIMITS.node_instructions.max;
 
-/** True while a further instruction can join; a restarting drain joins those that come meanwhile. */
+/** True while a further instruction can join; a restarting drain joins those that come then. */
 export const canJoin = (snapshot: SnapshotFrom<typeof nodeDrain> | undefined): boolean =>
   snapshot === undefined ||
   (snapshot.status === 'active' && snapshot.context.node !== null &&

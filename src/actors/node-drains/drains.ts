@@ -4,8 +4,7 @@
  *
  * Promises: one drain per node and owner; while this process leads, every annotation without an end
  * has a drain, whichever process wrote it (DR-13); 32 Nodes are cordoned at once (DR-11); an
- * instruction that finds a drain ending begins another one after it; a crashed drain restarts from
- * the Node.
+ * instruction that finds a drain ending begins another; a crashed drain restarts from the Node.
  */
 import { audit, type Observable, Subject, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
@@ -126,8 +125,9 @@ export class DrainRegistry {
         return entry && blockersOf(entry, this.#registry.get(key)?.getSnapshot(), options.paused);
       },
       record: (key, blocked) => {
-        const node = this.#registry.entry(key)?.node;
-        if (node !== undefined) options.events.blocked(node, blocked);
+        const entry = this.#registry.entry(key);
+        if (entry === undefined) return;
+        options.events.blocked(entry.node, blocked, entry.notedBudgets);
       },
       show: (key, blocked) => showBlocked(this.#registry, key, { ...options, blocked }),
     });
@@ -196,6 +196,9 @@ export class DrainRegistry {
 
   /** Drains by state. */
   readonly counts = (): Readonly<Record<string, number>> => this.#registry.counts();
+
+  /** Nodes with drains, whoever owns them. */
+  readonly nodes = (): readonly string[] => this.#byNode.nodes();
 
   /** Begins nothing new; resolves when Node patches in flight have their answers. */
   readonly stop = (): Promise<void> => {

@@ -10,6 +10,11 @@ import type { BlockedPods } from '../../domain/drain/blocker.ts';
 import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
+import {
+  blockedCondition,
+  type DrainCondition,
+  endedCondition,
+} from '../../domain/drain/drain-condition.ts';
 import { blockedText, chiefVerdict } from '../../domain/drain/verdict.ts';
 import { objectKey } from '../../domain/ids.ts';
 import type { DrainFact } from '../../domain/object-phase.ts';
@@ -92,6 +97,8 @@ export interface DrainTargets {
   readonly evictions: Pick<PodEvictions, 'want' | 'release'>;
   /** Resolves when the object shows it, or there is none. */
   readonly showOnMachine: (machineId: string, fact: DrainFact) => Promise<void>;
+  /** Shows what blocks the drain of a Node, or its end, as a condition. */
+  readonly showOnNode?: (node: string, condition: DrainCondition) => void;
   /** The machine of the Node; `undefined` while unknown. */
   readonly machineOf: (node: DrainedNode) => string | undefined;
   readonly events: DrainEvents;
@@ -245,14 +252,31 @@ export type NodeDrainActors = ActorRegistry<typeof nodeDrain, DrainEntry>;
 export const showBlocked = (
   drains: Pick<NodeDrainActors, 'entry' | 'get'>,
   key: string,
-  { blocked, showOnMachine }: Pick<DrainTargets, 'showOnMachine'> & {
+  { blocked, showOnMachine, showOnNode }: Pick<DrainTargets, 'showOnMachine' | 'showOnNode'> & {
     readonly blocked: readonly BlockedPods[];
   },
 ): void => {
   const entry = drains.entry(key);
-  drains.get(key)?.send({ type: 'verdict.changed', verdict: chiefVerdict(blocked) ?? null });
+  const verdict = chiefVerdict(blocked) ?? null;
+  drains.get(key)?.send({ type: 'verdict.changed', verdict });
+  if (entry !== undefined) {
+    entry.hasCondition = true;
+    showOnNode?.(entry.node.name, blockedCondition(verdict));
+  }
   if (entry === undefined || entry.owner !== 'reclaim' || entry.machineId === '') return;
   void showOnMachine(entry.machineId, { _tag: 'Draining', blocked: blockedText(blocked) });
+};
+
+/** Ends the condition of the Node; a drain that nothing blocked has none, unless it failed. */
+const showEndOnNode = (
+  entry: DrainEntry,
+  { node, end, annotation }: NodeDrainContext,
+  { showOnNode }: Pick<DrainTargets, 'showOnNode'>,
+): void => {
+  if (node === null || end === null || annotation === null) return;
+  const hasCondition = entry.hasCondition || node.showsDraining === true;
+  if (!hasCondition && end !== 'Failed') return;
+  showOnNode?.(node.name, endedCondition(end, entry.remaining));
 };
 
 /** The dependencies of drain actors. */
@@ -341,7 +365,10 @@ export const nodeDrainActors = (
       options.onStart(entry);
       if (entry.isReleased) actor.send({ type: 'evictions.released' });
     },
-    onSnapshot: options.onSnapshot,
+    onSnapshot: (entry, snapshot) => {
+      options.onSnapshot(entry, snapshot);
+      if (snapshot.hasTag('settled')) showEndOnNode(entry, snapshot.context, options);
+    },
     onCrash: (entry) => {
       entry.hasCrashed = true;
       entry.observed = null;

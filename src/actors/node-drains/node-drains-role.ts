@@ -28,6 +28,7 @@ import type { InformerOptions } from '../informers/informer.ts';
 import { startPodEvictions } from '../pod-evictions/pod-evictions.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
+import { NodeConditions } from './drain-blockers.ts';
 import { drainEvents } from './drain-events.ts';
 import { DrainRegistry } from './drains.ts';
 import { ReclaimRegistry } from './reclaims.ts';
@@ -161,6 +162,14 @@ const stopAll = async (parts: readonly { readonly stop: () => Promise<void> }[])
   await Promise.all(parts.map(({ stop }) => stop()));
 };
 
+/** Only named in an Event (DR-24), so the role does not wait for it. */
+const attachmentsIn = ({ informers }: Pick<RoleContext, 'informers'>) =>
+  informers.collection({
+    id: 'volumeattachments',
+    path: '/apis/storage.k8s.io/v1/volumeattachments',
+    project: projectVolumeAttachment,
+  });
+
 /** Creates the role, not leading. */
 export const nodeDrainsRole = (
   environment: ActorEnvironment<Cordons | PodEvictionApi>,
@@ -172,12 +181,7 @@ export const nodeDrainsRole = (
   const read = drainInformers(context, upcomingNodeCollection);
   const { nodes, pods, budgets, upcomingNodes } = read;
   const selection = selectedNodes(context, isReclaimable);
-  // Only named in an Event (DR-24), so the role does not wait for it.
-  const attachments = context.informers.collection({
-    id: 'volumeattachments',
-    path: '/apis/storage.k8s.io/v1/volumeattachments',
-    project: projectVolumeAttachment,
-  });
+  const attachments = attachmentsIn(context);
   const byNode = new UpcomingNodesByNode(upcomingNodes);
   const machineOf = machineFinder({ machines, upcomingNodes, nodes, byNode });
   const events = drainEvents(environment.telemetry, record);
@@ -187,11 +191,13 @@ export const nodeDrainsRole = (
     nodes,
     ...(callsPerBudget === undefined ? {} : { callsPerBudget }),
   });
+  const conditions = new NodeConditions(environment);
   const drains = new DrainRegistry(environment, {
     nodes,
     pods,
     evictions,
     showOnMachine: machines.drain,
+    showOnNode: conditions.show,
     machineOf,
     events,
     own,
@@ -227,6 +233,6 @@ export const nodeDrainsRole = (
       onLeadershipLost();
       return Promise.resolve();
     },
-    stop: () => stopAll([reclaims, drains, evictions, byNode]),
+    stop: () => stopAll([reclaims, drains, evictions, byNode, conditions]),
   };
 };

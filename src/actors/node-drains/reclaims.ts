@@ -59,7 +59,7 @@ export interface ReclaimsOptions {
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'get'>;
   /** The machine of a Node, also of one that is gone. */
   readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
-  readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has' | 'takes' | 'counts'>;
+  readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has' | 'takes' | 'nodes'>;
   readonly record: RecordEvent;
   readonly recordOnLease: RecordOnLease;
   readonly events: Pick<DrainEvents, 'clamped' | 'notResumed'>;
@@ -208,9 +208,8 @@ export class ReclaimRegistry {
 
   #room(): DrainRoom {
     const { drains, nodes, maxDraining } = this.#options;
-    const draining = Object.values(drains.counts()).reduce((sum, count) => sum + count, 0);
     return {
-      free: nodesAllowed(maxDraining, nodes.size) - draining,
+      free: nodesAllowed(maxDraining, nodes.size) - drains.nodes().length,
       isDraining: (node) => drains.has(node, 'reclaim'),
     };
   }

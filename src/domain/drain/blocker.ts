@@ -60,7 +60,12 @@ export interface Blocker {
   readonly subject: string;
   /** The change that lets the pod leave, when it is more exact than that of the reason. */
   readonly change?: string;
+  /** The budgets that block it. */
+  readonly budgets?: readonly BlockingBudget[];
 }
+
+/** A budget that blocks pods, as an Event regards it. */
+export type BlockingBudget = Pick<Budget, 'key' | 'namespace' | 'name' | 'uid'>;
 
 /** Pods blocked by one reason and subject. */
 export interface BlockedPods {
@@ -108,7 +113,7 @@ const silent = ({ node }: DrainPod): Blocker => ({
 });
 
 const describeCommand = ({ namespace, name }: DrainPod): string =>
-  `kubectl -n ${namespace} describe pod ${name}`;
+  `kubectl describe pod ${name} -n ${namespace}`;
 
 /** The kubelet has released the pod, or had the whole grace period. */
 const isOverdue = (pod: DrainPod, nowMs: number): boolean =>
@@ -129,9 +134,17 @@ const whileTerminating = ({ pod, kubeletSilent, nowMs }: BlockerFacts): Blocker 
   return { ...blocker('TerminationOverdue', text), change };
 };
 
+const blocking = ({ key, namespace, name, uid }: Budget): BlockingBudget => ({
+  key,
+  namespace,
+  name,
+  uid,
+});
+
 const neverOpens = (budget: Budget): Blocker => ({
   ...blocker('BudgetNeverAllows', neverAllowsText(budget), budget.key),
   change: openingChange(budget),
+  budgets: [blocking(budget)],
 });
 
 /** Why no slot is possible with the current budgets. */
@@ -148,6 +161,7 @@ const withoutSlot = (
         ...blocker(reason, `two budgets: ${keys}`, keys),
         change:
           `Change a selector, or delete a budget, so that one budget selects the pod: ${look}`,
+        budgets: budgets.map(blocking),
       };
     case 'BudgetNeverAllows':
       return first === undefined ? blocker(reason, keys, keys) : neverOpens(first);
@@ -216,6 +230,7 @@ const atBudget = (budget: Budget, { interrupted }: BlockerFacts): Blocker => {
   return {
     ...blocker('BlockedByBudget', closedText(budget), key),
     change: slotChange(budget),
+    budgets: [blocking(budget)],
   };
 };
 
@@ -268,7 +283,8 @@ export const closedBudgets = (blockers: readonly Blocker[]): Blocker => {
   const text = `${names.length} budgets allow 0 disruptions: ${
     names.slice(0, NAMED_MAX).join(', ')
   }${rest}`;
-  return blocker('BlockedByBudget', text);
+  const budgets = blockers.flatMap((one) => one.budgets ?? []);
+  return { ...blocker('BlockedByBudget', text), budgets };
 };
 
 /** The Event note about pods with one blocker: whole names, as many as fit. */

@@ -7,14 +7,14 @@
  */
 import { type Budget, isProcessed } from './budget.ts';
 
-/** True when the budget counts controllers and none of its pods has one: no call can change that. */
+/** True when the budget counts controllers and none of its pods has one: no call changes that. */
 export const expectsNoPods = (budget: Budget): boolean =>
   budget.countsControllers && isProcessed(budget) && budget.syncProblem === '' &&
   budget.expectedPods === 0;
 
 /**
- * True when the budget requires every pod that it expects, or expects none because its pods have no
- * controller: healthy pods do not open it, only a change of the budget or of the number of replicas.
+ * True when the budget requires every pod that it expects, or expects none because its pods have
+ * no controller: healthy pods do not open it, only a change of the budget or of the replicas.
  */
 export const neverAllows = (budget: Budget): boolean => {
   if (!isProcessed(budget) || budget.syncProblem !== '') return false;
@@ -43,7 +43,7 @@ export const neverAllowsText = (budget: Budget): string =>
     : `budget ${budget.key} never allows an eviction: ${requirement(budget)}`;
 
 const patchCommand = ({ namespace, name }: Budget, spec: object): string =>
-  `kubectl -n ${namespace} patch pdb ${name} --type merge -p '${JSON.stringify({ spec })}'`;
+  `kubectl patch pdb ${name} --type merge -p '${JSON.stringify({ spec })}' -n ${namespace}`;
 
 /** The change that lets a budget that never allows an eviction open. */
 export const openingChange = (budget: Budget): string => {

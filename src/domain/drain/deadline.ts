@@ -7,7 +7,7 @@
 const GRACE_SECONDS_DEFAULT = 30;
 const GRACE_SECONDS_MAX = 7 * 24 * 3600;
 /** A timer above 2^31 ms fires immediately on Node and Deno. */
-export const TIMER_STEP_MS = 24 * 3600 * 1000;
+const TIMER_STEP_MS = 24 * 3600 * 1000;
 const TIER_WAIT_MS_MAX = 30_000;
 const QUARTER = 0.25;
 

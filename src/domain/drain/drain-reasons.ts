@@ -46,6 +46,12 @@ export const DRAIN_REASONS = registry({
     runbook: 'deadline-passed',
     change: 'Remove what blocks the pods, or delete them manually',
   },
+  NotDraining: {
+    type: 'Normal',
+    action: 'DrainNode',
+    sentence: 'No drain is active on the node',
+    canAct: 'nobody',
+  },
   NodeDeleted: {
     type: 'Warning',
     action: 'DrainNode',
@@ -208,8 +214,8 @@ export const DRAIN_REASONS = registry({
     sentence: 'The pod tolerates the cordon and its controller would recreate it here, so it stays',
     canAct: 'application',
     runbook: 'tolerates-cordon',
-    change:
-      'Remove the toleration of node.kubernetes.io/unschedulable from the pods, or accept that they stay',
+    change: 'Remove the toleration of node.kubernetes.io/unschedulable from the pods, or accept ' +
+      'that they stay',
   },
   NamespaceTerminating: {
     type: 'Normal',

@@ -1,5 +1,6 @@
 /** A Node as drains read it. */
 import { type CordonFacts, cordonsIn } from './cordon.ts';
+import { showsDraining } from './drain-condition.ts';
 import type { Identity } from '../facts.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
@@ -10,6 +11,8 @@ export interface DrainedNode extends Identity, CordonFacts {
   /** Its kubelet stopped reporting: Ready is `Unknown`. */
   readonly kubeletSilent: boolean;
   readonly paused: boolean;
+  /** Its condition shows a blocked drain. */
+  readonly showsDraining?: true;
 }
 
 const PAUSE_KEY = 'tidegate.dev/pause';
@@ -27,5 +30,6 @@ export const projectDrainedNode = (raw: unknown): DrainedNode | undefined => {
     ...cordonsIn(annotationsOf(raw)),
     kubeletSilent: textAt(ready, 'status') === 'Unknown',
     paused: annotationsOf(raw)[PAUSE_KEY] === 'true',
+    ...(showsDraining(raw) ? { showsDraining: true } : {}),
   };
 };

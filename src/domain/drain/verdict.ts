@@ -7,7 +7,13 @@
  */
 import { type CanAct, type Reason, WHO } from '../reason.ts';
 import { textAt } from '../json.ts';
-import { type BlockedPods, blockedSentence, NOTE_CHARS_MAX } from './blocker.ts';
+import {
+  type BlockedPods,
+  blockedSentence,
+  isBlocking,
+  NOTE_CHARS_MAX,
+  podsSentence,
+} from './blocker.ts';
 import { DRAIN_REASONS, type DrainReason } from './drain-reasons.ts';
 
 /** How serious it is. */
@@ -38,7 +44,7 @@ export interface DrainVerdict {
 }
 
 /** The state of a node's drain. */
-export const DRAIN_STAGES = [
+export const DRAIN_SITUATIONS = [
   /** Not cordoned. */
   'Schedulable',
   /** Cordoned, without a drain. */
@@ -55,11 +61,11 @@ export const DRAIN_STAGES = [
   /** The Node was deleted. */
   'Gone',
 ] as const;
-export type DrainStage = (typeof DRAIN_STAGES)[number];
+export type DrainSituation = (typeof DRAIN_SITUATIONS)[number];
 
 /** The facts about a drain. */
 export interface DrainFacts {
-  readonly state: DrainStage;
+  readonly state: DrainSituation;
   /** Pods that must leave, and those of them that are terminating. */
   readonly left: number;
   readonly leaving: number;
@@ -109,6 +115,10 @@ export const plural = (count: number, noun: string): string =>
 export const blockedVerdict = ({ blocker, pods }: BlockedPods): DrainVerdict => {
   const { reason, text, change } = blocker;
   const exact = change === undefined ? {} : { change };
+  if (!isBlocking(reason)) {
+    const verb = pods.length === 1 ? 'waits: ' : 'wait: ';
+    return verdictWith(reason, podsSentence(verb, text, pods), exact);
+  }
   if (reason !== FORECAST) return verdictWith(reason, blockedSentence(text, pods), exact);
   const forecast = `The node ${text}`;
   return verdictWith(reason, forecast, { ...exact, forecast });
@@ -153,6 +163,7 @@ export const leavingSentence = (
 ): string => {
   if (left === 0) return 'All pods that must leave are gone';
   const verb = leaving === 1 ? 'is' : 'are';
+  if (leaving === left) return `${plural(left, 'pod')} ${verb} terminating`;
   return `${plural(left, 'pod')} must leave, ${leaving} of them ${verb} terminating`;
 };
 
@@ -193,14 +204,14 @@ const drained = ({ schedulable, lastError }: DrainFacts): string => {
     : 'All pods that had to leave are gone';
 };
 
-const OF_STAGE: Readonly<Record<DrainStage, (facts: DrainFacts) => DrainVerdict>> = {
+const VERDICTS: Readonly<Record<DrainSituation, (facts: DrainFacts) => DrainVerdict>> = {
   Schedulable: () =>
-    verdictWith('DrainFinished', 'The node is schedulable and is not being drained', {
+    verdictWith('NotDraining', 'The node is schedulable and is not being drained', {
       severity: 'Ok',
     }),
   Cordoned: ({ cordonedByPerson }) =>
     verdictWith(
-      'DrainCancelled',
+      'NotDraining',
       cordonedByPerson
         ? 'A person cordoned the node; Tidegate evicts no pods'
         : 'The node is cordoned without a Tidegate annotation; Tidegate evicts no pods',
@@ -235,7 +246,7 @@ const OF_STAGE: Readonly<Record<DrainStage, (facts: DrainFacts) => DrainVerdict>
 };
 
 /** The verdict on a drain. */
-export const drainVerdict = (facts: DrainFacts): DrainVerdict => OF_STAGE[facts.state](facts);
+export const drainVerdict = (facts: DrainFacts): DrainVerdict => VERDICTS[facts.state](facts);
 
 /** Who can act, and how; empty when nobody needs to. */
 export const actionText = ({ canAct, change }: Pick<DrainVerdict, 'canAct' | 'change'>): string => {

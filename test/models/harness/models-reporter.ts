@@ -9,10 +9,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { type Column, tableText } from '../../../src/view/table.ts';
 import type { ExecutionResult } from '../cluster/executions.ts';
 import type { ModelCoverage } from '../model.ts';
-import { type MutantCounts, mutantsIn, type MutationResult } from './mutation-run.ts';
-
-const percent = (part: number, whole: number): string =>
-  whole === 0 ? '100 %' : `${(Math.floor(1000 * part / whole) / 10).toFixed(1)} %`;
+import { type MutantCounts, mutantsIn, type MutationResult, percent } from './mutation-run.ts';
 
 const shareOf = (whole: number, missing: readonly string[]): string =>
   `${whole - missing.length}/${whole}  ${percent(whole - missing.length, whole)}`;

@@ -71,3 +71,21 @@ export const mutantsIn = ({ kinds }: Pick<MutationResult, 'kinds'>): MutantCount
     made: sum.made + made,
     caught: sum.caught + caught,
   }));
+
+/** A share, rounded down. */
+export const percent = (part: number, whole: number): string =>
+  whole === 0 ? '100 %' : `${(Math.floor(1000 * part / whole) / 10).toFixed(1)} %`;
+
+/** The row of a machine in the table of `docs/lifecycle-tests.md`. */
+export const documentedRow = (result: MutationResult): readonly string[] => {
+  const { made, caught } = mutantsIn(result);
+  const { machine, byTranscriptsOnly, survivors } = result;
+  const score = `${caught}, ${percent(caught, made)}`;
+  return [machine, `${made}`, score, `${byTranscriptsOnly.length}`, `${survivors.length}`];
+};
+
+/** The rows of Markdown tables that begin with this cell. */
+export const rowsOf = (page: string, first: string): readonly (readonly string[])[] =>
+  page.split('\n').filter((line) => line.startsWith('|'))
+    .map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()))
+    .filter(([cell]) => cell === first);

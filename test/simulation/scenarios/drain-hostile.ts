@@ -74,7 +74,7 @@ export const drainHostile: Scenario = {
     const reasons = reasonsOf(harness, node);
     const wanted = [
       ...Object.values(REFUSED).map(({ reason }) => reason),
-      'BlockedByBudget',
+      'DeadlineUnreachable',
       'BudgetNeverAllows',
       'DrainStarted',
       'Finalizer',

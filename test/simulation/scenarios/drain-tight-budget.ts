@@ -65,7 +65,7 @@ export const drainTightBudget: Scenario = {
     await harness.wait(CALM_MS);
     harness.is('no call at 0', evictionsOf(harness, scene).length, asked);
     harness.is('no more than the free slots', asked, STOPPED_AFTER);
-    harness.is('the budget is named', reasonsOf(harness, node).includes('BlockedByBudget'), true);
+    harness.is('the budget is named', reasonsOf(harness, node).includes('BudgetNeverAllows'), true);
 
     harness.note('the budget opens');
     harness.patch(budgetPath('db'), { spec: { maxUnavailable: 1 } });

@@ -1,6 +1,6 @@
 /**
- * The set-up of the memory soak: an embedded cluster, a fleet, and one operator with all roles, the
- * one that is measured.
+ * The set-up of the memory soak: an embedded cluster, a fleet, and one operator of all roles whose
+ * memory is measured.
  *
  * Promises: three processes of their own; no log is kept, warnings and errors are counted.
  */

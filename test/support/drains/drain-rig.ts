@@ -19,6 +19,7 @@ import type { ReasonName } from '../../../src/api/reasons.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { annotationOf } from '../../../src/domain/drain/cordon.ts';
+import type { DrainCondition } from '../../../src/domain/drain/drain-condition.ts';
 import type { DrainingLimit } from '../../../src/domain/drain/draining-limit.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
@@ -29,11 +30,12 @@ import type { Reply } from '../../../src/domain/session.ts';
 import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
 import type { UpcomingNodeProjection } from '../../../src/domain/upcoming-node.ts';
-import { cordonsLayer } from '../../../src/effects/cordons.ts';
+import { type Cordons, cordonsLayer } from '../../../src/effects/cordons.ts';
 import type { Inspect } from '../../../src/observability/inspector.ts';
 import type { KubeAnswer, KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { fakeObjects } from '../api/fake-objects.ts';
 import { podOf, type PodTraits } from './drain-facts.ts';
+import { processWires } from './process-wires.ts';
 
 const NODES = '/api/v1/nodes';
 
@@ -153,6 +155,8 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       const pod = [...wanted.values()].find((candidate) => candidate.name === name);
       if (pod !== undefined) terminate(pod);
     },
+    /** The process that requested evictions is killed. */
+    forgetRequests: () => wanted.clear(),
     changed: (node: string) => changes.next(node),
     /** The deadline by which evictions on a node are ranked, on the monotonic clock. */
     deadline: (node: string) => deadlines.get(node),
@@ -191,6 +195,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const strangers = new Set(options.strangers);
   const reported: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] =
     [];
+  const conditions: (DrainCondition & { readonly node: string })[] = [];
   const machineObjects = new Map<string, Partial<UpcomingNodeProjection>>();
   const session = { open: true, room: true };
   const crash: { onReason: EventNote['reason'] | undefined } = { onReason: undefined };
@@ -224,12 +229,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     },
   };
   nodes.list();
-  const runtime = ManagedRuntime.make(
-    cordonsLayer(silentTelemetry).pipe(
-      Layer.provideMerge(nodes.layer),
-      Layer.provideMerge(clockLayer(time)),
-    ),
-  );
+  const runtimes: ManagedRuntime.ManagedRuntime<Cordons, never>[] = [];
   const machines = {
     nodeOf: (machine: string) => {
       const node = nodes.known(machine);
@@ -243,30 +243,56 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     },
   };
   const start = (leads: boolean) => {
+    const wires = processWires();
+    const runtime = ManagedRuntime.make(
+      cordonsLayer(silentTelemetry).pipe(
+        Layer.provideMerge(Layer.provide(wires.writes, nodes.layer)),
+        Layer.provideMerge(clockLayer(time)),
+      ),
+    );
+    runtimes.push(runtime);
     const environment = makeActorEnvironment({
       time,
       runtime,
-      telemetry,
+      telemetry: wires.telemetry(telemetry),
       firstSeed: 1,
       ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
     });
-    const record = (note: EventNote): void => {
+    const record = wires.called((note: EventNote): void => {
       if (note.reason === crash.onReason) {
         crash.onReason = undefined;
         throw new Error(`planted at ${note.reason}`);
       }
       notes.push(note);
+    }, undefined);
+    const events = drainEvents(wires.telemetry(telemetry), record);
+    const cluster = {
+      ...reflector,
+      facts: wires.observed(reflector.facts),
+      get size() {
+        return reflector.size;
+      },
     };
-    const events = drainEvents(telemetry, record);
+    const { want, bringForward, release, ...reads } = pods.evictions;
     const objects = () =>
       [...machineObjects.values()].map((known) => ({ ...EMPTY_OBJECT, ...known }));
     const machineOf = ({ name }: { readonly name: string }) =>
       objects().find(({ nodeName }) => nodeName === name)?.machineId ?? name;
     const drains = new DrainRegistry(environment, {
-      nodes: reflector,
-      pods: pods.reflector,
-      evictions: pods.evictions,
-      showOnMachine: machines.drain,
+      nodes: cluster,
+      pods: { facts: wires.observed(pods.reflector.facts) },
+      evictions: {
+        ...reads,
+        changes: wires.observed(reads.changes),
+        want: wires.called(want, undefined),
+        bringForward: wires.called(bringForward, undefined),
+        release: wires.called(release, undefined),
+      },
+      showOnMachine: wires.called(machines.drain, NEVER_WRITTEN),
+      showOnNode: wires.called(
+        (name, condition) => void conditions.push({ node: name, ...condition }),
+        undefined,
+      ),
       machineOf,
       events,
       own: options.own ?? null,
@@ -275,16 +301,16 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       ...(options.tierWaitMs === undefined ? {} : { tierWaitMs: options.tierWaitMs }),
     });
     const reclaims = new ReclaimRegistry(environment, {
-      shardEvents,
-      reply: (reply: Reply) => {
+      shardEvents: wires.observed(shardEvents),
+      reply: wires.called((reply: Reply) => {
         if (!session.open || !session.room) return false;
         if (reply._tag !== 'ReclaimAcknowledged') return false;
         replies.push({ id: reply.instructionId, nodesStarted: reply.nodesStarted });
         log.push(`ack ${reply.instructionId} ${reply.nodesStarted}`);
         return true;
-      },
-      machines,
-      nodes: reflector,
+      }, false),
+      machines: { ...machines, drain: wires.called(machines.drain, NEVER_WRITTEN) },
+      nodes: cluster,
       upcomingNodes: {
         get: (key) => {
           const known = machineObjects.get(key);
@@ -294,7 +320,10 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       machineOf,
       drains,
       record,
-      recordOnLease: (reason, note) => void leaseNotes.push({ reason, note }),
+      recordOnLease: wires.called(
+        (reason, note) => void leaseNotes.push({ reason, note }),
+        undefined,
+      ),
       events,
       isReclaimable: (name) => options.excluded?.includes(name) !== true,
       maxDraining: options.maxDraining ?? { _tag: 'Percent', percent: 100 },
@@ -306,7 +335,11 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       }
     };
     if (leads) setLeading(true);
-    return { drains, reclaims, setLeading };
+    const kill = (): void => {
+      wires.cut();
+      pods.forgetRequests();
+    };
+    return { drains, reclaims, setLeading, kill };
   };
   let process = start(options.leads ?? true);
   const stopProcess = async (): Promise<void> => {
@@ -333,6 +366,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     },
     replies,
     reported,
+    conditions,
     machineObjects,
     session,
     drains: () => process.drains,
@@ -340,13 +374,13 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     setLeading: (isLeading: boolean) => process.setLeading(isLeading),
     /** A new process on the same cluster; the one before is killed. */
     restart: () => {
-      process.setLeading(false);
+      process.kill();
       process = start(true);
       return time.settle();
     },
     stop: async () => {
       await stopProcess();
-      await runtime.dispose();
+      for (const runtime of runtimes) await runtime.dispose();
     },
     node: (name: string, more: object = {}) =>
       nodes.put(name, {
@@ -398,6 +432,9 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       reported.filter((entry) => entry.machine === machine).map(({ fact }) => fact._tag),
   };
 };
+
+/** A process that was killed is told nothing. */
+const NEVER_WRITTEN = new Promise<void>(() => {});
 
 const EMPTY_OBJECT: UpcomingNodeProjection = {
   ...podOf({ name: 'nobody' }),

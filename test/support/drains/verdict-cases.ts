@@ -120,7 +120,7 @@ const facts = (state: DrainFacts['state'], more: Partial<DrainFacts> = {}): Drai
 
 const POLICY = blockedBy('PolicyRefused');
 
-const STAGES: Readonly<Record<string, DrainFacts>> = {
+const SITUATIONS: Readonly<Record<string, DrainFacts>> = {
   'It drains': facts('Draining', { left: 3, leaving: 1 }),
   'It waits for the last pods': facts('Draining', { left: 1, leaving: 1 }),
   'A policy blocks a pod': facts('Draining', { left: 1, blocked: [POLICY] }),
@@ -146,7 +146,7 @@ const STAGES: Readonly<Record<string, DrainFacts>> = {
 };
 
 /** Every stage and end of a drain. */
-export const STAGE_CASES = Object.entries(STAGES).map(([title, drain]) => ({
+export const SITUATION_CASES = Object.entries(SITUATIONS).map(([title, drain]) => ({
   title,
   facts: drain,
   verdict: drainVerdict(drain),

@@ -22,7 +22,7 @@ const rig = () => {
   let overdueAtMs: number | null = null;
   let reviews = 0;
   const recorded: string[] = [];
-  const shown: string[][] = [];
+  const published: string[][] = [];
   let isIdle: boolean = false;
   const blockers = new DrainBlockers(environment, {
     review: () => {
@@ -36,7 +36,7 @@ const rig = () => {
     },
     record: (drain, { blocker: { reason } }) =>
       recorded.push(`${Math.round(time.monotonic() / 1000)} s ${drain} ${reason}`),
-    show: (_, all) => void shown.push(all.map(({ blocker: { reason } }) => reason)),
+    show: (_, all) => void published.push(all.map(({ blocker: { reason } }) => reason)),
   });
   const set = (next: typeof blocked): void => {
     blocked = next;
@@ -46,7 +46,7 @@ const rig = () => {
     time,
     blockers,
     recorded,
-    shown,
+    published,
     idle: (now: boolean) => {
       isIdle = now;
     },
@@ -92,28 +92,28 @@ describe('blockers of a drain', () => {
     expect(recorded).toHaveLength(1);
   });
 
-  test('DR-42: recorded causes are shown as long as they block, and again when they recur', async () => {
-    const { time, shown, set } = rig();
+  test('DR-42: recorded causes are published as long as they block, and again when they recur', async () => {
+    const { time, published, set } = rig();
     set([BUDGET, FINALIZER]);
     await time.advance(20_000);
-    expect(shown).toEqual([['BlockedByBudget'], ['BlockedByBudget', 'Finalizer']]);
+    expect(published).toEqual([['BlockedByBudget'], ['BlockedByBudget', 'Finalizer']]);
     set([FINALIZER]);
     await time.advance(20_000);
     set([]);
     await time.advance(20_000);
     set([BUDGET]);
     await time.advance(60_000);
-    expect(shown.slice(2)).toEqual([['Finalizer'], [], ['BlockedByBudget']]);
+    expect(published.slice(2)).toEqual([['Finalizer'], [], ['BlockedByBudget']]);
   });
 
-  test('DR-42: a drain that evicts nothing for a moment keeps what is shown', async () => {
-    const { time, shown, set, idle } = rig();
+  test('DR-42: a drain that evicts nothing for a moment keeps what is published', async () => {
+    const { time, published, set, idle } = rig();
     set([BUDGET]);
     await time.advance(20_000);
     idle(true);
     set([]);
     await time.advance(20_000);
-    expect(shown).toEqual([['BlockedByBudget']]);
+    expect(published).toEqual([['BlockedByBudget']]);
   });
 
   test('DR-42: nothing is computed without a change, and an ended drain is removed', async () => {

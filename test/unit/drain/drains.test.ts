@@ -279,46 +279,6 @@ describe('a drain', () => {
     expect(notes.map(({ isUnlimited = false }) => isUnlimited)).toEqual([true, false, true]);
   });
 
-  test('DR-42: what blocks a drain is on its UpcomingNode and its chart until it blocks no more', async () => {
-    const { order, node, pods, time, reported, drains } = rig();
-    node('n1');
-    pods.add({ node: 'n1', name: 'a' });
-    pods.block('a', { reason: 'PolicyRefused', text: 'refused by p: no', subject: 'p' });
-    order('i1', ['n1'], 600);
-    const verdict = () => drains().get('n1')?.getSnapshot().context.verdict;
-    await time.advance(9000);
-    expect(verdict()).toBeNull();
-    await time.advance(3000);
-    expect(verdict()).toMatchObject({ reason: 'PolicyRefused', canAct: 'platform' });
-    expect(reported.map(({ fact }) => fact)).toEqual([
-      { _tag: 'Draining' },
-      { _tag: 'Draining', blocked: 'PolicyRefused: 1 pod cannot leave: refused by p: no (ns/a)' },
-    ]);
-    pods.block('a', { reason: 'WaitingForTurn', text: 'eviction is next', subject: '' });
-    pods.changed('n1');
-    await time.advance(2000);
-    pods.unblock('a');
-    await time.advance(10_000);
-    expect(reported.map(({ fact }) => fact).slice(2)).toEqual([
-      { _tag: 'Draining', blocked: '' },
-      { _tag: 'Drained' },
-    ]);
-  });
-
-  test('DR-06: a Node that is deleted with pods on it is recorded as deleted, with their number', async () => {
-    const { order, node, nodes, pods, time, notes } = rig();
-    node('n1');
-    for (const name of ['a', 'b']) pods.add({ node: 'n1', name, goesAfterMs: 60_000 });
-    order('i1', ['n1'], 600);
-    await time.advance(5000);
-    nodes.remove('n1');
-    await time.advance(5000);
-    expect(notes.at(-1)).toMatchObject({
-      reason: 'NodeDeleted',
-      note: 'The Node was deleted after 5 s with 2 pods on it',
-    });
-  });
-
   test('DR-45: a paused node sends no new eviction, reports it, and keeps its deadline', async () => {
     const { order, node, pods, time, log, notes, annotation } = rig();
     const paused = (value: string) => ({

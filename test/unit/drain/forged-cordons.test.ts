@@ -129,6 +129,27 @@ describe('a forged reclaim annotation', () => {
   });
 });
 
+describe('forged annotations of other owners', () => {
+  // Each was a drain of its own that counted, so that one kubelet stopped all reclaims.
+  test('DR-19: sixteen drains of one Node take one place of --max-draining', async () => {
+    const { node, pods, order, time, annotation, drains } = rig({
+      maxDraining: { _tag: 'Nodes', nodes: 2 },
+    });
+    const owners = idsOf(CORDON_LIMITS.otherOwners, 'cordon.tidegate.dev/maintenance-');
+    const annotations = Object.fromEntries(owners.map((key) => [key, annotationWith(['m'])]));
+    pods.add({ node: 'n1', name: 'a' });
+    pods.block('a', { reason: 'BlockedByBudget', text: 'budget "a" allows 0 disruptions' });
+    node('n1', nodeWith(annotations));
+    node('n2', { metadata: { name: 'n2', uid: 'u-n2' } });
+    pods.add({ node: 'n2', name: 'b' });
+    await time.advance(1000);
+    expect(countOf(drains().actors())).toBe(CORDON_LIMITS.otherOwners);
+    order('i1', ['n2']);
+    await time.advance(5000);
+    expect(annotation('n2')?.ended).toBe('Drained');
+  });
+});
+
 describe('instructions on Nodes', () => {
   const projected = (names: readonly string[], idsFor: (name: string) => readonly string[]) =>
     names.flatMap((name) => projectedNode({ [KEY]: annotationWith(idsFor(name)) }, name) ?? []);

@@ -4,10 +4,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { Cordons, cordonsLayer } from '../../../src/effects/cordons.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
-import { KubeApi } from '../../../src/effects/kube-api.ts';
+import { KubeApi, type KubeCall } from '../../../src/effects/kube-api.ts';
 import { PodEvictionApi, podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import { writeBudget } from '../../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
+import { Writes } from '../../../src/effects/writes.ts';
 import { unwatched } from '../../support/api/fake-api.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
@@ -48,4 +49,39 @@ test('DR-36: a cordon goes before evictions that wait longer', async () => {
   );
   await time.advance(5000);
   expect(sent).toEqual(['p1/eviction', 'nodes/n1', 'p2/eviction', 'p3/eviction']);
+});
+
+test('DR-42: a condition is a strategic merge of the status, and a failed write is retried', async () => {
+  const time = simulatedTime(Date.UTC(2026, 2, 1, 12));
+  const sent: KubeCall[] = [];
+  const writes = Layer.succeed(Writes, {
+    send: (_writeClass, call) =>
+      Effect.sync(() => {
+        sent.push(call);
+        return { status: sent.length === 1 ? 503 : 200, body: {} };
+      }),
+  });
+  const runtime = ManagedRuntime.make(
+    cordonsLayer(silentTelemetry).pipe(Layer.provide(writes), Layer.provideMerge(clockLayer(time))),
+  );
+  onTestFinished(() => runtime.dispose());
+  const condition = { status: 'True', reason: 'TwoBudgets', message: 'why' } as const;
+  const write = { node: 'n1', condition, nowMs: time.now() };
+  const written = runtime.runPromise(Cordons.use(({ setCondition }) => setCondition(write)));
+  await time.settle();
+  await time.advance(5000);
+  await written;
+  const path = '/api/v1/nodes/n1/status';
+  const body = {
+    status: {
+      conditions: [{
+        type: 'tidegate.dev/Draining',
+        ...condition,
+        lastTransitionTime: '2026-03-01T12:00:00Z',
+      }],
+    },
+  };
+  const contentType = 'application/strategic-merge-patch+json';
+  const call = { method: 'PATCH', path, body, contentType };
+  expect(sent).toMatchObject([call, call]);
 });

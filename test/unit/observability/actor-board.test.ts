@@ -13,7 +13,7 @@ const gate = setup({
     events: {} as
       | { readonly type: 'gate.seen' }
       | { readonly type: 'tide.came' }
-      | { readonly type: 'gate.judged'; readonly verdict: object | null }
+      | { readonly type: 'gate.explained'; readonly verdict: object | null }
       | { readonly type: 'gate.removed' },
   },
 }).createMachine({
@@ -22,7 +22,7 @@ const gate = setup({
   context: { seen: 0, verdict: null },
   on: {
     'gate.seen': {},
-    'gate.judged': { actions: assign({ verdict: ({ event }) => event.verdict }) },
+    'gate.explained': { actions: assign({ verdict: ({ event }) => event.verdict }) },
   },
   states: {
     lamp: { initial: 'dark', states: { dark: {} } },
@@ -69,9 +69,9 @@ test("the reason of an actor's verdict takes precedence over that of its state",
   const { board, begin } = watched();
   const actor = begin('gate/north');
   actor.send({ type: 'tide.came' });
-  actor.send({ type: 'gate.judged', verdict: { reason: 'TwoBudgets' } });
+  actor.send({ type: 'gate.explained', verdict: { reason: 'TwoBudgets' } });
   expect(board.row('gate/north')?.reason).toBe('TwoBudgets');
-  actor.send({ type: 'gate.judged', verdict: null });
+  actor.send({ type: 'gate.explained', verdict: null });
   expect(board.row('gate/north')?.reason).toBe('BlockedByBudget');
 });
 

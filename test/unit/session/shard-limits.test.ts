@@ -112,8 +112,8 @@ describe('frames', () => {
     const { events, gaps } = handled(machineBytes({ ...MACHINE, labels }));
     expect(events).toEqual([{ _tag: 'MachineMalformed', machineId: 'm-1' }]);
     expect(gaps).toBe(0);
-    const later = handled(machineBytes({ ...MACHINE, supersedesKey: 'node:m-1', labels }));
-    expect(later.events).toEqual(events);
+    const second = handled(machineBytes({ ...MACHINE, supersedesKey: 'node:m-1', labels }));
+    expect(second.events).toEqual(events);
     const unknown = new Uint8Array(2 * 1024 * 1024).fill(0x7a);
     expect(handled(unknown).gaps).toBe(1);
     expect(handled(machineBytes({ ...MACHINE, machineId: '', labels })).gaps).toBe(1);

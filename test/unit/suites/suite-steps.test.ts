@@ -36,6 +36,13 @@ describe('suites', () => {
     expect(suiteSteps(ALL).map(({ args }) => args)).toContainEqual(mutants);
   });
 
+  it('plays the attacks after the pure suites', () => {
+    const titles = suiteSteps(ALL).map(({ title }) => title);
+    expect(titles.slice(1, 3)).toEqual(['pure', 'attacks']);
+    const fast = suiteSteps({ ...ALL, fast: true }).map(({ title }) => title);
+    expect(fast).not.toContain('attacks');
+  });
+
   it('starts no cluster and no simulation when it is to be fast', () => {
     const projects = projectsOf({ ...ALL, fast: true }, 'node');
     expect(projects.filter((one) => /integration|e2e|models-|simulation/.test(one))).toEqual([]);

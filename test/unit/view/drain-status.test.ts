@@ -219,7 +219,7 @@ describe('facts that only the operator has', () => {
     drainEvents(silentTelemetry, (note) => notes.push(note)).blocked({ name: 'n1', uid: 'u' }, {
       blocker: { reason: 'PolicyRefused', text, subject: 'guard' },
       pods: pods.map(({ key }) => key),
-    });
+    }, new Set());
     const events = notes.map(({ reason, note }) => sceneEvent(reason, note));
     expect(drainStatus(sceneOfNode({ pods, events })).blockers).toMatchObject([{
       reason: 'PolicyRefused',

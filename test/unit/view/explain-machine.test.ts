@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explainMachine } from '../../../src/view/explain-machine.ts';
 import { age } from '../../../src/view/explanation.ts';
+import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
+import { sceneAnnotation, sceneOfNode } from '../../support/drains/drain-scene.ts';
 import { explanationText } from '../../../src/view/explanation-text.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
@@ -33,6 +35,42 @@ describe('explainMachine', () => {
     ['Drained', 'nobody', 'The operator to delete this object'],
   ])('phase %s: %s can act, waits for: %s', (phase, canAct, waitsFor) => {
     expect(explain(upcomingNode({ phase }))).toMatchObject({ state: phase, canAct, waitsFor });
+  });
+
+  const closed = budgetOf({
+    spec: { minAvailable: undefined, maxUnavailable: 0 },
+    status: { currentHealthy: 4, desiredHealthy: 4 },
+  });
+  const drainedWith = (ended: 'Failed' | null, phase: string) =>
+    explainMachine({
+      upcomingNode: upcomingNode({ phase, lastError: '1 pod remains: ns/a (budget ns/db)' }),
+      node: undefined,
+      events: [],
+      drained: sceneOfNode({
+        node: { cordons: { reclaim: sceneAnnotation({ ended }) } },
+        pods: [podOf()],
+        budgets: [closed],
+      }),
+      nowMs,
+    });
+
+  test.each(
+    [
+      ['goes on', null, 'Draining'],
+      ['failed', 'Failed', 'Failed'],
+    ] as const,
+  )('a drain that %s explains its machine: the owner of the budget can act', (_, ended, phase) => {
+    const explained = drainedWith(ended, phase);
+    expect(explained.why).toContain('The fleet reclaim');
+    expect(explained.why).not.toContain('the machine failed');
+    expect(explained).toMatchObject({
+      canAct: 'application',
+      action: expect.stringContaining('kubectl patch pdb db'),
+    });
+  });
+
+  test('a machine that the fleet reports as failed is explained by the fleet', () => {
+    expect(drainedWith(null, 'Failed').why).toContain('The fleet reports that the machine failed');
   });
 
   test('a failed machine shows its last error', () => {

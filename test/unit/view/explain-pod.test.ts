@@ -2,6 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explainPod } from '../../../src/view/explain-pod.ts';
+import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
+import { sceneOfNode } from '../../support/drains/drain-scene.ts';
 import { explanationText } from '../../../src/view/explanation-text.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
@@ -35,6 +37,33 @@ const explain = (object: unknown, ...requests: readonly object[]) =>
   explainPod({ pod: object, requests: { items: requests }, events: [], leases: undefined, nowMs });
 
 describe('explainPod', () => {
+  test('DR-41: a pod that cannot leave its node names who must act, and how', () => {
+    const closed = budgetOf({
+      spec: { minAvailable: undefined, maxUnavailable: 0 },
+      status: { currentHealthy: 4, desiredHealthy: 4 },
+    });
+    const drained = sceneOfNode({
+      pods: [podOf({ name: 'web', namespace: 'ns' }), podOf({ name: 'free', labels: {} })],
+      budgets: [closed],
+    });
+    const about = (name: string) =>
+      explainPod({
+        pod: pod({ metadata: { name, namespace: 'ns' }, spec: { nodeName: 'n1' } }),
+        requests: { items: [request('Acknowledged')] },
+        events: [],
+        leases: undefined,
+        drained,
+        nowMs,
+      });
+    expect(about('web')).toMatchObject({
+      why: expect.stringContaining('It must leave the node "n1"'),
+      canAct: 'application',
+      action: expect.stringContaining('kubectl patch pdb db'),
+    });
+    expect(about('web').why).toContain('will not be empty by');
+    expect(about('free')).toMatchObject({ canAct: 'nobody' });
+  });
+
   test('a pod with an acknowledged request shows the request and its demand', () => {
     const explained = explain(pod({ spec: { nodeName: 'node-1' } }), request('Acknowledged'));
     expect(explained).toMatchObject({ kind: 'Pod', name: 'team/web', canAct: 'nobody' });

@@ -11,7 +11,7 @@ import { isBlocking, remainingSentence } from '../../../src/domain/drain/blocker
 import {
   blockedText,
   chiefVerdict,
-  DRAIN_STAGES,
+  DRAIN_SITUATIONS,
   type DrainVerdict,
   isDrainVerdict,
 } from '../../../src/domain/drain/verdict.ts';
@@ -34,7 +34,7 @@ import {
 import {
   BLOCKER_CASES,
   type BlockerVerdictCase,
-  STAGE_CASES,
+  SITUATION_CASES,
 } from '../../support/drains/verdict-cases.ts';
 
 const SUBJECT = { name: 'n1', uid: 'uid-n1' };
@@ -50,7 +50,7 @@ type Report = 'Event' | 'UpcomingNode' | 'Nothing';
 /** The cluster of a case, with what the operator has reported about it. */
 const sceneOf = ({ facts, reason, blocked }: BlockerVerdictCase, report: Report) => {
   const { pod, others = [], budgets = [], paused = false, kubeletSilent = false } = facts;
-  const [event] = eventsOf(({ blocked: record }) => record(SUBJECT, blocked));
+  const [event] = eventsOf(({ blocked: record }) => record(SUBJECT, blocked, new Set()));
   const machine = { ...sceneMachine(blockedText([blocked])), phase: 'Draining' as const };
   return sceneOfNode({
     node: { paused, ready: kubeletSilent ? 'Unknown' : 'True' },
@@ -76,8 +76,8 @@ describe.each(ofPods)('$reason', (one) => {
       const facts = sceneOf(one, report);
       const status = drainStatus(facts);
       const { canAct, change, runbook } = verdict;
-      const shown = { reason, text, canAct, change, runbook, pods: ['ns/a'] };
-      expect(status.blockers).toContainEqual(shown);
+      const expected = { reason, text, canAct, change, runbook, pods: ['ns/a'] };
+      expect(status.blockers).toContainEqual(expected);
       if (status.state === 'Draining') {
         expect(status.verdict).toEqual({ ...verdict, forecast: status.verdict.forecast });
       }
@@ -90,8 +90,13 @@ describe.each(ofPods)('$reason', (one) => {
   );
 
   test('DR-42: its Event has reason, sentence and change', () => {
-    const [event, ...more] = eventsOf(({ blocked: record }) => record(SUBJECT, blocked));
-    expect(more).toEqual([]);
+    const [event, ...onBudgets] = eventsOf(({ blocked: record }) =>
+      record(SUBJECT, blocked, new Set())
+    );
+    for (const { regarding, reason: same, note } of onBudgets) {
+      expect([regarding.kind, same]).toEqual(['PodDisruptionBudget', reason]);
+      expect(note).toContain(verdict.sentence);
+    }
     expect(event?.reason).toBe(reason);
     expect(event?.note).toContain(verdict.sentence);
     expect(event?.note).toContain(verdict.change);
@@ -154,16 +159,16 @@ describe('the forecast', () => {
     const live = chiefVerdict([never.blocked, one.blocked]) ?? null;
     expect(live).toEqual({ ...never.verdict, forecast: sentence });
     expect(whyOf('', live)?.forecast).toBe(sentence);
-    const [event] = eventsOf(({ blocked }) => blocked(SUBJECT, one.blocked));
+    const [event] = eventsOf(({ blocked }) => blocked(SUBJECT, one.blocked, new Set()));
     expect(event).toMatchObject({ reason: 'DeadlineUnreachable' });
     expect(event?.note).toContain(sentence);
   });
 });
 
-describe('stages and ends', () => {
-  test('every stage has a case', () => {
-    const stages = new Set(STAGE_CASES.map(({ facts }) => facts.state));
-    expect(DRAIN_STAGES.filter((stage) => !stages.has(stage))).toEqual([]);
+describe('situations and ends', () => {
+  test('every situation has a case', () => {
+    const situations = new Set(SITUATION_CASES.map(({ facts }) => facts.state));
+    expect(DRAIN_SITUATIONS.filter((situation) => !situations.has(situation))).toEqual([]);
   });
 
   const ended = (verdict: DrainVerdict, drain: Partial<EndedDrain>) => {
@@ -184,7 +189,7 @@ describe('stages and ends', () => {
     return event?.note ?? '';
   };
   const verdictWhen = (title: string): DrainVerdict => {
-    const found = STAGE_CASES.find((one) => one.title === title);
+    const found = SITUATION_CASES.find((one) => one.title === title);
     if (found === undefined) throw new Error(`no case "${title}"`);
     return found.verdict;
   };
@@ -212,12 +217,12 @@ describe('stages and ends', () => {
     expect(explainNode(facts).why).toContain(lastError);
   });
 
-  test('DR-05: what is said of a cancelled drain is true of the node', () => {
-    const said = (node: object) => explainNode(sceneOfNode({ node, pods: [podOf()] })).why;
+  test('DR-05: what is whyOf of a cancelled drain is true of the node', () => {
+    const whyOf = (node: object) => explainNode(sceneOfNode({ node, pods: [podOf()] })).why;
     const cancelled = sceneAnnotation({ ended: 'Cancelled' });
-    expect(said({ unschedulable: false, cordons: { reclaim: cancelled } }))
+    expect(whyOf({ unschedulable: false, cordons: { reclaim: cancelled } }))
       .toContain('schedulable again and may get new pods');
-    expect(said({ cordons: { reclaim: cancelled, person: sceneAnnotation() } }))
+    expect(whyOf({ cordons: { reclaim: cancelled, person: sceneAnnotation() } }))
       .toContain('a person has cordoned the node');
   });
 

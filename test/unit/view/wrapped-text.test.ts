@@ -1,7 +1,12 @@
 /** Text for a terminal: wrapped at words, never wider than asked. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { commandLines, definitionLines, wrappedLines } from '../../../src/view/wrapped-text.ts';
+import {
+  commandLines,
+  definitionLines,
+  sentenceLines,
+  wrappedLines,
+} from '../../../src/view/wrapped-text.ts';
 
 const words = fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { maxLength: 30 });
 
@@ -31,6 +36,17 @@ test('definitions have their texts in one column, below a term that is too long'
     '  --a-flag-with-a-name-of-some-length',
     '      its text',
   ]);
+});
+
+test('a command at the end of sentences is never broken', () => {
+  const text = 'Set maxUnavailable to 1 or more: kubectl -n ns patch pdb db --type merge';
+  expect(sentenceLines(text, 30)).toEqual([
+    'Set maxUnavailable to 1 or',
+    'more:',
+    'kubectl -n ns patch pdb db --type merge',
+  ]);
+  expect(sentenceLines(text, 100)).toEqual([text]);
+  expect(sentenceLines('plain words', 5)).toEqual(['plain', 'words']);
 });
 
 test('a command that is broken into lines can be pasted', () => {

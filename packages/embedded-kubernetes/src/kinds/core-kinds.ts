@@ -14,12 +14,7 @@ import {
   priorityProblems,
   volumeProblems,
 } from '../validation/core-problems.ts';
-import {
-  fieldForbidden,
-  type FieldProblem,
-  invalid,
-  required,
-} from '../validation/field-problem.ts';
+import { fieldForbidden, type FieldProblem, invalid } from '../validation/field-problem.ts';
 import { taintProblems } from '../validation/scheduling-problems.ts';
 import { type Change, type Kind, type KindNames, kindNames, resourceOf } from './kind.ts';
 import { nameOf } from './metadata.ts';

@@ -18,7 +18,7 @@ const counts = (expectedPods: number, desiredHealthy: number, currentHealthy = e
   currentHealthy,
 });
 
-const PATCH = 'kubectl -n ns patch pdb db --type merge -p';
+const PATCH = 'kubectl patch pdb db --type merge -p';
 
 describe('a budget that can never open', () => {
   it.each([
@@ -26,37 +26,37 @@ describe('a budget that can never open', () => {
       { maxUnavailable: 0 },
       counts(4, 4),
       'budget ns/db never allows an eviction: maxUnavailable is 0',
-      `Set maxUnavailable to 1 or more: ${PATCH} '{"spec":{"maxUnavailable":1}}'`,
+      `Set maxUnavailable to 1 or more: ${PATCH} '{"spec":{"maxUnavailable":1}}' -n ns`,
     ],
     [
       { maxUnavailable: '0%' },
       counts(4, 4),
       'budget ns/db never allows an eviction: maxUnavailable is 0%',
-      `Set maxUnavailable to 1 or more: ${PATCH} '{"spec":{"maxUnavailable":1}}'`,
+      `Set maxUnavailable to 1 or more: ${PATCH} '{"spec":{"maxUnavailable":1}}' -n ns`,
     ],
     [
       { minAvailable: 3 },
       counts(3, 3),
       'budget ns/db never allows an eviction: minAvailable 3 requires all 3 pods',
-      `Run at least 4 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}'`,
+      `Run at least 4 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}' -n ns`,
     ],
     [
       { minAvailable: 1 },
       counts(1, 1),
       'budget ns/db never allows an eviction: minAvailable 1 requires its only pod',
-      `Run at least 2 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":0}}'`,
+      `Run at least 2 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":0}}' -n ns`,
     ],
     [
       { minAvailable: 5 },
       counts(3, 5),
       'budget ns/db never allows an eviction: minAvailable 5 exceeds its 3 pods',
-      `Run at least 6 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}'`,
+      `Run at least 6 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}' -n ns`,
     ],
     [
       { minAvailable: '90%' },
       counts(3, 3),
       'budget ns/db never allows an eviction: minAvailable 90% (rounded up to 3) requires all 3 pods',
-      `Run at least 4 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}'`,
+      `Run at least 4 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}' -n ns`,
     ],
     [
       { maxUnavailable: 1 },

@@ -1,17 +1,20 @@
 /**
- * A demo that is killed leaves nothing behind: no process, no folder, and a terminal with its
- * scrollback.
+ * A terminal after a command, and a machine after a demo that was killed: no process and no folder
+ * is left, and the scrollback is intact.
  *
- * `script` of util-linux gives the demo a real terminal and types out what it writes.
+ * `script` of util-linux gives a command a real terminal and types out what it writes.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { runCluster } from '@tidegate/embedded-kubernetes';
 import { expect, onTestFinished, test } from 'vitest';
+import { definitions } from '../../src/api/definitions.ts';
 import { demoFolder } from '../../src/cli/demo-folder.ts';
+import { realTime } from '../../src/effects/real-time.ts';
 import { eventually } from '../support/eventually.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -79,6 +82,22 @@ test('a demo removes the folders of demos that were killed, and no other', async
   expect(left).not.toContain(killed);
 });
 
+/** A cluster with nothing to drain. */
+const kubeconfigIn = async (folder: string): Promise<string> => {
+  const cluster = await runCluster({
+    time: realTime,
+    listen: { host: '127.0.0.1', port: 0 },
+    seed: 1,
+    nodes: 1,
+    rate: 1,
+    definitions: definitions(),
+  });
+  onTestFinished(cluster.stop);
+  const file = join(folder, 'kubeconfig');
+  await writeFile(file, cluster.kubeconfig);
+  return file;
+};
+
 /** What a command writes to a terminal of its own. */
 const typedBy = async (command: string, folder: string): Promise<string> => {
   const child = spawn('script', ['-qec', `stty cols 90 rows 30; ${command}`, '/dev/null'], {
@@ -105,4 +124,16 @@ test('a terminal keeps its scrollback over a demo, and has the story and its mor
   expect(picture).toContain('Tidegate demo');
   expect(after).toMatch(/Pods now: \d+ of \d+ running/);
   await gone(folder);
+});
+
+test('a terminal keeps its scrollback over watched drains, and the last table', {
+  timeout: PATIENT_MS,
+}, async () => {
+  const folder = await scratch();
+  const kubeconfig = await kubeconfigIn(folder);
+  const command = [process.execPath, ...RUNTIME, MAIN, 'drain', 'status', '-w'].join(' ');
+  const typed = await typedBy(`timeout -s INT 10 ${command} --kubeconfig=${kubeconfig}`, folder);
+  expect(typed).not.toContain(ERASE_SCROLLBACK);
+  expect(typed.startsWith(ALTERNATE_SCREEN.on)).toBe(true);
+  expect(typed.split(ALTERNATE_SCREEN.off).at(-1)).toBe('No node is drained\r\n');
 });

@@ -1,13 +1,14 @@
 /**
- * What a healthy operator does within a second: demand reaches the shard and is acknowledged, a
- * machine that comes is shown with its Node, and one that is reclaimed is cordoned and drained.
+ * What a healthy operator does within a second: demand reaches the shard and is acknowledged, a pod
+ * gets its request, a machine that comes is listed with its Node, and one that is reclaimed is
+ * cordoned and drained.
  *
  * Promises: leaves nothing behind; rejects with the first thing that does not happen.
  */
 import { MachineState } from '../../src/gen/bigfleet/v1alpha1/provider_pb.ts';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
 import { machineFrame, reclaimFrame } from './hostile-shard.ts';
-import { type AttackSite, nodeNamed, PATHS, requestNamed, soon } from './site.ts';
+import { type AttackSite, nodeNamed, PATHS, pendingPod, requestNamed, soon } from './site.ts';
 
 const OK = 200;
 
@@ -39,10 +40,10 @@ const machineComesAndGoes = async (site: AttackSite, id: string): Promise<void> 
   const node = `${PATHS.nodes}/${id}`;
   api.ask('POST', PATHS.nodes, nodeNamed(id));
   shard.bind(id);
-  await soon(`the machine "${id}" to be shown Ready with its Node`, () => {
-    const shown = get(site, upcoming);
-    return textAt(shown, 'status', 'phase') === 'Ready' &&
-      textAt(shown, 'status', 'nodeRef', 'name') === id;
+  await soon(`the machine "${id}" to be listed Ready with its Node`, () => {
+    const listed = get(site, upcoming);
+    return textAt(listed, 'status', 'phase') === 'Ready' &&
+      textAt(listed, 'status', 'nodeRef', 'name') === id;
   });
   shard.send(reclaimFrame(`back-${id}`, [id]));
   await soon(
@@ -64,11 +65,29 @@ const machineComesAndGoes = async (site: AttackSite, id: string): Promise<void> 
   await soon(`the UpcomingNode of "${id}" to go`, () => get(site, upcoming) === undefined);
 };
 
+const podHasItsRequest = async ({ api }: AttackSite, id: string): Promise<void> => {
+  const path = `${PATHS.pods}/${id}`;
+  const made = api.ask('POST', PATHS.pods, pendingPod(id));
+  const uid = textAt(made, 'metadata', 'uid');
+  await soon(
+    `the pod "${id}" to have its request`,
+    () =>
+      api.list(PATHS.requests).some((one) =>
+        textAt(one, 'metadata', 'labels', 'bigfleet.lucy.sh/owned-by-pod') === uid
+      ),
+  );
+  api.ask('DELETE', path, { gracePeriodSeconds: 0 });
+};
+
 /** Plays it once, under a name that no other has. */
-export const playHealthStory = async (site: AttackSite): Promise<void> => {
+export const playHealthCheck = async (site: AttackSite): Promise<void> => {
   await site.shard.untilSession();
   const id = `health-${site.number()}`;
-  const parts = [demandIsAcknowledged(site, id), machineComesAndGoes(site, id)];
+  const parts = [
+    demandIsAcknowledged(site, id),
+    machineComesAndGoes(site, id),
+    podHasItsRequest(site, id),
+  ];
   // Nothing of it goes on behind a failure.
   await Promise.allSettled(parts);
   await Promise.all(parts);

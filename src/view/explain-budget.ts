@@ -1,0 +1,136 @@
+/**
+ * Explains a PodDisruptionBudget by what it allows, what could open it, and which drains wait.
+ *
+ * Promises: agrees with the verdict on drains, because both use the same sentences; total.
+ */
+import { type Budget, isProcessed, projectBudget } from '../domain/drain/budget.ts';
+import {
+  closedText,
+  neverAllows,
+  neverAllowsText,
+  openingChange,
+  slotChange,
+} from '../domain/drain/closed-budget.ts';
+import type { DrainStatus } from './drain-status.ts';
+import { type Detail, type Explanation, timelineOf } from './explanation.ts';
+
+/** The objects that were read. */
+export interface BudgetExplanationFacts {
+  readonly budget: unknown;
+  /** All drains of the cluster; undefined without permission to read them. */
+  readonly drains: readonly DrainStatus[] | undefined;
+  readonly events: readonly unknown[];
+}
+
+type Verdict = Pick<Explanation, 'state' | 'why' | 'waitsFor' | 'canAct' | 'action'>;
+
+const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
+const verdictOn = (budget: Budget): Verdict => {
+  if (budget.selector === null) {
+    return {
+      state: 'SelectsNothing',
+      why: 'It has no valid selector, so it covers no pod',
+      waitsFor: 'Nothing: it blocks no drain',
+      canAct: 'application',
+      action: 'Give it the selector of the application, or delete it',
+    };
+  }
+  if (!isProcessed(budget)) {
+    return {
+      state: 'Unprocessed',
+      why: 'Its status is about an older spec',
+      waitsFor: 'The disruption controller to count its pods',
+      canAct: 'nobody',
+      action: '',
+    };
+  }
+  if (neverAllows(budget)) {
+    return {
+      state: 'NeverAllows',
+      why: upperFirst(neverAllowsText(budget)),
+      waitsFor: 'A change of the budget or of the number of replicas',
+      canAct: 'application',
+      action: openingChange(budget),
+    };
+  }
+  const { disruptionsAllowed } = budget;
+  if (disruptionsAllowed === 0) {
+    return {
+      state: 'Closed',
+      why: upperFirst(closedText(budget)),
+      waitsFor: 'Pods of the budget to become healthy',
+      canAct: 'application',
+      action: slotChange(budget),
+    };
+  }
+  return {
+    state: 'Open',
+    why: `It allows ${disruptionsAllowed} ${
+      disruptionsAllowed === 1 ? 'disruption' : 'disruptions'
+    }`,
+    waitsFor: 'Nothing: pods may be evicted',
+    canAct: 'nobody',
+    action: '',
+  };
+};
+
+const NAMED_MAX = 5;
+const UNDER_WAY: ReadonlySet<string> = new Set(['Draining', 'Paused', 'Overdue']);
+
+const summed = (names: readonly string[]): string =>
+  names.length <= NAMED_MAX
+    ? names.join(', ')
+    : `${names.slice(0, NAMED_MAX).join(', ')} and ${names.length - NAMED_MAX} more`;
+
+const detail = (name: string, value: string): readonly Detail[] =>
+  value === '' ? [] : [{ name, value }];
+
+const waitingDrains = (
+  { key }: Budget,
+  drains: BudgetExplanationFacts['drains'],
+): string => {
+  if (drains === undefined) return 'Cannot be read';
+  const waits = drains.filter(({ state }) => UNDER_WAY.has(state)).flatMap(({ node, budgets }) =>
+    budgets.filter(({ budget, waiting }) => budget === key && waiting > 0)
+      .map(({ waiting }) => `${node} (${waiting} ${waiting === 1 ? 'pod' : 'pods'})`)
+  );
+  return waits.length === 0 ? 'none' : summed(waits);
+};
+
+const detailsOf = (
+  budget: Budget,
+  drains: BudgetExplanationFacts['drains'],
+): readonly Detail[] => {
+  const { limit, currentHealthy, desiredHealthy, expectedPods, disruptionsAllowed } = budget;
+  return [
+    ...detail('Asks for', limit === null ? '' : `${limit.field} ${limit.value}`),
+    ...detail('Pods', `${currentHealthy} of ${expectedPods} healthy, ${desiredHealthy} required`),
+    ...detail('Allows', `${disruptionsAllowed} now`),
+    ...detail(
+      'Unhealthy pods',
+      budget.unhealthyPods === 'AlwaysAllow'
+        ? 'may always be evicted'
+        : 'may be evicted while enough others are healthy; set unhealthyPodEvictionPolicy to ' +
+          'AlwaysAllow to free them',
+    ),
+    ...detail('Being evicted', summed(Object.keys(budget.disruptedPods).toSorted())),
+    ...detail('Drains that wait', waitingDrains(budget, drains)),
+  ];
+};
+
+/** Explains one PodDisruptionBudget. */
+export const explainBudget = ({ budget: raw, drains, events }: BudgetExplanationFacts) => {
+  const budget = projectBudget(raw);
+  if (budget === undefined) return undefined;
+  const explanation: Explanation = {
+    kind: 'PodDisruptionBudget',
+    name: budget.key,
+    what: 'How many pods of an application may be disrupted at a time',
+    ...verdictOn(budget),
+    problems: [],
+    details: detailsOf(budget, drains),
+    events: timelineOf(events),
+  };
+  return explanation;
+};
