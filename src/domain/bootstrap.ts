@@ -56,6 +56,9 @@ const INPUT: StructType = {
   fields: [['ClusterID', STRING], ['Requirements', { kind: 'slice', element: REQUIREMENT }]],
 };
 
+/** No cloud takes as much user data, and more would hold up everything else while it is read. */
+const TEMPLATE_CHARACTERS_MAX = 256 * 1024;
+
 const text = (value: string): Value => stringValue(toBytes(value));
 
 /** A pull as the struct that the template receives. */
@@ -88,6 +91,10 @@ const stub: BootstrapRenderer = ({ clusterId }) => ({
  */
 export const bootstrapRenderer = (templateText: string | undefined): BootstrapTemplate => {
   if (templateText === undefined) return { _tag: 'Ready', render: stub };
+  if (templateText.length > TEMPLATE_CHARACTERS_MAX) {
+    const problem = `the template has more than ${TEMPLATE_CHARACTERS_MAX} characters`;
+    return { _tag: 'Unparseable', problem };
+  }
   const parsed = parseTemplate(TEMPLATE_NAME, templateText);
   if (parsed._tag === 'Unparseable') return { _tag: 'Unparseable', problem: problemOf(parsed) };
   return {

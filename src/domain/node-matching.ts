@@ -44,11 +44,14 @@ export interface NodeMatching {
   readonly resolve: (machine: MachineTraits) => NodeMatch | undefined;
 }
 
+/** A Node's providerID that is longer is nobody's; its endings are many, and as long as itself. */
+const PROVIDER_ID_MAX = 2048;
+
 /**
  * `a://b/c` → `a://b/c`, `/b/c`, `b/c`, `c`: the provider ids that a machine of this Node may have.
  */
 const endings = (providerId: string): readonly string[] => {
-  if (providerId === '') return [];
+  if (providerId === '' || providerId.length > PROVIDER_ID_MAX) return [];
   const parts = [providerId];
   for (let at = providerId.indexOf('/'); at !== -1; at = providerId.indexOf('/', at + 1)) {
     const ending = providerId.slice(at + 1);

@@ -9,9 +9,7 @@ export const identityOf = (raw: unknown): Identity | undefined => {
   const name = textAt(metadata, 'name');
   const id = textAt(metadata, 'uid');
   const version = textAt(metadata, 'resourceVersion');
-  if (name === undefined || name === '' || id === undefined || version === undefined) {
-    return undefined;
-  }
+  if (!name || !id || version === undefined) return undefined;
   return {
     key: objectKey(name, textAt(metadata, 'namespace')),
     uid: uid(id),

@@ -12,6 +12,7 @@ import { parseJson } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { collectGarbage } from '../bench/measurement.ts';
 import { type Draw, drawBelow, drawOne, drawsFrom } from '../support/draws.ts';
+import { pause } from '../support/eventually.ts';
 import type { FuzzInput, FuzzRead, FuzzTarget } from './fuzz-target.ts';
 
 /** No synchronous work on the input of a peer may take longer. */
@@ -28,6 +29,8 @@ const SMALLER_TRIES = 2000;
 const SMALLER_MS_MAX = 10_000;
 /** When memory is first measured, and what code and statistics may take from then on. */
 const FIRST_SHARE = 0.1;
+const COLLECTIONS = 3;
+const TURN_MS = 20;
 const GROWTH_BYTES_MAX = 4 * 1024 * 1024;
 
 /** An input that shows a defect. */
@@ -139,8 +142,12 @@ const shrunk = async (target: FuzzTarget, input: string): Promise<string> => {
   return smallest;
 };
 
-const liveBytes = (): number => {
-  collectGarbage();
+/** With turns of the event loop, in which finalizers release what nothing uses. */
+const liveBytes = async (): Promise<number> => {
+  for (let round = 0; round < COLLECTIONS; round += 1) {
+    collectGarbage();
+    await pause(TURN_MS);
+  }
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 };
@@ -186,8 +193,11 @@ export const fuzz = async ({ target, count, seed, corpus }: FuzzPlan): Promise<F
   let firstBytes = 0;
   const firstAt = Math.floor(count * FIRST_SHARE);
   for (let number = 0; number < count && failures.length < FAILURES_MAX; number += 1) {
-    if (number % OPEN_EVERY === 0) read = target.open();
-    if (number === firstAt) firstBytes = liveBytes();
+    if (number % OPEN_EVERY === 0) {
+      read = target.open();
+      await pause(0);
+    }
+    if (number === firstAt) firstBytes = await liveBytes();
     const input = given[number] ?? made(target, pool, draw);
     const { outcome, problem, ms } = await readOnce(read, input);
     const suspect = problem ?? (ms > STALL_MS ? await problemWith(target, input) : undefined);
@@ -201,7 +211,13 @@ export const fuzz = async ({ target, count, seed, corpus }: FuzzPlan): Promise<F
     pool.keep(input);
   }
   read = target.open();
-  return { inputs: count, outcomes, failures, slowestMs, growthBytes: liveBytes() - firstBytes };
+  return {
+    inputs: count,
+    outcomes,
+    failures,
+    slowestMs,
+    growthBytes: await liveBytes() - firstBytes,
+  };
 };
 
 /** What did not hold in a run. */

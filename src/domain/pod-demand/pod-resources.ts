@@ -5,8 +5,9 @@
  * place of container requests, plus overhead (POD-03, and Kubernetes' `PodRequests`); exact,
  * whatever the units. During an in-place resize the maximum of requested, allocated and actual
  * resources counts, and an infeasible resize does not count. Resources of zero are omitted, as in
- * the scheduler.
+ * the scheduler; of too many for a request, enough remain that it is refused.
  */
+import { REQUEST_LIMITS } from '../demand/request-limits.ts';
 import { listOrEmptyAt, recordAt, textAt, valueAt } from '../json.ts';
 import {
   addQuantities,
@@ -18,6 +19,9 @@ import {
 import { compareText } from '../requirements.ts';
 import type { ResourceMap } from '../resources.ts';
 
+/** One more than a request may have: a pod with so many is reported, and costs no more. */
+const RESOURCES_MAX = REQUEST_LIMITS.resources + 1;
+
 type Amounts = ReadonlyMap<string, Quantity>;
 
 const NOTHING: Amounts = new Map();
@@ -27,7 +31,9 @@ const amountsAt = (raw: unknown, ...path: readonly string[]): Amounts => {
   const record = recordAt(raw, ...path);
   if (record === undefined) return NOTHING;
   const amounts = new Map<string, Quantity>();
-  for (const [name, value] of Object.entries(record)) {
+  for (const name of Object.keys(record)) {
+    if (amounts.size >= RESOURCES_MAX) break;
+    const value = record[name];
     if (typeof value !== 'string' && typeof value !== 'number') continue;
     const reading = parseQuantity(String(value));
     if (reading._tag === 'Quantity') amounts.set(name, reading.quantity);
@@ -44,6 +50,7 @@ const merged = (
   const all = new Map(left);
   for (const [name, amount] of right) {
     const before = all.get(name);
+    if (before === undefined && all.size >= RESOURCES_MAX) continue;
     all.set(name, before === undefined ? amount : both(before, amount));
   }
   return all;

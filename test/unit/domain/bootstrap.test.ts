@@ -76,6 +76,14 @@ describe('bootstrapRenderer', () => {
     expect(made.render(PULL)).toEqual({ _tag: 'Rendered', userData: 'rack' });
   });
 
+  it('refuses a template that is larger than any user data', () => {
+    expect(bootstrapRenderer('x'.repeat(256 * 1024))._tag).toBe('Ready');
+    expect(bootstrapRenderer('x'.repeat(256 * 1024 + 1))).toEqual({
+      _tag: 'Unparseable',
+      problem: 'the template has more than 262144 characters',
+    });
+  });
+
   it(`renders ${FUZZED} random texts without an exception`, () => {
     fc.assert(
       fc.property(fc.oneof(anyText, fuzzedTemplate), (text) => {

@@ -1,0 +1,59 @@
+/**
+ * Objects that are as large as the API server stores them are read in a moment. Causes: every
+ * ending of a Node's providerID was indexed, however many it had; the resources of a pod were added
+ * up without a bound, and copied for each container.
+ */
+import { expect, test } from 'vitest';
+import { projectNode } from '../../../src/domain/cluster-node.ts';
+import { REQUEST_LIMITS } from '../../../src/domain/demand/request-limits.ts';
+import { nodeMatching } from '../../../src/domain/node-matching.ts';
+import { podResources } from '../../../src/domain/pod-demand/pod-resources.ts';
+
+const TIMES = 6;
+
+const leastMs = (work: () => unknown): number =>
+  Math.min(...Array.from({ length: TIMES }, () => {
+    const start = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(start);
+    return (user + system) / 1000;
+  }));
+
+const resources = (from: number, count: number): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`a.example/${from + index}`, '1'] as const),
+  );
+
+test('a Node whose providerID has 50,000 parts matches no machine, in 50 ms', () => {
+  const node = projectNode({
+    metadata: { name: 'n', uid: 'uid', resourceVersion: '1' },
+    spec: { providerID: `a://${'b/'.repeat(50_000)}host-1` },
+  });
+  if (node === undefined) return expect.fail('the Node has no identity');
+  const machine = { machineId: 'm', providerId: 'host-1', nodeName: '' };
+  const ms = leastMs(() => {
+    const matching = nodeMatching();
+    matching.putMachine(machine);
+    matching.putNode(node);
+    expect(matching.resolve(machine)).toBeUndefined();
+  });
+  expect(ms).toBeLessThan(50);
+});
+
+test.each([
+  ['container with 32,000 resources', {
+    containers: [{ resources: { requests: resources(0, 32_000) } }],
+  }],
+  ['overhead of 32,000 resources', { containers: [], overhead: resources(0, 32_000) }],
+  ['resource of its own in each of 5,000 containers', {
+    containers: Array.from({ length: 5000 }, (_, index) => ({
+      name: `c${index}`,
+      resources: { requests: resources(index, 1) },
+    })),
+  }],
+])('a pod with a %s has too many for a request, in 50 ms', (_, spec) => {
+  const found = Object.keys(podResources({ spec })).length;
+  expect(found).toBeGreaterThan(REQUEST_LIMITS.resources);
+  expect(found).toBeLessThan(3 * REQUEST_LIMITS.resources);
+  expect(leastMs(() => podResources({ spec }))).toBeLessThan(50);
+});
