@@ -22,7 +22,7 @@ export interface FuzzTarget {
 }
 
 /** An expectation of a target that does not hold. */
-export class Broken extends Error {}
+class Broken extends Error {}
 
 /** Throws when `holds` is false. */
 export const expectThat = (holds: boolean, what: string): void => {
