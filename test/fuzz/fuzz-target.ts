@@ -1,11 +1,17 @@
 /** What is fuzzed: a reader of the program, and inputs from which others are made. */
 import type { Mutate } from './mutation.ts';
 
+/** An input, and its value when it is JSON: the API client parses, not the reader. */
+export interface FuzzInput {
+  readonly text: string;
+  readonly value: unknown;
+}
+
 /**
  * Reads one input as the program does, and returns what became of it in a few words; throws when
  * something does not hold. Equal outcomes mean that nothing new was reached.
  */
-export type FuzzRead = (input: string) => string | Promise<string>;
+export type FuzzRead = (input: FuzzInput) => string | Promise<string>;
 
 /** A reader under test. */
 export interface FuzzTarget {
@@ -16,7 +22,7 @@ export interface FuzzTarget {
   readonly words: readonly string[];
   readonly mutate: Mutate;
   /** Smaller inputs than this one, largest steps first. */
-  readonly smaller: (input: string) => readonly string[];
+  readonly smaller: (input: string) => Iterable<string>;
   /** The reader with fresh state, such as empty caches. */
   readonly open: () => FuzzRead;
 }
@@ -38,13 +44,11 @@ export const masked = (message: string): string =>
   message.slice(0, 1000).replace(QUOTED, '"…"').replace(NUMBERS, '0').slice(0, OUTCOME_MAX);
 
 /** Smaller texts: without a half, a quarter, … of the text. */
-export const smallerText = (text: string): readonly string[] => {
-  const made: string[] = [];
+export const smallerText = function* (text: string): Generator<string> {
   for (let parts = 2; parts <= 32 && parts <= text.length * 2; parts *= 2) {
     const size = Math.max(1, Math.ceil(text.length / parts));
     for (let from = 0; from < text.length; from += size) {
-      made.push(text.slice(0, from) + text.slice(from + size));
+      yield text.slice(0, from) + text.slice(from + size);
     }
   }
-  return made;
 };

@@ -174,7 +174,7 @@ export const mutateJson: Mutate = (text, mutation) => {
 };
 
 /** Smaller JSON than this, largest steps first. */
-export const smallerJson = (text: string): readonly string[] => {
+export const smallerJson = function* (text: string): Generator<string> {
   const root = parseJson(text);
   const paths: Path[] = [];
   const collect = (value: unknown, path: Path): void => {
@@ -184,6 +184,7 @@ export const smallerJson = (text: string): readonly string[] => {
     }
   };
   collect(root, []);
-  return paths.toSorted((left, right) => left.length - right.length)
-    .map((path) => JSON.stringify(changed(root, path, () => [])));
+  for (const path of paths.toSorted((left, right) => left.length - right.length)) {
+    yield JSON.stringify(changed(root, path, () => []));
+  }
 };

@@ -5,7 +5,7 @@
  * CapacityRequests, and a cluster may have an older CRD, so the reader checks the size before it
  * reads anything else.
  */
-import { asList, asRecord, asText } from '../json.ts';
+import { asList, asRecord, asText, valueAt } from '../json.ts';
 import { child, type Field, find, type Problem } from './field.ts';
 
 /** The bounds of one CapacityRequest. */
@@ -48,16 +48,22 @@ const longest = (texts: readonly unknown[]): number =>
 /** One problem for all entries: their paths would fill an Event. */
 const checkMap = (field: Field, [countMax, valueMax]: readonly [number, number]): void => {
   const record = asRecord(field.value) ?? {};
-  const [keys, values] = [Object.keys(record), Object.values(record)];
+  const keys = Object.keys(record);
   checkCount(field, keys.length, countMax);
+  // The entries of a map of any size take longer than may be spent on one request.
+  if (keys.length > countMax) return;
   checkLength(field, ['a key', longest(keys), REQUEST_LIMITS.textCharacters]);
-  checkLength(field, ['a value', longest(values), valueMax]);
+  checkLength(field, ['a value', longest(Object.values(record)), valueMax]);
 };
 
 const listIn = (field: Field, max: number): readonly Field[] => {
   const list = asList(field.value) ?? [];
   checkCount(field, list.length, max);
-  return list.map((value, index) => ({ ...field, path: `${field.path}[${index}]`, value }));
+  return list.slice(0, max).map((value, index) => ({
+    ...field,
+    path: `${field.path}[${index}]`,
+    value,
+  }));
 };
 
 const checkRequirements = (field: Field): void => {
@@ -89,6 +95,10 @@ const checkFields = (spec: Field): void => {
   checkText(child(spec, 'interruptionPenalty'), quantityCharacters);
   checkText(child(spec, 'reclamationPenalty'), quantityCharacters);
 };
+
+/** True when a spec names so many resources that even its text would take too long. */
+export const namesTooManyResources = (spec: unknown): boolean =>
+  Object.keys(asRecord(valueAt(spec, 'resources')) ?? {}).length > REQUEST_LIMITS.resources;
 
 /** What is too large in a spec; none when it may be read. */
 export const sizeProblems = (value: unknown): readonly Problem[] => {

@@ -8,6 +8,7 @@
 import type { Identity } from '../facts.ts';
 import { recordAt, textAt } from '../json.ts';
 import { identityOf } from '../object-meta.ts';
+import { namesTooManyResources } from './request-limits.ts';
 import { readCapacityRequest, type Reading } from './reading.ts';
 import type { Amounts, Terms } from './terms.ts';
 
@@ -58,6 +59,7 @@ const sharingReader = (): (raw: unknown) => Reading => {
   const terms = sharing<Terms>();
   const amounts = sharing<Amounts>();
   return (raw) => {
+    if (namesTooManyResources(recordAt(raw, 'spec'))) return readCapacityRequest(raw);
     const [termsText, amountsText] = textOf(raw);
     const [knownTerms, knownAmounts] = [terms.get(termsText), amounts.get(amountsText)];
     if (knownTerms !== undefined && knownAmounts !== undefined) {

@@ -7,7 +7,6 @@ import {
   capacityRequestProjector,
 } from '../../../src/domain/demand/request.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
-import { parseJson } from '../../../src/domain/json.ts';
 import { rollupFrames } from '../../../src/effects/rollup-frame.ts';
 import { OperatorMessageSchema } from '../../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 import { expectThat, type FuzzTarget, masked } from '../fuzz-target.ts';
@@ -64,8 +63,8 @@ export const CAPACITY_REQUESTS: FuzzTarget = {
     const demand = makeDemand();
     /** The last good reading stays while its object does, so that every other input has one. */
     let last: CapacityRequestProjection | undefined;
-    return (input) => {
-      const request = project(parseJson(input));
+    return ({ value }) => {
+      const request = project(value);
       if (request === undefined) return 'no identity';
       const observed = demand.observe(request);
       const rollup = { number: 1, builtAtMs: 1, needs: demand.needs(), unacknowledged: [] };

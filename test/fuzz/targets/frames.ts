@@ -171,9 +171,9 @@ export const FRAMES: FuzzTarget = {
       onReplayGap: () => words.push('gap'),
       onReceived: () => {},
     });
-    return (input) => {
+    return ({ text }) => {
       words = [];
-      const frame = readShardFrame(Buffer.from(input, 'latin1'));
+      const frame = readShardFrame(Buffer.from(text, 'latin1'));
       if ('problem' in frame) {
         expectThat(frame.problem.length <= PROBLEM_MAX, 'a problem is as long as its frame');
         words.push(masked(frame.problem));

@@ -90,9 +90,9 @@ export const KUBECONFIGS: FuzzTarget = {
   ],
   mutate: mutateText,
   smaller: smallerText,
-  open: () => async (input) => {
+  open: () => async ({ text }) => {
     path ||= fileOf();
-    writeFileSync(path, input);
+    writeFileSync(path, text);
     const read = await Effect.runPromise(Effect.result(readKubeconfig({ _tag: 'File', path })));
     if (read._tag === 'Failure') {
       const { message } = read.failure;
@@ -100,7 +100,7 @@ export const KUBECONFIGS: FuzzTarget = {
       expectThat(!message.includes(SECRET), 'the problem quotes the kubeconfig');
       return masked(message);
     }
-    if (MAY_RUN.test(input) || MAY_READ.test(input)) return 'read';
+    if (MAY_RUN.test(text) || MAY_READ.test(text)) return 'read';
     try {
       const credentials = await readCredentials(read.success);
       const { protocol } = credentials.server;

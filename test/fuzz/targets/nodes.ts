@@ -9,7 +9,6 @@ import {
 } from '../../../src/domain/drain/cordon-patch.ts';
 import { type NodeProjection, projectNode } from '../../../src/domain/cluster-node.ts';
 import { MACHINE_ID_KEY, RESTRICTED_MACHINE_ID_KEY } from '../../../src/domain/ids.ts';
-import { parseJson } from '../../../src/domain/json.ts';
 import { nodeMatching } from '../../../src/domain/node-matching.ts';
 import { expectThat, type FuzzTarget, masked } from '../fuzz-target.ts';
 import { mutateJson, smallerJson } from '../json-mutation.ts';
@@ -109,8 +108,8 @@ export const NODES: FuzzTarget = {
   open: () => {
     const matching = nodeMatching();
     matching.putMachine(MACHINE);
-    return (input) => {
-      const node = projectNode(parseJson(input));
+    return ({ value }) => {
+      const node = projectNode(value);
       if (node === undefined) return 'no identity';
       matching.putNode(node);
       const match = matching.resolve(MACHINE);

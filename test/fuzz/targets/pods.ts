@@ -3,7 +3,7 @@ import { nodePods } from '../../../src/domain/drain/node-pods.ts';
 import { podFacts } from '../../../src/domain/drain/pod-facts.ts';
 import { podProjection, terminatingSinceMs } from '../../../src/domain/drain/pod.ts';
 import { problemsText, readCapacityRequest } from '../../../src/domain/demand/reading.ts';
-import { parseJson, recordAt } from '../../../src/domain/json.ts';
+import { recordAt } from '../../../src/domain/json.ts';
 import {
   newPodRequest,
   podRequestPatch,
@@ -138,8 +138,7 @@ export const PODS: FuzzTarget = {
     const projectDrained = podProjection();
     const projectDemand = podDemandProjector();
     const textOf = requestTexts(NO_DEFAULTS);
-    return (input) => {
-      const raw = parseJson(input);
+    return ({ value: raw }) => {
       const drained = projectDrained(raw);
       const demanded = projectDemand(raw);
       expectThat((drained === undefined) === (demanded === undefined), 'only one reads the pod');

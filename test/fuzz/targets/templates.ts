@@ -16,7 +16,7 @@ const SEEDS: readonly string[] = [
   '{{define "label"}}{{.Key}} {{.Operator | printf "%-10q"}}{{end}}' +
   '{{range .Requirements}}{{template "label" .}}{{- "" -}}\n{{end}}',
   '{{$all := ""}}{{range .Requirements}}{{$all = printf "%s%v" $all .Values}}{{end}}{{$all}}',
-  `{{if and (eq .ClusterID "prod-1") (not false)}}{{print "${SECRET}" | html | js | urlquery}}{{end}}`,
+  `{{if and (eq .ClusterID "prod-1") (not false)}}{{print "${SECRET}" | html | js}}{{end}}`,
   '{{block "tail" .}}{{slice .ClusterID 0 2}}{{end}}{{break}}',
   '{{printf "%08.3f|%+d|%x|%U|%t" 3.14 42 "hex" 0x1F600 true}}',
   '{{range .Requirements}}{{range .Values}}{{continue}}{{end}}{{else}}{{end}}',
@@ -55,8 +55,8 @@ export const TEMPLATES: FuzzTarget = {
   ],
   mutate: mutateText,
   smaller: smallerText,
-  open: () => (input) => {
-    const template = bootstrapRenderer(input);
+  open: () => ({ text }) => {
+    const template = bootstrapRenderer(text);
     if (template._tag === 'Unparseable') {
       expectThat(template.problem.length <= PROBLEM_MAX, 'the problem is too long');
       expectThat(!template.problem.includes(SECRET), 'the problem quotes the template');
