@@ -44,7 +44,7 @@ export interface Attack {
   readonly bound: string;
   readonly reports: readonly Report[];
   readonly play: (site: AttackSite) => Promise<Statuses | void>;
-  /** What got breach, after the attack; `undefined` when nothing did. */
+  /** What got through, after the attack; `undefined` when nothing did. */
   readonly breach?: (site: AttackSite) => string | undefined | Promise<string | undefined>;
 }
 

@@ -27,7 +27,7 @@ const FRAME_BYTES_MAX = 256 * 1024 * 1024;
 const RECEIVED_MAX = 20_000;
 
 /** The bytes of a message. */
-export const frameBytes = (payload: Payload): Uint8Array =>
+const frameBytes = (payload: Payload): Uint8Array =>
   toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload }));
 
 /** A machine that serves the cluster, unless `more` says otherwise. */

@@ -2,7 +2,7 @@
  * `npm run attack [-- --only WORD]`: plays attacks on a running operator, one after another.
  *
  * Promises: prints a line for each attack with its answer and the longest stall; exits with 1 when
- * one got breach, and names it.
+ * one got through, and names it.
  */
 import process from 'node:process';
 import { realTime } from '../../src/effects/real-time.ts';
@@ -73,7 +73,7 @@ const main = async (args: readonly string[]): Promise<number> => {
   const startMs = realTime.monotonic();
   const failures = await playAll(chosen);
   const seconds = Math.round((realTime.monotonic() - startMs) / 1000);
-  print(`${chosen.length} attacks in ${seconds} s, ${failures.length} got breach`);
+  print(`${chosen.length} attacks in ${seconds} s, ${failures.length} got through`);
   for (const name of failures) print(`  ${name}`);
   return failures.length === 0 ? 0 : 1;
 };

@@ -29,7 +29,7 @@ import { type ApiProxy, startApiProxy } from './api-proxy.ts';
 import { HostileShard } from './hostile-shard.ts';
 import { openFront, type TcpFront } from './tcp-front.ts';
 
-export const CLUSTER_ID = 'attacked';
+const CLUSTER_ID = 'attacked';
 /** What must appear nowhere. */
 export const SECRET = 'sekret-0123456789abcdef';
 /** The identity of the operator in its Lease. */

@@ -25,7 +25,7 @@ import {
 } from './site.ts';
 
 /** The longest that a peer may keep the operator from everything else. */
-export const STALL_MS_MAX = 200;
+const STALL_MS_MAX = 200;
 const OK = 200;
 const PAYLOAD_TEXT_MAX = 2000;
 

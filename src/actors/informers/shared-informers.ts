@@ -21,6 +21,10 @@ import { listWatches, retryAll } from './informer.ts';
 /** Any informer, for code that only waits for it. */
 export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced'>;
 
+/** True from a failure of its list or watch until the next success; also without a list-watch. */
+export const isBehind = ({ actor }: Pick<Informer<Identity>, 'actor'>): boolean =>
+  (actor?.getSnapshot().context.attempt ?? 1) > 0;
+
 /** The informers of a process. */
 export interface SharedInformers {
   /**

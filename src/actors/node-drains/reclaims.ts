@@ -56,6 +56,8 @@ export interface ReclaimsOptions {
   readonly reply: (reply: Reply) => boolean;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain' | 'wasConfigured'>;
   readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values' | 'size'>;
+  /** The Nodes could not be read lately. */
+  readonly areNodesBehind: () => boolean;
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'get'>;
   /** The machine of a Node, also of one that is gone. */
   readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
@@ -88,12 +90,11 @@ export class ReclaimRegistry {
     this.#environment = environment;
     this.#options = options;
     this.#targets = new ReclaimTargets({
+      ...options,
       upcomingNode: (machine) => this.#currentOf(machine),
       node: (name) => options.nodes.get(objectKey(name)),
       nodeOf: (machine) => options.machines.nodeOf(machine, machine)?.node,
-      machineOf: options.machineOf,
       wasConfigured: options.machines.wasConfigured,
-      isReclaimable: options.isReclaimable,
     });
     this.#events = new InstructionEvents(environment.telemetry, {
       ...options,

@@ -2,9 +2,9 @@
  * Which Nodes the entries of reclaim instructions name, and which of them may drain now.
  *
  * Promises: asks for the facts each time and keeps none; a machine whose Node was observed once is
- * never taken for one that had none (DR-10); a Node drains only for a machine that the shard showed
- * CONFIGURED or that has an UpcomingNode (DR-17), only when the selector has it (DR-18), and never
- * above the limit (DR-19).
+ * never taken for one that had none, nor a Node for gone while the Nodes cannot be read (DR-10); a
+ * Node drains only for a machine that the shard showed CONFIGURED or that has an UpcomingNode
+ * (DR-17), only when the selector has it (DR-18), and never above the limit (DR-19).
  */
 import type { NodeProjection } from '../cluster-node.ts';
 import type { UpcomingNodeProjection } from '../upcoming-node.ts';
@@ -20,6 +20,8 @@ export interface KnownMachines {
   readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
   /** The shard showed the machine CONFIGURED, and it has not left since. */
   readonly wasConfigured: (machine: string) => boolean;
+  /** A Node that is not known may exist: the Nodes could not be read lately. */
+  readonly areNodesBehind: () => boolean;
   /** `--reclaimable-node-selector` selects the Node. */
   readonly isReclaimable: (node: string) => boolean;
 }
@@ -45,6 +47,7 @@ export class ReclaimTargets {
     if (current === undefined || current.nodeName === '') return entry;
     const known = node(current.nodeName);
     if (known?.uid === current.nodeUid) return this.#withNode(entry, known.name);
+    if (this.#known.areNodesBehind()) return entry;
     return { ...entry, node: current.nodeName, phase: 'Ended', counted: true };
   };
 
@@ -53,7 +56,7 @@ export class ReclaimTargets {
     const { upcomingNode, machineOf, node } = this.#known;
     const entry = this.found(named);
     if (entry.phase !== 'Unseen' || upcomingNode(entry.machine) !== undefined) return entry;
-    if (node(entry.machine) !== undefined) return entry;
+    if (node(entry.machine) !== undefined || this.#known.areNodesBehind()) return entry;
     const owner = machineOf({ name: entry.machine }) ?? entry.machine;
     return owner !== entry.machine
       ? { ...entry, node: entry.machine, phase: 'Ended', counted: true }

@@ -52,6 +52,8 @@ export interface DrainRigOptions {
   readonly strangers?: readonly string[];
   /** Nodes that `--reclaimable-node-selector` excludes. */
   readonly excluded?: readonly string[];
+  /** The Nodes cannot be read now. */
+  readonly areNodesBehind?: () => boolean;
   /** `--max-draining`; without it, 100%. */
   readonly maxDraining?: DrainingLimit;
   readonly inspect?: Inspect;
@@ -325,6 +327,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
         undefined,
       ),
       events,
+      areNodesBehind: () => options.areNodesBehind?.() === true,
       isReclaimable: (name) => options.excluded?.includes(name) !== true,
       maxDraining: options.maxDraining ?? { _tag: 'Percent', percent: 100 },
     });

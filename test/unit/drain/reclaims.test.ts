@@ -210,6 +210,22 @@ describe('an instruction', () => {
     expect(reported.map(({ machine, fact }) => [machine, fact._tag])).toEqual([['m1', 'Drained']]);
   });
 
+  // A standby that was cut off led with old Nodes, and took those that had joined since for gone.
+  test('DR-10: no Node is taken for gone while the Nodes cannot be read', async () => {
+    let areNodesBehind = true;
+    const { order, node, machineObjects, time, replies, reported, annotation } = rig({
+      areNodesBehind: () => areNodesBehind,
+    });
+    machineObjects.set('un-n1', { machineId: 'n1', nodeName: 'n1', nodeUid: 'u1' });
+    order('i1', ['n1'], 60);
+    await time.settle();
+    expect([replies, reported]).toEqual([[{ id: 'i1', nodesStarted: 0 }], []]);
+    areNodesBehind = false;
+    node('n1');
+    await time.advance(1000);
+    expect(annotation('n1')).toBeDefined();
+  });
+
   // The name in the entry counted as the machine, so that the UpcomingNode of the Node's machine
   // stayed Ready to the end of the drain, or became Failed without an error.
   test('DR-10: an entry that names the Node is shown on the machine of that Node', async () => {

@@ -68,7 +68,11 @@ describe('the connection to the API server', () => {
       body: { metadata: {} },
       contentType: 'application/merge-patch+json',
     });
-    expect(Result.getOrThrow(answer)).toEqual({ status: 201, body: { ok: true } });
+    expect(Result.getOrThrow(answer)).toEqual({
+      status: 201,
+      body: { ok: true },
+      characters: 11,
+    });
     const [request] = stub.requests;
     expect(request?.method).toBe('PATCH');
     expect(request?.path).toBe('/api/v1/nodes/a');
