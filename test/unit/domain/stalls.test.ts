@@ -1,12 +1,10 @@
 /**
  * Objects that are as large as the API server stores them are read in a moment. Causes: every
  * ending of a Node's providerID was indexed, however many it had; the resources of a pod were added
- * up without a bound, and copied for each container; the text of a request was made before its size was
- * looked at, and each entry of a map that was too large was measured.
+ * up without a bound, and copied for each container.
  */
 import { expect, test } from 'vitest';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
-import { capacityRequestProjector } from '../../../src/domain/demand/request.ts';
 import { REQUEST_LIMITS } from '../../../src/domain/demand/request-limits.ts';
 import { nodeMatching } from '../../../src/domain/node-matching.ts';
 import { podResources } from '../../../src/domain/pod-demand/pod-resources.ts';
@@ -58,14 +56,4 @@ test.each([
   expect(found).toBeGreaterThan(REQUEST_LIMITS.resources);
   expect(found).toBeLessThan(3 * REQUEST_LIMITS.resources);
   expect(leastMs(() => podResources({ spec }))).toBeLessThan(50);
-});
-
-test('a request with too many resources costs less than to print it twice', () => {
-  const raw = {
-    metadata: { name: 'a', namespace: 'ns', uid: 'uid', resourceVersion: '1' },
-    spec: { priority: 1, resources: resources(0, 100_000) },
-  };
-  const project = capacityRequestProjector();
-  expect(project(raw)?.reading).toMatchObject({ _tag: 'Unreadable', tooLarge: true });
-  expect(leastMs(() => project(raw))).toBeLessThan(2 * leastMs(() => JSON.stringify(raw)));
 });
