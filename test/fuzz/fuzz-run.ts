@@ -24,6 +24,8 @@ const EDITS_MAX = 4;
 /** Inputs with a new outcome, from which others are made; the oldest make room. */
 const KEPT_MAX = 500;
 const KEPT_CHARACTERS_MAX = 16_384;
+/** The input that is remembered as the example of an outcome. */
+const EXAMPLE_MAX = 2000;
 const FAILURES_MAX = 5;
 const SMALLER_TRIES = 2000;
 const SMALLER_MS_MAX = 10_000;
@@ -207,7 +209,7 @@ export const fuzz = async ({ target, count, seed, corpus }: FuzzPlan): Promise<F
     }
     slowestMs = Math.max(slowestMs, Math.min(ms, STALL_MS));
     if (outcome === undefined || outcomes.has(outcome)) continue;
-    outcomes.set(outcome, input.length > KEPT_CHARACTERS_MAX ? '' : input);
+    outcomes.set(outcome, outcomes.size < KEPT_MAX && input.length <= EXAMPLE_MAX ? input : '');
     pool.keep(input);
   }
   read = target.open();

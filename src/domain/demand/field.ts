@@ -49,23 +49,31 @@ export const child = (field: Field, name: string): Field => ({
   findings: field.findings,
 });
 
-/** The entries of a map with arbitrary keys; empty when missing. */
+/**
+ * One more than a request may have of anything (`request-limits.ts`): what is larger is refused for
+ * its size, and costs no more.
+ */
+const ENTRIES_MAX = 101;
+/** The same for the values of a requirement. */
+export const VALUES_MAX = 1001;
+
+/** The entries of a map with arbitrary keys, as many as count; empty when missing. */
 export const entries = (field: Field): readonly (readonly [string, Field])[] => {
   if (isAbsent(field)) return [];
   const record = asRecord(field.value);
   if (record === undefined) find(field, 'is not a map', 'Give a map of names to values');
-  return Object.entries(record ?? {}).map(([key, value]) => [
+  return Object.keys(record ?? {}).slice(0, ENTRIES_MAX).map((key) => [
     key,
-    { path: `${field.path}[${quoted(key)}]`, value, findings: field.findings },
+    { path: `${field.path}[${quoted(key)}]`, value: record?.[key], findings: field.findings },
   ]);
 };
 
-/** The items of a list; empty when missing. */
-export const items = (field: Field): readonly Field[] => {
+/** The items of a list, at most `max`; empty when missing. */
+export const items = (field: Field, max: number = ENTRIES_MAX): readonly Field[] => {
   if (isAbsent(field)) return [];
   const list = asList(field.value);
   if (list === undefined) find(field, 'is not a list', 'Give a list');
-  return (list ?? []).map((value, index) => ({
+  return (list ?? []).slice(0, max).map((value, index) => ({
     path: `${field.path}[${index}]`,
     value,
     findings: field.findings,

@@ -26,6 +26,7 @@ import {
   type Problem,
   quantityOfZeroOrMore,
   requiredText,
+  VALUES_MAX,
 } from './field.ts';
 import { type CoLocation, groupIdentity } from './group.ts';
 import { sizeProblems } from './request-limits.ts';
@@ -48,7 +49,7 @@ const INT32_MIN = -(2 ** 31);
 const requirementIn = (field: Field): Requirement => ({
   key: requiredText(child(field, 'key')),
   operator: oneOf(child(field, 'operator'), OPERATORS),
-  values: items(child(field, 'values')).map(anyText),
+  values: items(child(field, 'values'), VALUES_MAX).map(anyText),
 });
 
 /** No machines satisfy a binding skew below 1; that of a preference is not sent. */

@@ -14,6 +14,7 @@ import {
   isAbsent,
   items,
   requiredText,
+  VALUES_MAX,
 } from '../demand/field.ts';
 import { canonicalRequirements } from '../requirements.ts';
 import type { Requirement, StandardOperator } from '../resources.ts';
@@ -41,7 +42,7 @@ export const expressionIn = (field: Field): readonly NodeRequirement[] => {
   const key = requiredText(child(field, 'key'));
   const word = child(field, 'operator');
   const operator = OPERATORS.find((known) => known === word.value);
-  const values = items(child(field, 'values')).map(anyText);
+  const values = items(child(field, 'values'), VALUES_MAX).map(anyText);
   if (operator === undefined) {
     const value = typeof word.value === 'string' ? quoted(word.value) : 'missing';
     find(word, `is ${value}, which a CapacityRequest cannot express: ignored`, OPERATOR_REMEDY);

@@ -1,12 +1,14 @@
 /**
  * Objects that are as large as the API server stores them are read in a moment. Causes: every
  * ending of a Node's providerID was indexed, however many it had; the resources of a pod were added
- * up without a bound, and copied for each container.
+ * up without a bound, and copied for each container; all entries of its selectors were read.
  */
 import { expect, test } from 'vitest';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
+import { readCapacityRequest } from '../../../src/domain/demand/reading.ts';
 import { REQUEST_LIMITS } from '../../../src/domain/demand/request-limits.ts';
 import { nodeMatching } from '../../../src/domain/node-matching.ts';
+import { projectPodDemand } from '../../../src/domain/pod-demand/pod-demand.ts';
 import { podResources } from '../../../src/domain/pod-demand/pod-resources.ts';
 
 const TIMES = 6;
@@ -56,4 +58,63 @@ test.each([
   expect(found).toBeGreaterThan(REQUEST_LIMITS.resources);
   expect(found).toBeLessThan(3 * REQUEST_LIMITS.resources);
   expect(leastMs(() => podResources({ spec }))).toBeLessThan(50);
+});
+
+const podWith = (spec: object) =>
+  projectPodDemand({
+    metadata: { name: 'a', namespace: 'ns', uid: 'uid', resourceVersion: '1' },
+    spec: { containers: [], ...spec },
+  });
+
+const expression = (index: number) => ({
+  key: `k${index}`,
+  operator: 'In',
+  values: Array.from({ length: 1000 }, (_, value) => `${value}`),
+});
+
+test.each([
+  ['nodeSelector', { nodeSelector: resources(0, 100_000) }],
+  ['node affinity', {
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{
+            matchExpressions: Array.from({ length: 300 }, (_, index) => expression(index)),
+          }],
+        },
+      },
+    },
+  }],
+  ['pod affinity', {
+    affinity: {
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [{
+          topologyKey: 'rack',
+          labelSelector: { matchLabels: resources(0, 100_000) },
+        }],
+      },
+    },
+  }],
+  ['spread', {
+    topologySpreadConstraints: Array.from({ length: 20_000 }, (_, index) => ({
+      topologyKey: `k${index}`,
+      maxSkew: 1,
+      whenUnsatisfiable: 'DoNotSchedule',
+    })),
+  }],
+])('a pod with an enormous %s is too large for a request, in 50 ms', (_, spec) => {
+  const ask = podWith(spec)?.ask;
+  if (ask === undefined || ask === null) return expect.fail('the pod asks for nothing');
+  const { requirements, coLocation, topologySpread } = ask;
+  const request = {
+    spec: {
+      priority: 0,
+      resources: {},
+      requirements,
+      topologySpread,
+      ...(coLocation === null ? {} : { coLocation }),
+    },
+  };
+  expect(readCapacityRequest(request)).toMatchObject({ _tag: 'Unreadable', tooLarge: true });
+  expect(leastMs(() => podWith(spec))).toBeLessThan(50);
 });
