@@ -67,7 +67,8 @@ export interface ExecutionResult {
   readonly unexecuted: readonly string[];
 }
 
-const PATHS_TIMEOUT_MS = 280_000;
+/** Thousands of paths, of a few milliseconds each on calm cores. */
+const PATHS_TIMEOUT_MS = 900_000;
 const NO_MOVES = { server: 0, line: 0, watch: 0, hand: 0, word: 0, clock: 0 };
 const BY_CLUSTER: ReadonlySet<StepSource> = new Set(['server', 'line', 'watch']);
 
