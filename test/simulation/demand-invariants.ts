@@ -103,6 +103,11 @@ const wantedOverTime = ({ time, calmMs }: Pick<Bench, 'time' | 'calmMs'>) => {
     const wanted = sums.requests + (arePodsCounted ? sums.pods : 0);
     samples.push({ atMs: time.monotonic(), millis: wanted });
   };
+  const setUncertain = ({ call }: Sent, untilMs: number): void => {
+    if (call.method !== 'POST') return;
+    const pod = textAt(call.body, 'metadata', 'labels', OWNED_BY_POD);
+    if (pod !== undefined) uncertainUntilMs.set(pod, untilMs);
+  };
   return {
     change: ({ resource, type, object }: StoredChange): void => {
       const isGone = type === 'DELETED' || isLeaving(object);
@@ -119,11 +124,10 @@ const wantedOverTime = ({ time, calmMs }: Pick<Bench, 'time' | 'calmMs'>) => {
       const first = samples.findLastIndex(({ atMs }) => atMs <= sinceMs);
       samples = samples.slice(Math.max(0, first));
     },
-    answered: ({ call }: Sent, answer: KubeAnswer | undefined): void => {
-      if (answer !== undefined || call.method !== 'POST') return;
-      const pod = textAt(call.body, 'metadata', 'labels', OWNED_BY_POD);
-      if (pod !== undefined) uncertainUntilMs.set(pod, time.monotonic() + CALL_TIMEOUT_MS);
-    },
+    /** Nobody can know whether the request exists before there is an answer. */
+    leaves: (sent: Sent): void => setUncertain(sent, time.monotonic() + CALL_TIMEOUT_MS),
+    answered: (sent: Sent, answer: KubeAnswer | undefined): void =>
+      setUncertain(sent, answer === undefined ? time.monotonic() + CALL_TIMEOUT_MS : 0),
     least: (): number => Math.min(...samples.map(({ millis }) => millis)) - uncertain(),
   };
 };
@@ -141,6 +145,7 @@ export const rollupsCoverDemand = (bench: Bench): Invariant => {
     );
   return {
     change: wanted.change,
+    leaves: wanted.leaves,
     answered: wanted.answered,
     tick: wanted.tick,
     frame: (process, frame) => {

@@ -5,6 +5,7 @@
  * Promises: a cached object has the union of the fields that the roles requested; a collection with
  * different selectors is watched without one; nothing is listed before `start`.
  */
+import { firstValueFrom } from 'rxjs';
 import type { Identity } from '../../domain/facts.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import type { KubeApi } from '../../effects/kube-api.ts';
@@ -24,6 +25,13 @@ export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced
 /** True from a failure of its list or watch until the next success; also without a list-watch. */
 export const isBehind = ({ actor }: Pick<Informer<Identity>, 'actor'>): boolean =>
   (actor?.getSnapshot().context.attempt ?? 1) > 0;
+
+/** Resolves once its cache is not behind, in a microtask at the earliest. */
+export const whenCurrent = async (
+  informer: Pick<Informer<Identity>, 'actor' | 'progress'>,
+): Promise<void> => {
+  if (isBehind(informer)) await firstValueFrom(informer.progress, { defaultValue: undefined });
+};
 
 /** The informers of a process. */
 export interface SharedInformers {

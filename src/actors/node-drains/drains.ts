@@ -67,6 +67,8 @@ export type NodeDrainActor = ActorRefFrom<typeof nodeDrain>;
 export interface DrainsOptions extends DrainTargets {
   readonly nodes: Pick<Informer<DrainedNode>, 'facts' | 'get' | 'values'>;
   readonly pods: Pick<Informer<DrainPod>, 'facts'>;
+  /** Resolves once the pods are those of the cluster, as far as is known; at once when they are. */
+  readonly whenPodsCurrent: () => Promise<void>;
   readonly evictions: Pick<
     PodEvictions,
     'want' | 'bringForward' | 'release' | 'statusOf' | 'progress' | 'changes'
@@ -115,7 +117,7 @@ export class DrainRegistry {
       ...options,
       isStopped: () => this.#isStopped,
       requestSlot: this.#slots.request,
-      onStart: ({ key }) => this.#look(key),
+      onStart: ({ node }) => this.#onPods(node.name),
       onSnapshot: (entry, snapshot) => this.#moved(entry, snapshot),
       onLost: (entry) => this.#lost(entry),
     });
@@ -126,12 +128,12 @@ export class DrainRegistry {
       },
       record: (key, blocked) => {
         const entry = this.#registry.entry(key);
-        if (entry === undefined) return;
-        options.events.blocked(entry.node, blocked, entry.notedBudgets);
+        if (entry) options.events.blocked(entry.node, blocked, entry.notedBudgets);
       },
       show: (key, blocked) => showBlocked(this.#registry, key, { ...options, blocked }),
     });
-    this.#changes.pipe(audit(() => Promise.resolve())).subscribe(() => this.#lookAtChanged());
+    // A drain that looks at old pods takes the node for empty, or gone pods for left (DR-13).
+    this.#changes.pipe(audit(options.whenPodsCurrent)).subscribe(() => this.#lookAtChanged());
     const { pods, nodes } = options;
     this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(this.#pods.observe(fact))));
     this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
@@ -285,17 +287,14 @@ export class DrainRegistry {
   }
 
   #begin(node: DrainedNode, beginning: DrainBeginning): void {
-    const entry = drainEntry(
-      node,
-      beginning,
-      new DrainPods({
-        on: () => this.#pods.on(node.name),
-        evictions: this.#options.evictions,
-        resumedSinceMs: beginning.resumedSinceMs,
-        own: this.#options.own,
-        now: this.#environment.time.now,
-      }),
-    );
+    const pods = new DrainPods({
+      on: () => this.#pods.on(node.name),
+      evictions: this.#options.evictions,
+      resumedSinceMs: beginning.resumedSinceMs,
+      own: this.#options.own,
+      now: this.#environment.time.now,
+    });
+    const entry = drainEntry(node, beginning, pods);
     this.#byNode.add(entry);
     this.#registry.consider(entry);
   }

@@ -25,7 +25,7 @@ import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import type { InformerOptions } from '../informers/informer.ts';
-import { isBehind } from '../informers/shared-informers.ts';
+import { isBehind, whenCurrent } from '../informers/shared-informers.ts';
 import { startPodEvictions } from '../pod-evictions/pod-evictions.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
@@ -196,6 +196,7 @@ export const nodeDrainsRole = (
   const drains = new DrainRegistry(environment, {
     nodes,
     pods,
+    whenPodsCurrent: () => whenCurrent(pods),
     evictions,
     showOnMachine: machines.drain,
     showOnNode: conditions.show,

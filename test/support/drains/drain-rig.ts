@@ -54,6 +54,7 @@ export interface DrainRigOptions {
   readonly excluded?: readonly string[];
   /** The Nodes cannot be read now. */
   readonly areNodesBehind?: () => boolean;
+  readonly whenPodsCurrent?: () => Promise<void>;
   /** `--max-draining`; without it, 100%. */
   readonly maxDraining?: DrainingLimit;
   readonly inspect?: Inspect;
@@ -283,6 +284,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     const drains = new DrainRegistry(environment, {
       nodes: cluster,
       pods: { facts: wires.observed(pods.reflector.facts) },
+      whenPodsCurrent: options.whenPodsCurrent ?? (() => Promise.resolve()),
       evictions: {
         ...reads,
         changes: wires.observed(reads.changes),

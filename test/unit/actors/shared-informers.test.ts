@@ -3,7 +3,12 @@ import { Layer, ManagedRuntime } from 'effect';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
-import { missingLists, sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
+import {
+  isBehind,
+  missingLists,
+  sharedInformers,
+  whenCurrent,
+} from '../../../src/actors/informers/shared-informers.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { Identity } from '../../../src/domain/facts.ts';
 import { objectKey } from '../../../src/domain/ids.ts';
@@ -84,6 +89,22 @@ describe('shared informers', () => {
     await time.advance(60_000);
     expect([api.calls.length, colors.synced, colors.actor]).toEqual([0, false, undefined]);
     expect(missingLists([colors])).toBe('initial list incomplete: things');
+  });
+
+  test('are behind from a failed watch until the API server answers', async () => {
+    const { time, api, informers } = rig();
+    const colors = informers.collection({ ...THINGS, project: colored });
+    informers.start();
+    await time.settle();
+    await whenCurrent(colors);
+    api.refuseWatches('unreachable', 'unreachable');
+    api.endWatches('cut');
+    api.put('a', { color: 'red' });
+    await time.settle();
+    expect([isBehind(colors), colors.get(objectKey('a'))]).toEqual([true, undefined]);
+    const seen = whenCurrent(colors).then(() => colors.get(objectKey('a'))?.color);
+    await time.advance(60_000);
+    expect([isBehind(colors), await seen]).toEqual([false, 'red']);
   });
 
   test('watch the whole collection when readers use different selectors', async () => {

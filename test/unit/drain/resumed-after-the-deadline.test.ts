@@ -5,7 +5,7 @@
 import { Effect } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { PodTraits } from '../../support/drains/drain-facts.ts';
-import { drainRig } from '../../support/drains/drain-rig.ts';
+import { drainRig, type DrainRigOptions } from '../../support/drains/drain-rig.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -30,8 +30,11 @@ const OVERDUE = {
 };
 
 /** A cordoned Node whose deadline passed an hour before the process starts. */
-const overdueDrain = (pods: readonly PodTraits[]) => {
-  const rig = drainRig({ leads: false });
+const overdueDrain = (
+  pods: readonly PodTraits[],
+  options: Pick<DrainRigOptions, 'whenPodsCurrent'> = {},
+) => {
+  const rig = drainRig({ leads: false, ...options });
   stops.push(rig.stop);
   rig.node('n1', OVERDUE);
   for (const pod of pods) rig.pods.add({ node: 'n1', ...pod });
@@ -70,6 +73,26 @@ describe('a drain that is resumed after its deadline', () => {
     await rig.restart();
     await rig.time.advance(1000);
     expect(rig.annotation('n1')?.ended).toBe('Drained');
+  });
+
+  // A process that had been cut off led again with old pods: an empty node was Failed, and a pod that
+  // had come since was left behind on a Drained one.
+  test.each([
+    { known: ['a'], now: [], end: 'Drained' },
+    { known: [], now: ['b'], end: 'Failed' },
+  ])('DR-13: ends by the pods of the cluster, not by old ones: $end', async (pods) => {
+    const current = Promise.withResolvers<void>();
+    const rig = overdueDrain(pods.known.map((name) => ({ name })), {
+      whenPodsCurrent: () => current.promise,
+    });
+    await rig.restart();
+    await rig.time.advance(1000);
+    expect(rig.annotation('n1')?.ended).toBeNull();
+    for (const name of pods.known) rig.pods.remove(name);
+    for (const name of pods.now) rig.pods.add({ node: 'n1', name });
+    current.resolve();
+    await rig.time.advance(1000);
+    expect(rig.annotation('n1')?.ended).toBe(pods.end);
   });
 
   test('DR-13: ends at once', async () => {
