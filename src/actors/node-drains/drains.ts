@@ -67,7 +67,7 @@ export type NodeDrainActor = ActorRefFrom<typeof nodeDrain>;
 export interface DrainsOptions extends DrainTargets {
   readonly nodes: Pick<Informer<DrainedNode>, 'facts' | 'get' | 'values'>;
   readonly pods: Pick<Informer<DrainPod>, 'facts'>;
-  /** Resolves once the Nodes are those of the cluster, as far as is known; at once when they are. */
+  /** Resolves once the Nodes are those of the cluster, as far as is known; at once if they are. */
   readonly whenNodesCurrent: () => Promise<void>;
   readonly whenPodsCurrent: () => Promise<void>;
   readonly evictions: Pick<

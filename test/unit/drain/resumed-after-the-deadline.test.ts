@@ -75,7 +75,7 @@ describe('a drain that is resumed after its deadline', () => {
     expect(rig.annotation('n1')?.ended).toBe('Drained');
   });
 
-  // A process that had been cut off led again with old pods: an empty node was Failed, and a pod that
+  // A process that had been cut off led with old pods: an empty node was Failed, and a pod that
   // had come since was left behind on a Drained one.
   test.each([
     { known: ['a'], now: [], end: 'Drained' },
