@@ -215,7 +215,7 @@ class Candidacy implements Leadership {
     return {
       name: 'leadership',
       logic: leadership.provide({
-        actors: leadershipActors(runtime, claim, () => this.#gate().permit()._tag === 'Closed'),
+        actors: leadershipActors(runtime, claim, () => this.#gate().wasSuspended()),
         actions: {
           openGate: ({ context }) => this.#gate().openUntil(context.deadlineMs),
           closeGate: () => this.#gate().close('this process no longer holds the lease'),

@@ -14,7 +14,7 @@ import { type ClusterTime, clusterTime } from '../domain/cluster-time.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
-import { realTime } from '../effects/real-time.ts';
+import { machineClocks, realTime } from '../effects/real-time.ts';
 import type { LeaseSettings, OperatorSettings } from '../effects/settings.ts';
 import { shardCallsLayer } from '../effects/shard-call.ts';
 import { makeObservability, type Observability } from '../observability/observability.ts';
@@ -46,8 +46,10 @@ const layersOf = (settings: OperatorSettings, { time, telemetry, intern }: Share
     telemetry,
     onServerDate: time.observe,
   });
-  const wallClock = realTime.now;
-  const services = operatorServices({ time, wallClock, telemetry, intern, qps, burst }, connection);
+  const services = operatorServices(
+    { time, clocks: machineClocks, telemetry, intern, qps, burst },
+    connection,
+  );
   return Layer.mergeAll(services, shardCallsLayer, credentialsLayer);
 };
 

@@ -43,7 +43,7 @@ export type AcquireOutcome =
 export type RenewOutcome =
   | ({ readonly _tag: 'Renewed' } & HeldLease)
   | { readonly _tag: 'Taken'; readonly lease: LeaseRecord }
-  /** The clocks say that no write was allowed meanwhile: leading must begin anew. */
+  /** The machine was suspended, and its timers with it: leading must begin anew. */
   | { readonly _tag: 'Interrupted' }
   | LeaseFault;
 

@@ -17,7 +17,7 @@ import type { KubeApi } from './kube-api.ts';
 import { type PodRequests, podRequestsLayer } from './pod-requests.ts';
 import { type UpcomingNodes, upcomingNodesLayer } from './upcoming-nodes.ts';
 import { writeBudget } from './write-budget.ts';
-import { type WriteGate, writeGate } from './write-gate.ts';
+import { type MachineClocks, type WriteGate, writeGate } from './write-gate.ts';
 import { clockLayer } from './effect-clock.ts';
 
 /** The cluster operations of roles. */
@@ -35,8 +35,8 @@ export type ClusterServices =
 /** The inputs of the services. */
 export interface OperatorServicesOptions {
   readonly time: Time;
-  /** The wall clock of this machine. */
-  readonly wallClock: Time['now'];
+  /** Of this machine. */
+  readonly clocks: MachineClocks;
   readonly telemetry: Telemetry;
   /** The pool that caches share as well. */
   readonly intern: Intern;
@@ -47,10 +47,10 @@ export interface OperatorServicesOptions {
 
 /** The services of one process, over `api`. */
 export const operatorServices = <Problem>(
-  { time, wallClock, telemetry, intern, qps, burst }: OperatorServicesOptions,
+  { time, clocks, telemetry, intern, qps, burst }: OperatorServicesOptions,
   api: Layer.Layer<KubeApi, Problem>,
 ) => {
-  const cluster = Layer.merge(api, writeGate(time, wallClock));
+  const cluster = Layer.merge(api, writeGate(time, clocks));
   const writes = Layer.provideMerge(writeBudget({ qps, burst, telemetry }), cluster);
   const objects = Layer.mergeAll(
     capacityRequestsLayer,

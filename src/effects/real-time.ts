@@ -1,8 +1,16 @@
 /** The real `Time`: the only code that reads the machine's clocks and sets timers. */
+import { uptime } from 'node:os';
 import type { Time } from '../domain/time.ts';
+import type { MachineClocks } from './write-gate.ts';
 
 /** Node and Deno fire a longer timer at once; longer waits use several timers. */
 const LONGEST_TIMER_MS = 24 * 60 * 60 * 1000;
+
+/** Other clocks of this machine: its uptime goes on while it is suspended. */
+export const machineClocks: MachineClocks = {
+  wallClock: () => Date.now(),
+  suspendedMs: () => uptime() * 1000 - performance.now(),
+};
 
 /** Wall clock, monotonic clock and timers of this process. */
 export const realTime: Time = {

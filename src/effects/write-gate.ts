@@ -5,7 +5,7 @@
  * Promises: closes by itself at its deadline, without any other code running; after a suspended
  * process resumes, the gate is closed, also when the monotonic clock of its machine stood still
  * meanwhile: then the wall clock has moved on. A wall clock that steps forward closes it as well,
- * until the lease is acquired again; one that steps back changes nothing.
+ * until the next renewal; one that steps back changes nothing.
  */
 import { Context, Layer } from 'effect';
 import type { Time } from '../domain/time.ts';
@@ -24,17 +24,30 @@ export class WriteGate extends Context.Service<WriteGate, {
   /** Opens until `deadlineMs` of the monotonic clock. */
   readonly openUntil: (deadlineMs: number) => void;
   readonly close: (why: string) => void;
+  /** The machine was suspended since the gate was opened: timers have stood still. */
+  readonly wasSuspended: () => boolean;
   /** Counts a request as in flight until the returned function is called: answered or given up. */
   readonly beginRequest: () => () => void;
   /** Closes for good; resolves when every sent request has its answer. */
   readonly shut: (why: string) => Promise<void>;
 }>()('tidegate/WriteGate') {}
 
-/** A closed gate on the clock of `time`; `wallClock` is that of the machine. */
+/** Shorter differences come from reading two clocks, one of which counts whole seconds. */
+const SUSPENDED_MS_MIN = 3000;
+
+/** Clocks of the machine beside its monotonic one. */
+export interface MachineClocks {
+  readonly wallClock: Time['now'];
+  /** For how long the monotonic clock has stood still, in all, in milliseconds. */
+  readonly suspendedMs: () => number;
+}
+
+/** A closed gate on the clock of `time`, and on those of the machine. */
 export const makeWriteGate = (
   time: Time,
-  wallClock: Time['now'] = time.now,
+  { wallClock, suspendedMs }: MachineClocks = { wallClock: time.now, suspendedMs: () => 0 },
 ): WriteGate['Service'] => {
+  let suspendedBeforeMs = 0;
   let deadlineMs = Number.NEGATIVE_INFINITY;
   let wallDeadlineMs = Number.NEGATIVE_INFINITY;
   let closedBecause = 'this process does not hold the lease yet';
@@ -53,12 +66,14 @@ export const makeWriteGate = (
       if (isShut) return;
       deadlineMs = nextMs;
       wallDeadlineMs = wallClock() + (nextMs - time.monotonic());
+      suspendedBeforeMs = suspendedMs();
       closedBecause = 'the lease was not renewed in time';
     },
     close: (why) => {
       deadlineMs = Number.NEGATIVE_INFINITY;
       closedBecause = why;
     },
+    wasSuspended: () => suspendedMs() - suspendedBeforeMs >= SUSPENDED_MS_MIN,
     beginRequest: () => {
       inFlight += 1;
       return () => {
@@ -77,5 +92,5 @@ export const makeWriteGate = (
 };
 
 /** The gate of a process. */
-export const writeGate = (time: Time, wallClock?: Time['now']): Layer.Layer<WriteGate> =>
-  Layer.sync(WriteGate, () => makeWriteGate(time, wallClock));
+export const writeGate = (time: Time, clocks?: MachineClocks): Layer.Layer<WriteGate> =>
+  Layer.sync(WriteGate, () => makeWriteGate(time, clocks));

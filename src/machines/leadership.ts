@@ -65,7 +65,7 @@ const problemOf = (outcome: Ending): Problem => {
     case 'Fault':
       return outcome;
     case 'Interrupted':
-      return { why: 'the machine was suspended, or its clock stepped forward', retryAfterMs: 0 };
+      return { why: 'the machine was suspended', retryAfterMs: 0 };
     default:
       return {
         why: outcome._tag === 'Overtaken' ? 'another process was faster' : '',

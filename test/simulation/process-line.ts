@@ -19,6 +19,8 @@ export interface ProcessLine {
   readonly freeze: () => void;
   /** Freezes the process with its machine. */
   readonly suspend: () => void;
+  /** For how long its machine has stood still, in all. */
+  readonly suspendedMs: () => number;
   /** Moves the wall clock of its machine. */
   readonly jumpWallClock: (ms: number) => void;
   readonly thaw: () => void;
@@ -71,6 +73,7 @@ export const processLine = (world: Time, skewMs = 0): ProcessLine => {
       clocks.suspend();
       held ??= [];
     },
+    suspendedMs: clocks.lostMs,
     jumpWallClock: clocks.jumpWallClock,
     thaw: () => {
       clocks.resume();

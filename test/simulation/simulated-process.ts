@@ -130,7 +130,14 @@ const startRoles = (
     flags;
   const runtime = ManagedRuntime.make(Layer.mergeAll(
     operatorServices(
-      { time, wallClock: line.time.now, telemetry, intern, qps, burst },
+      {
+        time,
+        clocks: { wallClock: line.time.now, suspendedMs: line.suspendedMs },
+        telemetry,
+        intern,
+        qps,
+        burst,
+      },
       api.layer,
     ),
     shard.layer,

@@ -22,6 +22,7 @@ const bed = () => {
   const time = simulatedTime();
   const api = leaseApi();
   let made = 0;
+  let suspendedMs = 0;
   const candidate = (
     wallClockOffsetMs = 0,
     opening: () => void = () => {},
@@ -35,7 +36,7 @@ const bed = () => {
       monotonic: () => time.monotonic() + laterMs(),
     };
     const client = api.client();
-    const real = makeWriteGate(own);
+    const real = makeWriteGate(own, { wallClock: own.now, suspendedMs: () => suspendedMs });
     const gate: WriteGate['Service'] = {
       ...real,
       openUntil: (deadlineMs) => {
@@ -66,7 +67,10 @@ const bed = () => {
     const state = () => String(JSON.stringify(leadership.actor?.getSnapshot().value));
     return { identity, client, gate, leadership, published, state };
   };
-  return { time, api, candidate };
+  const suspend = (ms: number): void => {
+    suspendedMs += ms;
+  };
+  return { time, api, candidate, suspend };
 };
 
 describe('a candidate', () => {
@@ -84,6 +88,19 @@ describe('a candidate', () => {
       acquireTime: '2026-01-01T00:00:00.000000Z',
       renewTime: '2026-01-01T00:01:00.000000Z',
     });
+  });
+
+  // The timers of its drains had stood still, and ended them late.
+  it('DR-16: leads anew after its machine was suspended', async () => {
+    const { time, candidate, suspend } = bed();
+    const one = candidate();
+    await time.advance(5000);
+    suspend(1000);
+    await time.advance(5000);
+    expect(one.published).toEqual([false, true]);
+    suspend(60_000);
+    await time.advance(10_000);
+    expect(one.published).toEqual([false, true, false, true]);
   });
 
   it('stands by while another process leads', async () => {
