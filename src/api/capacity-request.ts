@@ -1,7 +1,7 @@
 /** CapacityRequest: capacity that this cluster requests. */
 import { Schema } from 'effect';
 import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
-import { ageColumn, type CustomResource } from './crd.ts';
+import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import {
   atomic,
   int32Field,
@@ -101,6 +101,9 @@ export const capacityRequest: CustomResource = {
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Priority', type: 'integer', jsonPath: '.spec.priority' },
     ageColumn,
+    wideColumn('CPU', '.spec.resources.cpu'),
+    wideColumn('Memory', '.spec.resources.memory'),
+    wideColumn('Pod', '.metadata.ownerReferences[?(@.kind=="Pod")].name'),
   ],
   selectableFields: ['.status.phase'],
   example: {

@@ -13,6 +13,8 @@ export interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'date';
   readonly jsonPath: string;
+  /** 1: only with `-o wide`. */
+  readonly priority?: 1;
 }
 
 /** The source of a CRD and its reference page. */
@@ -37,6 +39,14 @@ export const ageColumn: PrinterColumn = {
   type: 'date',
   jsonPath: '.metadata.creationTimestamp',
 };
+
+/** A text column of `kubectl get -o wide`. */
+export const wideColumn = (name: string, jsonPath: string): PrinterColumn => ({
+  name,
+  type: 'string',
+  jsonPath,
+  priority: 1,
+});
 
 /** The category of all resources: `kubectl get fleet`. */
 export const CATEGORY = 'fleet';
