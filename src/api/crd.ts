@@ -52,6 +52,7 @@ export const wideColumn = (name: string, jsonPath: string): PrinterColumn => ({
 export const CATEGORY = 'fleet';
 
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
+const VALIDATIONS = 'x-kubernetes-validations';
 
 /** JSON Schema keywords that a structural schema shares, copied unchanged. */
 const KEPT_KEYWORDS = [
@@ -99,6 +100,7 @@ const intOrString = (schema: JsonRecord): JsonRecord => {
     ...(pattern === undefined ? {} : { pattern }),
     ...(maxLength === undefined ? {} : { maxLength }),
     [INT_OR_STRING]: true,
+    ...(schema[VALIDATIONS] === undefined ? {} : { [VALIDATIONS]: schema[VALIDATIONS] }),
   };
 };
 

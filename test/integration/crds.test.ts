@@ -133,6 +133,15 @@ describeWithTestbed('custom resources on a real API server', {}, (bed) => {
     }
   });
 
+  it('crd: a text that is no quantity is refused with the remedy', async () => {
+    const cpu = await refusal(bed(), requestWith({ resources: { cpu: '1 core' } }));
+    expect(cpu).toContain('resources.cpu is no quantity: give cores as "4", "1.5" or "250m"');
+    expect(await refusal(bed(), requestWith({ resources: { memory: '16gb' } })))
+      .toContain('resources.memory is no quantity: give bytes as "512Mi"');
+    expect(await refusal(bed(), requestWith({ interruptionPenalty: '$16' })))
+      .toContain('The penalty is no quantity: give dollars as "16"');
+  });
+
   it('accept what only the operator can validate, and the operator does', async () => {
     const cases: readonly (readonly [string, JsonRecord])[] = [
       ['spec.resources["cpu"]', { resources: { cpu: '1e1.5' } }],
