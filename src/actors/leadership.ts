@@ -96,13 +96,17 @@ const keyOf = ({ namespace, name }: LeadershipOptions): string => `${namespace}/
 export const leadershipActors = (
   runtime: EffectRuntime<KubeApi>,
   claim: LeaseClaim,
+  isInterrupted: () => boolean,
 ) => ({
   acquireLease: fromPromise<AcquireOutcome, { readonly expiredResourceVersion: string | null }>(
     ({ input, signal }) =>
       runtime.runPromise(acquireLease(claim, input.expiredResourceVersion), { signal }),
   ),
   renewLease: fromPromise<RenewOutcome, { readonly lease: LeaseRecord | null }>(
-    ({ input, signal }) => runtime.runPromise(renewLease(claim, input.lease), { signal }),
+    async ({ input, signal }) => {
+      const outcome = await runtime.runPromise(renewLease(claim, input.lease), { signal });
+      return isInterrupted() ? { _tag: 'Interrupted' } : outcome;
+    },
   ),
   releaseLease: fromPromise<ReleaseOutcome, undefined>(({ signal }) =>
     runtime.runPromise(releaseLease(claim), { signal })
@@ -211,7 +215,7 @@ class Candidacy implements Leadership {
     return {
       name: 'leadership',
       logic: leadership.provide({
-        actors: leadershipActors(runtime, claim),
+        actors: leadershipActors(runtime, claim, () => this.#gate().permit()._tag === 'Closed'),
         actions: {
           openGate: ({ context }) => this.#gate().openUntil(context.deadlineMs),
           closeGate: () => this.#gate().close('this process no longer holds the lease'),

@@ -43,6 +43,8 @@ export type AcquireOutcome =
 export type RenewOutcome =
   | ({ readonly _tag: 'Renewed' } & HeldLease)
   | { readonly _tag: 'Taken'; readonly lease: LeaseRecord }
+  /** The clocks say that no write was allowed meanwhile: leading must begin anew. */
+  | { readonly _tag: 'Interrupted' }
   | LeaseFault;
 
 /** The outcome of a release. */

@@ -86,7 +86,9 @@ const machineOf = (update: NodeStateUpdate, bytes: number): MachineObservation =
   assertWithin('provider_id_length', update.providerId.length, 'the provider id');
   const state = MACHINE_STATES[update.state];
   if (state === undefined) throw new MalformedFrame(`the machine state ${update.state} is unknown`);
-  assertWithin('machine_bytes', bytes - Buffer.byteLength(update.lastError));
+  if (bytes > SHARD_LIMITS.machine_bytes.max) {
+    assertWithin('machine_bytes', bytes - Buffer.byteLength(update.lastError));
+  }
   return {
     machineId: machineId(update.machineId),
     state,

@@ -68,15 +68,20 @@ const problemOf = (config: KubeConfig, source: KubeconfigSource): string | undef
   }
   const cluster = config.getCurrentCluster();
   if (cluster === null) return `context ${quoted(config.getCurrentContext())} names no cluster`;
-  // Not quoted: a URL may contain a password.
-  if (!URL.canParse(cluster.server)) return 'the server is not a URL';
-  return proxyProblem(cluster.proxyUrl);
+  return urlProblem('server', cluster.server) ?? proxyProblem(cluster.proxyUrl);
+};
+
+/** Not quoted: a URL may contain a password. */
+const urlProblem = (field: string, url: string): string | undefined => {
+  if (!URL.canParse(url)) return `the ${field} is not a URL`;
+  const isHttp = ['http:', 'https:'].includes(new URL(url).protocol);
+  return isHttp ? undefined : `the ${field} does not begin with https:// or http://`;
 };
 
 const proxyProblem = (url: string | undefined): string | undefined => {
   if (url === undefined) return undefined;
   if (url.startsWith('socks')) return 'a SOCKS proxy-url is not supported';
-  return URL.canParse(url) ? undefined : 'the proxy-url is not a URL';
+  return urlProblem('proxy-url', url);
 };
 
 /** Fields that client-node misses; its other messages may quote the kubeconfig. */

@@ -5,7 +5,7 @@
  * Promises: closes by itself at its deadline, without any other code running; after a suspended
  * process resumes, the gate is closed, also when the monotonic clock of its machine stood still
  * meanwhile: then the wall clock has moved on. A wall clock that steps forward closes it as well,
- * until the next renewal; one that steps back changes nothing.
+ * until the lease is acquired again; one that steps back changes nothing.
  */
 import { Context, Layer } from 'effect';
 import type { Time } from '../domain/time.ts';

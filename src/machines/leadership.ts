@@ -3,7 +3,8 @@
  *
  * Promises: the lease of another process is taken only when it was released or when our own clock
  * has seen it unchanged for its whole time, never by comparing clocks; leading ends at the renew
- * deadline, counted from when the last good renewal was sent; losing the lease makes a candidate
+ * deadline, counted from when the last good renewal was sent, and after a suspension, so that what
+ * was timed is read from the cluster again; losing the lease makes a candidate
  * again; a lease is released before the end. The gate of all writes is open exactly while it leads.
  */
 import { assign, setup } from 'xstate';
@@ -60,8 +61,17 @@ interface Problem {
 }
 
 const problemOf = (outcome: Ending): Problem => {
-  if (outcome._tag === 'Fault') return outcome;
-  return { why: outcome._tag === 'Overtaken' ? 'another process was faster' : '', retryAfterMs: 0 };
+  switch (outcome._tag) {
+    case 'Fault':
+      return outcome;
+    case 'Interrupted':
+      return { why: 'the machine was suspended, or its clock stepped forward', retryAfterMs: 0 };
+    default:
+      return {
+        why: outcome._tag === 'Overtaken' ? 'another process was faster' : '',
+        retryAfterMs: 0,
+      };
+  }
 };
 
 const NOT_RENEWED: Problem = { why: 'the lease was not renewed in time', retryAfterMs: 0 };
@@ -124,6 +134,7 @@ export const leadership = setup({
     heldByOther: (_, outcome: AcquireOutcome) => outcome._tag === 'HeldByOther',
     renewed: (_, outcome: RenewOutcome) => outcome._tag === 'Renewed',
     taken: (_, outcome: RenewOutcome) => outcome._tag === 'Taken',
+    interrupted: (_, outcome: RenewOutcome) => outcome._tag === 'Interrupted',
     faulty: (_, outcome: ReleaseOutcome) => outcome._tag === 'Fault',
   },
   delays: {
@@ -257,6 +268,11 @@ export const leadership = setup({
                 guard: { type: 'taken', params: ({ event }) => event.output },
                 target: '#leadership.standby',
                 actions: { type: 'setObservedLease', params: ({ event }) => leaseIn(event.output) },
+              },
+              {
+                guard: { type: 'interrupted', params: ({ event }) => event.output },
+                target: '#leadership.retrying',
+                actions: { type: 'setProblem', params: ({ event }) => problemOf(event.output) },
               },
               {
                 target: 'renewalFailed',

@@ -154,6 +154,9 @@ const liveBytes = async (): Promise<number> => {
   return heapUsed + external;
 };
 
+/** A part of a text keeps the whole of it alive, and that the text of which it is a part. */
+const copied = (text: string): string => structuredClone(text);
+
 /** The inputs from which others are made. */
 class Pool {
   readonly #lasting: readonly string[];
@@ -165,7 +168,7 @@ class Pool {
 
   keep(input: string): void {
     if (input.length > KEPT_CHARACTERS_MAX) return;
-    this.#kept.push(input);
+    this.#kept.push(copied(input));
     if (this.#kept.length > KEPT_MAX) this.#kept.shift();
   }
 
@@ -209,7 +212,8 @@ export const fuzz = async ({ target, count, seed, corpus }: FuzzPlan): Promise<F
     }
     slowestMs = Math.max(slowestMs, Math.min(ms, STALL_MS));
     if (outcome === undefined || outcomes.has(outcome)) continue;
-    outcomes.set(outcome, outcomes.size < KEPT_MAX && input.length <= EXAMPLE_MAX ? input : '');
+    const isExample = outcomes.size < KEPT_MAX && input.length <= EXAMPLE_MAX;
+    outcomes.set(copied(outcome), isExample ? copied(input) : '');
     pool.keep(input);
   }
   read = target.open();

@@ -1,17 +1,26 @@
 /**
- * `npm run fuzz [-- COUNT [SEED [TARGET]]]`: made inputs for every reader of what peers, tenants
- * and files may hold.
+ * `npm run fuzz`: made inputs for every reader of what peers, tenants and files may hold.
  *
- * Prints a line for each target, with the seed that repeats it. Exits with 1 when a reader throws,
- * takes more than 50 ms, or leaves memory behind. With `--keep` as last argument, what failed and
- * what reached something new is added to `test/fuzz/corpus`.
+ * Prints a line for each target, with the seed that repeats it.
  */
 import process from 'node:process';
+import { parseArgs } from 'node:util';
 import { realTime } from '../../src/effects/real-time.ts';
 import { addToCorpus, corpusOf } from './corpus.ts';
 import { fuzz, problemsOf } from './fuzz-run.ts';
 import { FUZZ_SHARES } from './targets.ts';
 
+const HELP = `npm run fuzz [-- COUNT [SEED [TARGET]]] [--keep]
+
+Made inputs for every reader of what peers, tenants and files may hold; exits with 1 when a reader
+throws, takes more than 50 ms, or leaves memory behind.
+
+  COUNT    How many inputs (1000000)
+  SEED     A number that repeats a run; drawn and printed without it
+  TARGET   Only this reader: ${FUZZ_SHARES.map(({ target }) => target.name).join(', ')}
+  --keep   Add what failed, or reached something new, to test/fuzz/corpus
+  --help   This text
+`;
 const COUNT = 1_000_000;
 const MIB = 2 ** 20;
 
@@ -19,21 +28,34 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-const given = process.argv.slice(2);
-const keeps = given.at(-1) === '--keep';
-const [count = String(COUNT), seedText = String(Math.floor(realTime.now()) >>> 0), only] = keeps
-  ? given.slice(0, -1)
-  : given;
-print(`seed ${seedText}, ${count} inputs`);
+const { values: { keep: keeps, help }, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    keep: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const [countText = String(COUNT), seedText = String(Math.floor(realTime.now()) >>> 0), only] =
+  positionals;
+const [count, seed] = [Number(countText), Number(seedText)];
+const chosen = FUZZ_SHARES.filter(({ target }) => only === undefined || only === target.name);
+if (help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+if (!Number.isInteger(count) || !Number.isInteger(seed) || chosen.length === 0) {
+  process.stderr.write(`Cannot run "${positionals.join(' ')}"\n\n${HELP}`);
+  process.exit(2);
+}
+print(`seed ${seed}, ${count} inputs`);
 
-for (const { target, share } of FUZZ_SHARES) {
-  if (only !== undefined && only !== target.name) continue;
+for (const { target, share } of chosen) {
   const corpus = corpusOf(target.name);
   const startMs = realTime.monotonic();
   const report = await fuzz({
     target,
-    count: Math.ceil(Number(count) * (only === undefined ? share : 1)),
-    seed: Number(seedText),
+    count: Math.ceil(count * (only === undefined ? share : 1)),
+    seed,
     corpus: corpus.map(({ input }) => input),
   });
   const seconds = ((realTime.monotonic() - startMs) / 1000).toFixed(0);

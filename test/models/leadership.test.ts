@@ -16,7 +16,7 @@ import { simulatedTime } from '../support/time/simulated-time.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../src/effects/kube-api.ts';
 import { leadership, type LeadershipContext } from '../../src/machines/leadership.ts';
 import { leadershipHarness } from './cluster/leadership-harness.ts';
-import { valueAt } from '../../src/domain/json.ts';
+import { textAt, valueAt } from '../../src/domain/json.ts';
 import type { Step } from './harness/interpreter.ts';
 import { follows, type Line, must } from './harness/step-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
@@ -70,6 +70,8 @@ const answersFor = (outcome: Outcome): Answers => {
       return [MISSING, CONFLICT];
     case 'Renewed':
       return [ok(outcome.lease)];
+    case 'Interrupted':
+      return [ok(lease(US, '9'))];
     case 'Taken':
       return [CONFLICT, ok(outcome.lease)];
     case 'Released':
@@ -85,13 +87,16 @@ const answersFor = (outcome: Outcome): Answers => {
 const wire = (invoked: InvokedActors) => {
   let performing = '';
   let answers: (KubeAnswer | 'away')[] = [];
+  let interrupted = false;
   const api = Layer.succeed(KubeApi, {
     call: () =>
       Effect.gen(function* () {
         const act = performing;
         if (act !== '') {
           performing = '';
-          answers = [...answersFor(yield* Effect.promise(() => invoked.perform<Outcome>(act, {})))];
+          const outcome = yield* Effect.promise(() => invoked.perform<Outcome>(act, {}));
+          interrupted = outcome._tag === 'Interrupted';
+          answers = [...answersFor(outcome)];
         }
         const answer = answers.shift() ?? 'away';
         return answer === 'away' ? yield* new NotSent({ why }) : answer;
@@ -106,7 +111,8 @@ const wire = (invoked: InvokedActors) => {
   };
   const clock = clockLayer({ ...simulatedTime(), monotonic });
   const claim = { identity: US, namespace: 'ns', name: 'l', leaseMs: 15_000, timeoutMs: 5000 };
-  const real = leadershipActors(ManagedRuntime.make(Layer.merge(api, clock)), claim);
+  const runtime = ManagedRuntime.make(Layer.merge(api, clock));
+  const real = leadershipActors(runtime, claim, () => interrupted);
   /** Which request it is: the first request alone does not identify it for the API server. */
   const marked = <Output, Input>(id: string, logic: PromiseActorLogic<Output, Input>) => ({
     ...logic,
@@ -164,6 +170,7 @@ const transitions = follows([
   { on: 'after renewDeadline', from: ['leading'], to: 'retrying', does: ['closeGate'] },
   answered('renewLease', 'Renewed', { to: 'leading.holding', does: ['closeGate', 'openGate'] }),
   answered('renewLease', 'Taken', { to: 'standby', does: ['closeGate'] }),
+  answered('renewLease', 'Interrupted', { to: 'retrying', does: ['closeGate'] }),
   answered('renewLease', 'Fault', { to: 'leading.renewalFailed' }),
   { on: 'release.requested', from: ['standby'], to: 'released' },
   {
@@ -204,8 +211,8 @@ const remembers = ({ event, before, after }: Step): void => {
   const cause = valueAt(event['output'], 'why');
   if (cause !== undefined) must(known.problem === cause, 'a failure has its cause');
   const ends = event.type.startsWith('xstate.after.renewDeadline.');
-  const overtaken = valueAt(event['output'], '_tag') === 'Overtaken';
-  if (ends || overtaken) must(known.problem !== '', 'a wait has a cause');
+  const lost = ['Overtaken', 'Interrupted'].includes(textAt(event['output'], '_tag') ?? '');
+  if (ends || lost) must(known.problem !== '', 'a wait has a cause');
 };
 
 describeModel('leadership', {
@@ -231,6 +238,7 @@ describeModel('leadership', {
       { output: { _tag: 'Renewed', lease: lease(US, '9'), ...times } },
       { output: { _tag: 'Renewed', lease: lease(US, '10'), ...times } },
       { output: { _tag: 'Taken', lease: lease('other', '8') } },
+      { output: { _tag: 'Interrupted' } },
       { output: { _tag: 'Fault', why, retryAfterMs: 0 } },
     ],
     'xstate.done.actor.releaseLease': [

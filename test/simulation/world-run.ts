@@ -146,11 +146,27 @@ const epilogue = async (state: WorldState): Promise<void> => {
   }
 };
 
+/** True once no request has changed for this long: a roll-up and its acknowledgement. */
+const UNCHANGED_MS = 30_000;
+
+/** Whether requests are at rest: a machine that goes late takes pods along, which are replaced. */
+const areRequestsAtRest = ({ invariants, time }: WorldState): () => boolean => {
+  let changedMs = time.monotonic();
+  invariants.push({
+    change: ({ resource }) => {
+      if (resource.startsWith('capacityrequests.')) changedMs = time.monotonic();
+    },
+  });
+  return () => time.monotonic() - changedMs > UNCHANGED_MS;
+};
+
 const rest = async (state: WorldState): Promise<void> => {
   await state.rest();
   state.log.note('EPILOGUE');
   await epilogue(state);
+  const areAtRest = areRequestsAtRest(state);
   await state.pass(CALM_MS);
+  await state.pass(REST_MS_MAX, areAtRest);
   state.check();
 };
 

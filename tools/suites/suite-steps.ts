@@ -65,7 +65,12 @@ const ATTACKS: SuiteStep = {
 /** Without a process or a cluster beside it. */
 const PURE = ['tidy', 'packages', 'unit', 'models'];
 const PURE_AND_SIMULATED = [...PURE, 'simulation'];
-const ON_CLUSTERS = ['models-embedded', 'models-kube-apiserver-shortest', 'integration', 'e2e'];
+const ON_CLUSTERS = [
+  'models-embedded-shortest',
+  'models-kube-apiserver-shortest',
+  'integration',
+  'e2e',
+];
 
 /** Suites that depend on the runtime: sockets, TLS, files, processes, signals. */
 const DIFFERENT_ON_DENO = [
@@ -153,6 +158,12 @@ export const suiteSteps = ({ fast, full, changed }: SuiteChoice): readonly Suite
   const env = { TIDEGATE_TEST_SCALE: 'release' };
   return [
     ...everyStep(env),
+    // The shortest paths take every transition: the others found what those or the fakes found.
+    vitest({
+      title: 'every path on the embedded cluster',
+      runtime: 'node',
+      projects: ['models-embedded'],
+    }, env),
     vitest({
       title: 'everything on Deno',
       runtime: 'deno',

@@ -5,7 +5,6 @@
  * Promises: a cached object has the union of the fields that the roles requested; a collection with
  * different selectors is watched without one; nothing is listed before `start`.
  */
-import { firstValueFrom } from 'rxjs';
 import type { Identity } from '../../domain/facts.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import type { KubeApi } from '../../effects/kube-api.ts';
@@ -26,11 +25,14 @@ export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced
 export const isBehind = ({ actor }: Pick<Informer<Identity>, 'actor'>): boolean =>
   (actor?.getSnapshot().context.attempt ?? 1) > 0;
 
-/** Resolves once its cache is not behind, in a microtask at the earliest. */
+/**
+ * Resolves once its cache is not behind, in a microtask at the earliest. Lists again if it is: a
+ * watch that was opened again shows nothing for a minute when nothing has changed.
+ */
 export const whenCurrent = async (
-  informer: Pick<Informer<Identity>, 'actor' | 'progress'>,
+  informer: Pick<Informer<Identity>, 'actor' | 'relist'>,
 ): Promise<void> => {
-  if (isBehind(informer)) await firstValueFrom(informer.progress, { defaultValue: undefined });
+  if (isBehind(informer)) await informer.relist();
 };
 
 /** The informers of a process. */

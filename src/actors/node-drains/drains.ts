@@ -67,7 +67,8 @@ export type NodeDrainActor = ActorRefFrom<typeof nodeDrain>;
 export interface DrainsOptions extends DrainTargets {
   readonly nodes: Pick<Informer<DrainedNode>, 'facts' | 'get' | 'values'>;
   readonly pods: Pick<Informer<DrainPod>, 'facts'>;
-  /** Resolves once the pods are those of the cluster, as far as is known; at once when they are. */
+  /** Resolves once the Nodes are those of the cluster, as far as is known; at once if they are. */
+  readonly whenNodesCurrent: () => Promise<void>;
   readonly whenPodsCurrent: () => Promise<void>;
   readonly evictions: Pick<
     PodEvictions,
@@ -122,10 +123,7 @@ export class DrainRegistry {
       onLost: (entry) => this.#lost(entry),
     });
     this.#blockers = new DrainBlockers(environment, {
-      review: (key) => {
-        const entry = this.#registry.entry(key);
-        return entry && blockersOf(entry, this.#registry.get(key)?.getSnapshot(), options.paused);
-      },
+      review: (key) => blockersOf(this.#registry, key, options.paused),
       record: (key, blocked) => {
         const entry = this.#registry.entry(key);
         if (entry) options.events.blocked(entry.node, blocked, entry.notedBudgets);
@@ -170,7 +168,10 @@ export class DrainRegistry {
   readonly onLeading = (): void => {
     if (this.#isLeading) return;
     this.#isLeading = true;
-    for (const node of [...this.#options.nodes.values()]) this.#nodeSeen(node);
+    // By old Nodes, a process that was cut off would resume drains that are over.
+    void this.#options.whenNodesCurrent().then(() => {
+      for (const node of [...this.#options.nodes.values()]) this.#nodeSeen(node);
+    });
   };
 
   readonly onLeadershipLost = (): void => {

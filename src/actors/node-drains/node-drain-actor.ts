@@ -126,12 +126,15 @@ const nodeNow = (
   return paused ? { ...node, paused } : node;
 };
 
-/** What holds up the pods of a drain: nothing while it does not evict. */
+/** What holds up the pods of a drain: nothing while it does not evict; undefined without it. */
 export const blockersOf = (
-  entry: DrainEntry,
-  snapshot: SnapshotFrom<typeof nodeDrain> | undefined,
+  drains: Pick<NodeDrainActors, 'entry' | 'get'>,
+  key: string,
   paused: boolean,
-): BlockerReview => {
+): BlockerReview | undefined => {
+  const entry = drains.entry(key);
+  if (entry === undefined) return undefined;
+  const snapshot = drains.get(key)?.getSnapshot();
   if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
     return { blocked: [], nextMs: Number.POSITIVE_INFINITY, isIdle: true };
   }

@@ -196,6 +196,7 @@ export const nodeDrainsRole = (
   const drains = new DrainRegistry(environment, {
     nodes,
     pods,
+    whenNodesCurrent: () => whenCurrent(nodes),
     whenPodsCurrent: () => whenCurrent(pods),
     evictions,
     showOnMachine: machines.drain,

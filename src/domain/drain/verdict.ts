@@ -217,7 +217,7 @@ const VERDICTS: Readonly<Record<DrainSituation, (facts: DrainFacts) => DrainVerd
         : 'The node is cordoned without a Tidegate annotation; Tidegate evicts no pods',
       {
         canAct: 'platform',
-        change: 'Run "kubectl uncordon" to make it schedulable',
+        change: 'Uncordon the node to make it schedulable',
         severity: 'Ok',
       },
     ),

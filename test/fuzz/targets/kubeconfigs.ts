@@ -78,9 +78,11 @@ const fileOf = (): string => {
 /** The name of a context may be said; an edit may put anything there. */
 const CONTEXT = /context "(?:[^"\\]|\\.)*"/;
 
-const checkSecret = (message: string): void => {
-  const shared = message.replace(CONTEXT, '');
+/** The message without the name of a context; nothing else in it may be of the kubeconfig. */
+const sharedMessage = (message: string): string => {
+  const shared = message.replace(CONTEXT, 'context');
   expectThat(!shared.includes(SECRET), 'the problem quotes the kubeconfig');
+  return masked(shared);
 };
 
 let path = '';
@@ -105,8 +107,7 @@ export const KUBECONFIGS: FuzzTarget = {
     if (read._tag === 'Failure') {
       const { message } = read.failure;
       expectThat(message.length <= PROBLEM_MAX, 'the problem is too long');
-      checkSecret(message);
-      return masked(message);
+      return sharedMessage(message);
     }
     if (MAY_RUN.test(text) || MAY_READ.test(text)) return 'read';
     try {
@@ -117,8 +118,7 @@ export const KUBECONFIGS: FuzzTarget = {
       }`;
     } catch (cause) {
       if (!(cause instanceof KubeconfigUnusable)) throw cause;
-      checkSecret(cause.message);
-      return masked(cause.message);
+      return sharedMessage(cause.message);
     }
   },
 };

@@ -116,12 +116,15 @@ const runOf = (environment: RunEnvironment, object: ObjectFixture<SeenLease>): P
     return expiredResourceVersion !== null &&
       names.translate(lease.resourceVersion) === expiredResourceVersion;
   };
+  /** Whether the process was suspended during the renewal. */
+  let interrupted = false;
   const byServer = async (pathStep: PathStep<null>, outcome: Outcome): Promise<void> => {
     switch (outcome._tag) {
       case 'Acquired':
         if (!isTakeable(pathStep)) await object.put(heldBy(''));
         return;
       case 'Renewed':
+      case 'Interrupted':
         if (object.now()?.lease.holder === 'other') await object.put(heldBy(''));
         return;
       case 'HeldByOther':
@@ -160,10 +163,11 @@ const runOf = (environment: RunEnvironment, object: ObjectFixture<SeenLease>): P
     return { event: { ...event, lease }, by: 'watch' };
   };
   return {
-    machine: leadership.provide({ actors: leadershipActors(runtime, claim) }),
+    machine: leadership.provide({ actors: leadershipActors(runtime, claim, () => interrupted) }),
     arrange: async (pathStep): Promise<StepSource> => {
       const outcome = outcomeIn(pathStep);
       if (outcome === undefined) throw new Error(`Nobody arranges "${pathStep.event.type}"`);
+      interrupted = outcome._tag === 'Interrupted';
       if (outcome._tag === 'Fault') return await loseRequest(environment);
       await byServer(pathStep, outcome);
       return 'server';

@@ -39,7 +39,12 @@ import {
   twoOperatorsSuspended,
 } from './operator-killed.ts';
 import type { Scenario } from './scenario.ts';
-import { clocksSkewed, clockStepsBack, clockStepsForward } from './wrong-clocks.ts';
+import {
+  clocksSkewed,
+  clockStepsBack,
+  clockStepsForward,
+  machineSuspended,
+} from './wrong-clocks.ts';
 import { stopInBurst, stopWhileAway } from './stop.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -77,6 +82,7 @@ export const SCENARIOS: readonly Scenario[] = [
   twoMachinesSuspended,
   clocksSkewed,
   clockStepsForward,
+  machineSuspended,
   clockStepsBack,
   apiServerAway,
   apiServerAwayShortly,

@@ -112,5 +112,23 @@ const clockSteps = (name: string, seed: number, stepMs: number): Scenario => ({
   },
 });
 
+/** How long the only operator and its machine stand still. */
+const SUSPENDED_MS = 60_000;
+
+export const machineSuspended: Scenario = {
+  name: 'machine-suspended',
+  shows: 'DR-16: an only operator whose machine was suspended ends its drains at their deadline',
+  siteOptions: siteOptions(64),
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, blocked);
+    const deadlineMs = harness.time.now() + GRACE_SECONDS * 1000;
+    reclaimEach(harness, scene.machines, GRACE_SECONDS);
+    await harness.wait((GRACE_SECONDS / 3) * 1000);
+    harness.processes.suspend(SUSPENDED_MS);
+    await harness.wait(SUSPENDED_MS);
+    await checkDeadlines(harness, scene, deadlineMs);
+  },
+};
+
 export const clockStepsForward = clockSteps('clock-steps-forward', 61, HOUR_MS);
 export const clockStepsBack = clockSteps('clock-steps-back', 62, -2 * HOUR_MS);

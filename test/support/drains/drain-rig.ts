@@ -54,6 +54,7 @@ export interface DrainRigOptions {
   readonly excluded?: readonly string[];
   /** The Nodes cannot be read now. */
   readonly areNodesBehind?: () => boolean;
+  readonly whenNodesCurrent?: () => Promise<void>;
   readonly whenPodsCurrent?: () => Promise<void>;
   /** `--max-draining`; without it, 100%. */
   readonly maxDraining?: DrainingLimit;
@@ -284,6 +285,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     const drains = new DrainRegistry(environment, {
       nodes: cluster,
       pods: { facts: wires.observed(pods.reflector.facts) },
+      whenNodesCurrent: options.whenNodesCurrent ?? (() => Promise.resolve()),
       whenPodsCurrent: options.whenPodsCurrent ?? (() => Promise.resolve()),
       evictions: {
         ...reads,

@@ -104,7 +104,21 @@ describe('shared informers', () => {
     expect([isBehind(colors), colors.get(objectKey('a'))]).toEqual([true, undefined]);
     const seen = whenCurrent(colors).then(() => colors.get(objectKey('a'))?.color);
     await time.advance(60_000);
-    expect([isBehind(colors), await seen]).toEqual([false, 'red']);
+    expect(await seen).toBe('red');
+  });
+
+  test('list again for who waits, although a watch could go on', async () => {
+    const { time, api, informers } = rig();
+    const colors = informers.collection({ ...THINGS, project: colored });
+    informers.start();
+    await time.settle();
+    api.refuseWatches('unreachable');
+    api.endWatches('cut');
+    await time.settle();
+    const current = whenCurrent(colors);
+    await time.advance(10_000);
+    await current;
+    expect(api.calls).toHaveLength(2);
   });
 
   test('watch the whole collection when readers use different selectors', async () => {

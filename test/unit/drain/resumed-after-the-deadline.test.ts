@@ -32,7 +32,7 @@ const OVERDUE = {
 /** A cordoned Node whose deadline passed an hour before the process starts. */
 const overdueDrain = (
   pods: readonly PodTraits[],
-  options: Pick<DrainRigOptions, 'whenPodsCurrent'> = {},
+  options: Pick<DrainRigOptions, 'whenNodesCurrent' | 'whenPodsCurrent'> = {},
 ) => {
   const rig = drainRig({ leads: false, ...options });
   stops.push(rig.stop);
@@ -75,7 +75,7 @@ describe('a drain that is resumed after its deadline', () => {
     expect(rig.annotation('n1')?.ended).toBe('Drained');
   });
 
-  // A process that had been cut off led again with old pods: an empty node was Failed, and a pod that
+  // A process that had been cut off led with old pods: an empty node was Failed, and a pod that
   // had come since was left behind on a Drained one.
   test.each([
     { known: ['a'], now: [], end: 'Drained' },
@@ -93,6 +93,19 @@ describe('a drain that is resumed after its deadline', () => {
     current.resolve();
     await rig.time.advance(1000);
     expect(rig.annotation('n1')?.ended).toBe(pods.end);
+  });
+
+  // A process that had been cut off resumed a drain that was cancelled meanwhile: as Drained.
+  test('DR-13: is not resumed from an old Node', async () => {
+    const current = Promise.withResolvers<void>();
+    const rig = overdueDrain([], { whenNodesCurrent: () => current.promise });
+    await rig.restart();
+    await rig.time.advance(1000);
+    expect(rig.reported).toEqual([]);
+    rig.node('n1', { metadata: { name: 'n1', uid: 'u1' }, spec: {} });
+    current.resolve();
+    await rig.time.advance(1000);
+    expect([rig.reported, rig.annotation('n1')]).toEqual([[], undefined]);
   });
 
   test('DR-13: ends at once', async () => {

@@ -24,7 +24,7 @@ describe('suites', () => {
       '--project=unit',
       '--project=models',
       '--project=simulation',
-      '--project=models-embedded',
+      '--project=models-embedded-shortest',
       '--project=models-kube-apiserver-shortest',
       '--project=integration',
       '--project=e2e',
@@ -52,6 +52,10 @@ describe('suites', () => {
     const steps = suiteSteps({ ...ALL, full: true }).slice(1);
     expect(new Set(steps.map(({ env }) => env['TIDEGATE_TEST_SCALE'])))
       .toEqual(new Set(['release']));
+  });
+
+  it('drives every path on a cluster before a release', () => {
+    expect(projectsOf({ ...ALL, full: true }, 'node')).toContain('--project=models-embedded');
   });
 
   it('hands the revision of a change to vitest', () => {
