@@ -1,7 +1,12 @@
 /** The reference page of the custom resources, from the same definitions as the CRDs. */
 import { API_GROUP, API_VERSION, GROUP_VERSION } from '../src/domain/api-group.ts';
 import { asList, asRecord, asText, type JsonRecord, recordAt } from '../src/domain/json.ts';
-import { CATEGORY, type CustomResource, structuralSchema } from '../src/api/crd.ts';
+import {
+  CATEGORY,
+  type CustomResource,
+  type PrinterColumn,
+  structuralSchema,
+} from '../src/api/crd.ts';
 
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 
@@ -50,16 +55,17 @@ const fieldTable = (resource: CustomResource): readonly string[] => [
   ...fieldRows('status', structuralSchema(resource.status)),
 ];
 
+const columnsText = ({ columns }: CustomResource, of: PrinterColumn['priority']): string =>
+  columns.filter(({ priority }) => priority === of)
+    .map(({ name, jsonPath }) => `${name} ${code(jsonPath)}`).join(', ');
+
 const factTable = (resource: CustomResource): readonly string[] => [
   '| | |',
   '|---|---|',
   row(['Scope', resource.scope === 'Namespaced' ? 'namespaced' : 'cluster']),
   row(['Names', [resource.plural, ...resource.shortNames].map(code).join(', ')]),
-  row([
-    'Columns',
-    resource.columns.map(({ name, jsonPath }) => `${name} ${code(jsonPath)}`)
-      .join(', '),
-  ]),
+  row(['Columns', columnsText(resource, undefined)]),
+  row(['Columns of `-o wide`', columnsText(resource, 1)]),
   ...(resource.selectableFields.length === 0
     ? []
     : [row(['Field selectors', resource.selectableFields.map(code).join(', ')])]),

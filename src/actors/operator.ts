@@ -18,13 +18,12 @@ import type { ActorEnvironment } from './actor-environment.ts';
 import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
 import { type SharedInformers, sharedInformers } from './informers/shared-informers.ts';
 import { type Leadership, type LeadershipOptions, startLeadership } from './leadership.ts';
-import type { Role, RoleContext, RoleStart } from './role.ts';
+import type { Role, RoleCheck, RoleContext, RoleStart } from './role.ts';
 
 /** One condition of a probe. */
-export interface OperatorCheck {
-  readonly name: string;
-  /** Why it does not hold, or undefined. */
-  readonly failing: () => string | undefined;
+export interface OperatorCheck extends RoleCheck {
+  /** The probe shows it, and succeeds without it. */
+  readonly isNotice?: true;
 }
 
 /** A running operator. */
@@ -32,7 +31,7 @@ export interface Operator {
   readonly actor: Actor<typeof operator>;
   /** The names of its roles, in the order in which they lead. */
   readonly roles: readonly string[];
-  /** What readiness waits for. */
+  /** What readiness waits for, and what it only shows. */
   readonly checks: readonly OperatorCheck[];
   /** What only a restart cures. */
   readonly liveChecks: readonly OperatorCheck[];
@@ -91,6 +90,9 @@ class RunningOperator implements Operator {
         failing: () => this.actor.getSnapshot().context.problem ?? undefined,
       },
       ...this.#roles.map(({ name, ready }) => ({ name, failing: ready })),
+      ...this.#roles.flatMap(({ notices = [] }) =>
+        notices.map((notice) => ({ ...notice, isNotice: true as const }))
+      ),
     ];
     this.liveChecks = [
       {

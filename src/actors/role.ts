@@ -22,6 +22,13 @@ export type RoleStart =
 /** The start of a role that reads no files. */
 export const STARTED: RoleStart = { _tag: 'Started' };
 
+/** One condition, as probes show it. */
+export interface RoleCheck {
+  readonly name: string;
+  /** Why it does not hold, or undefined. */
+  readonly failing: () => string | undefined;
+}
+
 /** One role of an operator. */
 export interface Role {
   /** Such as `node-drains`: its name in readiness and logs. */
@@ -36,6 +43,8 @@ export interface Role {
   readonly onLeadershipLost: () => void;
   /** Why it is not ready, or `undefined`. */
   readonly ready: () => string | undefined;
+  /** What readiness shows and does not wait for. */
+  readonly notices?: readonly RoleCheck[];
   /** Called before `stop` on the leader: starts nothing new and ends its calls to peers. */
   readonly close?: () => Promise<void>;
   /** Resolves when every write in flight has its answer; starts no other. */

@@ -1,7 +1,7 @@
 /** AvailableCapacity: free capacity of the fleet on given terms. */
 import { Schema } from 'effect';
 import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
-import { ageColumn, type CustomResource } from './crd.ts';
+import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import { int32Field, QuantityField, requirementsField, ResourceMapField } from './fields.ts';
 
 /** Those of a request, and `Same` of a co-located one. */
@@ -42,6 +42,8 @@ export const availableCapacity: CustomResource = {
     { name: 'Available', type: 'integer', jsonPath: '.spec.availableCount' },
     { name: 'Cost', type: 'string', jsonPath: '.spec.cost' },
     ageColumn,
+    wideColumn('CPU', '.spec.resources.cpu'),
+    wideColumn('Memory', '.spec.resources.memory'),
   ],
   selectableFields: [],
   example: {

@@ -1,15 +1,17 @@
 /** CapacityRequest: capacity that this cluster requests. */
 import { Schema } from 'effect';
 import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
-import { ageColumn, type CustomResource } from './crd.ts';
+import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import {
   atomic,
   int32Field,
   LabelKeyField,
   LabelSelectorField,
   QuantityField,
+  quantityMessage,
   requirementsField,
   ResourceMapField,
+  resourceMessages,
   TimestampField,
 } from './fields.ts';
 
@@ -37,11 +39,16 @@ const CoLocationField = Schema.Struct({
 });
 
 /*
- * No validation rule against negative penalties: the operator reports invalid values with an Event,
- * and objects that an older CRD admitted stay writable.
+ * The rules only word what the pattern refuses: there is none against negative penalties.
+ * The operator reports other invalid values with an Event, and objects that an older CRD admitted
+ * stay writable.
  */
 const penalty = (what: string) =>
   Schema.optionalKey(QuantityField.annotate({
+    ...quantityMessage(
+      'The penalty is no quantity: give dollars as "16", "0.5" or "500m", without a sign of ' +
+        'currency',
+    ),
     description: `Dollars that ${what} costs the owner; zero or more. Rounded up to $0.50 or a ` +
       'power of two. Absent is different from 0.',
   }));
@@ -54,6 +61,11 @@ export const CapacityRequestSpec = Schema.Struct({
     }),
   ),
   resources: ResourceMapField.check(Schema.isMaxProperties(REQUEST_LIMITS.resources)).annotate({
+    ...resourceMessages({
+      cpu: 'resources.cpu is no quantity: give cores as "4", "1.5" or "250m"',
+      memory: 'resources.memory is no quantity: give bytes as "512Mi", "16Gi" or "1500M"; the ' +
+        'suffixes are case-sensitive, and no space precedes them',
+    }),
     description: 'Amount of each resource, as Kubernetes quantities; zero or more.',
   }),
   priority: int32Field().annotate({
@@ -101,6 +113,9 @@ export const capacityRequest: CustomResource = {
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Priority', type: 'integer', jsonPath: '.spec.priority' },
     ageColumn,
+    wideColumn('CPU', '.spec.resources.cpu'),
+    wideColumn('Memory', '.spec.resources.memory'),
+    wideColumn('Pod', '.metadata.ownerReferences[?(@.kind=="Pod")].name'),
   ],
   selectableFields: ['.status.phase'],
   example: {

@@ -13,6 +13,8 @@ export interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'date';
   readonly jsonPath: string;
+  /** 1: only with `-o wide`. */
+  readonly priority?: 1;
 }
 
 /** The source of a CRD and its reference page. */
@@ -38,10 +40,19 @@ export const ageColumn: PrinterColumn = {
   jsonPath: '.metadata.creationTimestamp',
 };
 
+/** A text column of `kubectl get -o wide`. */
+export const wideColumn = (name: string, jsonPath: string): PrinterColumn => ({
+  name,
+  type: 'string',
+  jsonPath,
+  priority: 1,
+});
+
 /** The category of all resources: `kubectl get fleet`. */
 export const CATEGORY = 'fleet';
 
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
+const VALIDATIONS = 'x-kubernetes-validations';
 
 /** JSON Schema keywords that a structural schema shares, copied unchanged. */
 const KEPT_KEYWORDS = [
@@ -89,6 +100,7 @@ const intOrString = (schema: JsonRecord): JsonRecord => {
     ...(pattern === undefined ? {} : { pattern }),
     ...(maxLength === undefined ? {} : { maxLength }),
     [INT_OR_STRING]: true,
+    ...(schema[VALIDATIONS] === undefined ? {} : { [VALIDATIONS]: schema[VALIDATIONS] }),
   };
 };
 

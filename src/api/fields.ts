@@ -17,6 +17,32 @@ const QUANTITY_PATTERN = new RegExp(
   'u',
 );
 
+/** The same texts in fewer characters: the API server limits the cost of a rule by them. */
+const RULE_PATTERN = String
+  .raw`^[+-]?(\d+\.?\d*|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?(\d+\.?\d*|\.\d+))?$`;
+
+const isQuantity = (value: string): string =>
+  `type(${value}) == int || ${value}.matches(r'${RULE_PATTERN}')`;
+
+/**
+ * The message for a quantity that the pattern refuses, which names only the pattern. The rule holds
+ * for every text that the pattern accepts.
+ */
+export const quantityMessage = (message: string) => ({
+  'x-kubernetes-validations': [{ rule: isQuantity('self'), message }],
+});
+
+/**
+ * The messages for resources by name. A rule for every resource would cost more than an API server
+ * allows, because older ones estimate it for the longest text of an object.
+ */
+export const resourceMessages = (messages: Readonly<Record<string, string>>) => ({
+  'x-kubernetes-validations': Object.entries(messages).map(([name, message]) => ({
+    rule: `!('${name}' in self) || ${isQuantity(`self['${name}']`)}`,
+    message,
+  })),
+});
+
 /** A Kubernetes quantity: text, or a whole number. */
 export const QuantityField = Schema.Union([
   Schema.Int,

@@ -186,6 +186,11 @@ export const METRICS = catalogue({
     help: 'Failed acknowledgement writes of CapacityRequests, deferred to the next roll-up.',
     labels: [],
   },
+  tidegate_pending_phase_writes_total: {
+    type: 'counter',
+    help: 'Writes of Pending to CapacityRequests without a phase, by outcome.',
+    labels: ['outcome'],
+  },
   tidegate_machines: {
     type: 'gauge',
     help: 'Machines by statechart state, including passive ones.',

@@ -35,6 +35,19 @@ export const REASONS = registry({
     canAct: 'platform',
     runbook: 'session-refused',
   },
+  ShardUnreachable: {
+    type: 'Warning',
+    action: 'DialShard',
+    sentence: 'No session with the shard could be opened, or kept, for a while',
+    canAct: 'platform',
+    runbook: 'shard-unreachable',
+  },
+  ShardReachable: {
+    type: 'Normal',
+    action: 'DialShard',
+    sentence: 'The shard acknowledges roll-ups again after an outage',
+    canAct: 'nobody',
+  },
   RollupTooLarge: {
     type: 'Warning',
     action: 'SendRollup',

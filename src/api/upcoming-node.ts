@@ -1,7 +1,7 @@
 /** UpcomingNode: a machine that is becoming a Node of this cluster. */
 import { Schema } from 'effect';
 import { MACHINE_ID_KEY } from '../domain/ids.ts';
-import { ageColumn, type CustomResource } from './crd.ts';
+import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import { ObjectReferenceField, ResourceMapField, TaintsField, TimestampField } from './fields.ts';
 
 /** The expected Node. */
@@ -62,6 +62,9 @@ export const upcomingNode: CustomResource = {
     { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
     { name: 'Node', type: 'string', jsonPath: '.status.nodeRef.name' },
     ageColumn,
+    wideColumn('Instance Type', String.raw`.spec.labels.node\.kubernetes\.io/instance-type`),
+    wideColumn('Zone', String.raw`.spec.labels.topology\.kubernetes\.io/zone`),
+    wideColumn('Last Error', '.status.lastError'),
   ],
   selectableFields: [],
   example: {

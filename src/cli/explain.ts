@@ -13,6 +13,7 @@ import {
   readExplainedMachine,
   readExplainedPod,
   readExplainedRequest,
+  readOperatorLeases,
 } from '../effects/explained-objects.ts';
 import { type ObjectRead, readEvents, readObject } from '../effects/object-reads.ts';
 import { OPERATOR_OPTIONS } from '../effects/operator-options.ts';
@@ -25,6 +26,7 @@ import { explainMachine } from '../view/explain-machine.ts';
 import { explainNode } from '../view/explain-node.ts';
 import { explainPod } from '../view/explain-pod.ts';
 import type { Explanation } from '../view/explanation.ts';
+import { shardOutage } from '../view/shard-outage.ts';
 import { explanationText } from '../view/explanation-text.ts';
 import {
   type Answer,
@@ -76,19 +78,18 @@ const whenFound = (
 
 type Asking = Effect.Effect<Answer<Explanation>, KubeFault, KubeApi>;
 
+const LEASE_NAME = OPERATOR_OPTIONS.leaseName.default ?? '';
+
 const aboutRequest = (question: ExplainQuestion, nowMs: number): Asking =>
-  readExplainedRequest(
-    question.namespace,
-    question.name,
-    OPERATOR_OPTIONS.leaseName.default ?? '',
-  ).pipe(
-    Effect.map(({ request, ...around }) =>
-      whenFound(
+  readExplainedRequest(question.namespace, question.name, LEASE_NAME).pipe(
+    Effect.map(({ request, ...around }) => {
+      const outage = shardOutage(around, nowMs);
+      return whenFound(
         question,
         request,
-        (object) => explainCapacityRequest({ ...around, request: object, nowMs }),
-      )
-    ),
+        (object) => explainCapacityRequest({ ...around, request: object, outage, nowMs }),
+      );
+    }),
   );
 
 /** The facts about the drain of a Node; undefined without a Node, a drain, or permission. */
@@ -108,38 +109,48 @@ const drainedNode = (
 
 const aboutMachine = (question: ExplainQuestion, nowMs: number): Asking =>
   Effect.gen(function* () {
-    const { upcomingNode, ...around } = yield* readExplainedMachine(question.name);
+    const { upcomingNode, ...around } = yield* readExplainedMachine(question.name, LEASE_NAME);
     const object = upcomingNode._tag === 'Found' ? upcomingNode.object : undefined;
     const drained = yield* drainedNode(textAt(object, 'status', 'nodeRef', 'name'), nowMs);
     return whenFound(
       question,
       upcomingNode,
-      (found) => explainMachine({ ...around, upcomingNode: found, drained, nowMs }),
+      (found) =>
+        explainMachine({
+          ...around,
+          upcomingNode: found,
+          drained,
+          outage: shardOutage(around, nowMs),
+          nowMs,
+        }),
     );
   });
 
 const aboutPod = (question: ExplainQuestion, nowMs: number): Asking =>
   Effect.gen(function* () {
     const { namespace, name } = question;
-    const leaseName = OPERATOR_OPTIONS.leaseName.default ?? '';
-    const { pod, ...around } = yield* readExplainedPod(namespace, name, leaseName);
+    const { pod, ...around } = yield* readExplainedPod(namespace, name, LEASE_NAME);
     const object = pod._tag === 'Found' ? pod.object : undefined;
     const drained = yield* drainedNode(textAt(object, 'spec', 'nodeName'), nowMs);
     return whenFound(
       question,
       pod,
-      (found) => explainPod({ ...around, pod: found, drained, nowMs }),
+      (found) =>
+        explainPod({ ...around, pod: found, drained, outage: shardOutage(around, nowMs), nowMs }),
     );
   });
 
 const aboutNode = (question: ExplainQuestion, nowMs: number): Asking =>
-  readDrains({ _tag: 'Named', names: [question.name] }).pipe(
-    Effect.map((read): Answer<Explanation> => {
+  Effect.all({
+    read: readDrains({ _tag: 'Named', names: [question.name] }),
+    operator: readOperatorLeases(LEASE_NAME),
+  }, { concurrency: 'unbounded' }).pipe(
+    Effect.map(({ read, operator }): Answer<Explanation> => {
       if (read._tag === 'Refused') return silent(EXIT.failure, read.why);
       const [facts] = nodeFactsOf(sceneOf(read.reading, nowMs));
       return facts === undefined
         ? silent(EXIT.notMet, missing(question))
-        : answered(explainNode(facts));
+        : answered(explainNode(facts, shardOutage(operator, nowMs)));
     }),
   );
 

@@ -1,14 +1,17 @@
 /**
- * Acknowledges a CapacityRequest.
+ * Writes the phase of a CapacityRequest.
  *
- * Promises: one status merge patch with phase and time together and no resourceVersion (DEM-08);
- * transient failures are retried at once with the same bytes, so that a repetition changes nothing;
- * nothing fails.
+ * Promises: an acknowledgement is one status merge patch with phase and time together and no
+ * resourceVersion (DEM-08); its transient failures are retried at once with the same bytes, so that
+ * a repetition changes nothing; Pending is written only over the version that had no phase; nothing
+ * fails.
  */
 import { Clock, Context, Effect, Layer, Schedule } from 'effect';
 import { GROUP_PATH } from '../domain/api-group.ts';
+import type { Identity } from '../domain/facts.ts';
 import { type ObjectKey, type ResourceVersion, resourceVersion } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
+import { pendingPatch } from '../domain/pod-demand/owned-request.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
 import type { KubeAnswer, KubeCall } from './kube-api.ts';
 import { Writes } from './writes.ts';
@@ -26,9 +29,18 @@ export type AcknowledgeOutcome =
   /** Transient: a later attempt may succeed. */
   | { readonly _tag: 'Fault'; readonly why: string };
 
+/** The outcome of a first phase. */
+export type PendingOutcome =
+  | { readonly _tag: 'Written' }
+  /** Acknowledged, changed or deleted concurrently: nothing to do. */
+  | { readonly _tag: 'Changed' }
+  | { readonly _tag: 'Failed'; readonly why: string };
+
 /** CapacityRequests of the cluster. */
 export class CapacityRequests extends Context.Service<CapacityRequests, {
   readonly acknowledge: (key: ObjectKey) => Effect.Effect<AcknowledgeOutcome>;
+  /** Sets Pending unless the request changed since it was observed. */
+  readonly setPending: (request: Identity) => Effect.Effect<PendingOutcome>;
 }>()('tidegate/CapacityRequests') {}
 
 const PATCH_TIMEOUT_MS = 15_000;
@@ -53,6 +65,22 @@ const patchOf = (key: ObjectKey, nowMs: number): KubeCall => ({
   timeoutMs: PATCH_TIMEOUT_MS,
 });
 
+const pendingCall = (request: Identity): KubeCall => ({
+  method: 'PATCH',
+  path: statusPath(request.key),
+  contentType: 'application/merge-patch+json',
+  body: pendingPatch(request),
+  timeoutMs: PATCH_TIMEOUT_MS,
+});
+
+const CHANGED: ReadonlySet<number> = new Set([404, 409]);
+
+const pendingOutcomeOf = ({ status, body }: KubeAnswer): PendingOutcome => {
+  if (status >= 200 && status < 300) return { _tag: 'Written' };
+  if (CHANGED.has(status)) return { _tag: 'Changed' };
+  return { _tag: 'Failed', why: `${status} ${textAt(body, 'message') ?? ''}`.trim() };
+};
+
 const outcomeOf = ({ status, body }: KubeAnswer): AcknowledgeOutcome => {
   if (status >= 200 && status < 300) {
     const version = textAt(body, 'metadata', 'resourceVersion') ?? '';
@@ -76,6 +104,11 @@ export const capacityRequestsLayer: Layer.Layer<CapacityRequests, never, Writes>
         ),
       );
     return {
+      setPending: (request) =>
+        writes.send('request', pendingCall(request)).pipe(
+          Effect.map(pendingOutcomeOf),
+          Effect.catch(({ why }) => Effect.succeed<PendingOutcome>({ _tag: 'Failed', why })),
+        ),
       acknowledge: (key) =>
         Effect.gen(function* () {
           const call = patchOf(key, yield* Clock.currentTimeMillis);

@@ -6,20 +6,25 @@
  */
 import { Effect } from 'effect';
 import { GROUP_PATH } from '../domain/api-group.ts';
-import { textAt } from '../domain/json.ts';
+import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
 import { type ObjectRead, readEvents, readObject } from './object-reads.ts';
 
+/** The Leases of operators with the Events about them. */
+export interface OperatorLeases {
+  readonly leases: unknown;
+  readonly leaseEvents: readonly unknown[];
+}
+
 /** A CapacityRequest with related objects. */
-export interface ExplainedRequest {
+export interface ExplainedRequest extends OperatorLeases {
   readonly request: ObjectRead;
   readonly events: readonly unknown[];
-  readonly leases: unknown;
 }
 
 /** An UpcomingNode with its Node. */
-export interface ExplainedMachine {
+export interface ExplainedMachine extends OperatorLeases {
   readonly upcomingNode: ObjectRead;
   readonly node: unknown;
   readonly events: readonly unknown[];
@@ -34,6 +39,24 @@ const leasesNamed = (name: string): Effect.Effect<unknown, KubeFault, KubeApi> =
   readObject('/apis/coordination.k8s.io/v1/leases', { fieldSelector: `metadata.name=${name}` })
     .pipe(Effect.map(objectOf));
 
+/** Events are read of as many Leases; a cluster has one. */
+const LEASES_MAX = 5;
+
+/** Reads the Leases of that name in all namespaces, and their Events. */
+export const readOperatorLeases = (
+  name: string,
+): Effect.Effect<OperatorLeases, KubeFault, KubeApi> =>
+  Effect.gen(function* () {
+    const leases = yield* leasesNamed(name);
+    const namespaces = listOrEmptyAt(leases, 'items').slice(0, LEASES_MAX)
+      .flatMap((lease) => textAt(lease, 'metadata', 'namespace') ?? []);
+    const leaseEvents = yield* Effect.all(
+      namespaces.map((namespace) => readEvents({ kind: 'Lease', name, namespace })),
+      { concurrency: 'unbounded' },
+    );
+    return { leases, leaseEvents };
+  });
+
 /** Reads a CapacityRequest, its Events and the Leases of operators. */
 export const readExplainedRequest = (
   namespace: string,
@@ -43,15 +66,15 @@ export const readExplainedRequest = (
   Effect.all({
     request: readObject(`${GROUP_PATH}/namespaces/${at(namespace)}/capacityrequests/${at(name)}`),
     events: readEvents({ kind: 'CapacityRequest', name, namespace }).pipe(Effect.map((l) => [l])),
-    leases: leasesNamed(leaseName),
-  }, { concurrency: 'unbounded' });
+    operator: readOperatorLeases(leaseName),
+  }, { concurrency: 'unbounded' })
+    .pipe(Effect.map(({ operator, ...read }) => ({ ...read, ...operator })));
 
 /** A pod with its CapacityRequests. */
-export interface ExplainedPod {
+export interface ExplainedPod extends OperatorLeases {
   readonly pod: ObjectRead;
   readonly requests: unknown;
   readonly events: readonly unknown[];
-  readonly leases: unknown;
 }
 
 /** Reads a pod, its Events, and the CapacityRequests labelled with its UID. */
@@ -63,19 +86,20 @@ export const readExplainedPod = (
   Effect.gen(function* () {
     const pod = yield* readObject(`/api/v1/namespaces/${at(namespace)}/pods/${at(name)}`);
     const uid = textAt(objectOf(pod), 'metadata', 'uid') ?? '';
-    const { requests, events, leases } = yield* Effect.all({
+    const { requests, events, operator } = yield* Effect.all({
       requests: readObject(`${GROUP_PATH}/namespaces/${at(namespace)}/capacityrequests`, {
         labelSelector: `${OWNED_BY_POD}=${uid}`,
       }).pipe(Effect.map(objectOf)),
       events: readEvents({ kind: 'Pod', name, namespace }).pipe(Effect.map((list) => [list])),
-      leases: leasesNamed(leaseName),
+      operator: readOperatorLeases(leaseName),
     }, { concurrency: 'unbounded' });
-    return { pod, requests, events, leases };
+    return { pod, requests, events, ...operator };
   });
 
-/** Reads an UpcomingNode, the Node that it refers to, and the Events of both. */
+/** Reads an UpcomingNode, the Node that it refers to, the Events of both, and the Leases. */
 export const readExplainedMachine = (
   name: string,
+  leaseName: string,
 ): Effect.Effect<ExplainedMachine, KubeFault, KubeApi> =>
   Effect.gen(function* () {
     const upcomingNode = yield* readObject(`${GROUP_PATH}/upcomingnodes/${at(name)}`);
@@ -84,11 +108,12 @@ export const readExplainedMachine = (
       { kind: 'UpcomingNode', name, namespace: 'default' },
       ...(nodeName === undefined ? [] : [{ kind: 'Node', name: nodeName, namespace: 'default' }]),
     ];
-    const { node, events } = yield* Effect.all({
+    const { node, events, operator } = yield* Effect.all({
       node: nodeName === undefined
         ? Effect.succeed(undefined)
         : readObject(`/api/v1/nodes/${at(nodeName)}`).pipe(Effect.map(objectOf)),
       events: Effect.all(subjects.map(readEvents), { concurrency: 'unbounded' }),
+      operator: readOperatorLeases(leaseName),
     }, { concurrency: 'unbounded' });
-    return { upcomingNode, node, events };
+    return { upcomingNode, node, events, ...operator };
   });

@@ -10,17 +10,22 @@
  */
 import { assign, or, setup, stateIn } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
-import { backoffMs } from '../domain/backoff.ts';
-import { nextSeed, type Seed, unitInterval } from '../domain/random.ts';
+import { unitInterval } from '../domain/random.ts';
 import type { SessionEnding } from '../domain/session.ts';
+import {
+  afterEnding,
+  DIAL_DEADLINE_MS,
+  type FleetSessionContext,
+  type FleetSessionEvent,
+  type FleetSessionInput,
+  HELLO_DEADLINE_MS,
+  isUnreachable,
+  reconnectMs,
+} from './fleet-session-context.ts';
 import { required } from './required.ts';
 
-/** 500 ms → 30 s (WIRE-07). */
-const RECONNECT = { firstMs: 500, lastMs: 30_000 };
 /** A refusal needs a person: dial no more often than this. */
 const REFUSAL_BACKOFF_MS = 30_000;
-const DIAL_DEADLINE_MS = 20_000;
-const HELLO_DEADLINE_MS = 30_000;
 /** SIGTERM leaves half a second for a clean end; the rest is for cancellation. */
 const STOP_GRACE_MS = 400;
 /** The files of a rotation are complete, and clusters with one issuer do not redial together. */
@@ -28,53 +33,15 @@ const RENEWAL = { leastMs: 30_000, spreadMs: 60_000 };
 /** A roll-up without an ack for this many intervals is lost (WIRE-02). */
 const INTERVALS_TO_ACK = 3;
 
-/** The status of the key pair; `Unneeded` without TLS. */
-export type CredentialsStatus = 'Unneeded' | 'Unread' | 'Accepted' | 'Refused';
-
-export interface FleetSessionInput {
-  readonly rollupIntervalMs: number;
-  readonly secured: boolean;
-  /** Streams dialled before; the next one gets the number after it. */
-  readonly stream: number;
-  readonly seed: Seed;
-}
-
-export interface FleetSessionContext {
-  readonly rollupIntervalMs: number;
-  readonly leading: boolean;
-  readonly demandListed: boolean;
-  readonly credentials: CredentialsStatus;
-  /** The current stream was dialled with an earlier key pair. */
-  readonly pairReplaced: boolean;
-  /** Streams dialled so far; the number of the newest. */
-  readonly stream: number;
-  /** Ends since a stream last succeeded. */
-  readonly attempt: number;
-  readonly seed: Seed;
-  readonly ending: SessionEnding | null;
-}
-
-export type FleetSessionEvent =
-  | { readonly type: 'leadership.won' }
-  | { readonly type: 'leadership.lost' }
-  | { readonly type: 'demand.listed' }
-  /** The first key pair, or one that replaces it. */
-  | { readonly type: 'credentials.accepted' }
-  | { readonly type: 'credentials.refused'; readonly problem: string }
-  | { readonly type: 'stream.connected' }
-  | { readonly type: 'hello.acknowledged' }
-  /** A frame about an unknown machine was malformed. */
-  | { readonly type: 'frame.malformed' }
-  /** Frames arrived since the last such event; sent a few times an interval. */
-  | { readonly type: 'frames.received' }
-  | { readonly type: 'rollup.sent' }
-  | { readonly type: 'rollup.acknowledged' }
-  | { readonly type: 'stop.requested' };
-
 const overdue = (why: SessionEnding['why'], detail: string) => ({
   type: 'setEnding' as const,
   params: { why, detail },
 });
+
+const afterBackoff = {
+  target: 'waitingForCredentials',
+  actions: 'addBackoff',
+} as const;
 
 /** The statechart of the session; `src/actors/fleet-session` provides its actor and actions. */
 export const fleetSession = setup({
@@ -100,20 +67,19 @@ export const fleetSession = setup({
     recordRollupOverdue: () => {},
     publishStreamEnded: () => {},
     recordEnding: () => {},
+    recordUnreachable: () => {},
+    recordReachable: () => {},
     recordRenewal: () => {},
-    setEnding: assign(({ context }, ending: SessionEnding) => ({
-      ending,
-      attempt: context.attempt + 1,
-      seed: nextSeed(context.seed),
-    })),
+    setEnding: assign(({ context }, ending: SessionEnding) => afterEnding(context, ending)),
     setCredentialsRefused: assign({
       credentials: 'Refused',
       ending: (_, detail: string): SessionEnding => ({ why: 'CredentialsRefused', detail }),
     }),
     setCredentialsAccepted: assign({ credentials: 'Accepted', pairReplaced: true }),
+    addBackoff: assign({ waitedMs: ({ context }) => context.waitedMs + reconnectMs(context) }),
     /** Demand must be listed again in the next term. */
-    clearLeading: assign({ leading: false, demandListed: false }),
-    resetAttempt: assign({ attempt: 0 }),
+    clearLeading: assign({ leading: false, demandListed: false, waitedMs: 0 }),
+    resetAttempt: assign({ attempt: 0, waitedMs: 0 }),
   },
   guards: {
     leading: ({ context }) => context.leading,
@@ -122,6 +88,7 @@ export const fleetSession = setup({
       context.credentials === 'Unneeded' || context.credentials === 'Accepted',
     credentialsRefused: ({ context }) => context.credentials === 'Refused',
     pairReplaced: ({ context }) => context.pairReplaced,
+    shardUnreachable: ({ context }) => isUnreachable(context),
     needsPerson: (_, ending: SessionEnding) =>
       ending.why === 'RefusedByShard' || ending.why === 'CredentialsRefused',
     stopping: stateIn({ connected: 'stopping' }),
@@ -136,7 +103,7 @@ export const fleetSession = setup({
     dialDeadline: DIAL_DEADLINE_MS,
     helloDeadline: HELLO_DEADLINE_MS,
     rollupAckDeadline: ({ context }) => INTERVALS_TO_ACK * context.rollupIntervalMs,
-    reconnectBackoff: ({ context }) => backoffMs(RECONNECT, context.attempt, context.seed),
+    reconnectBackoff: ({ context }) => reconnectMs(context),
     refusalBackoff: REFUSAL_BACKOFF_MS,
     renewalDelay: ({ context }) =>
       Math.round(RENEWAL.leastMs + RENEWAL.spreadMs * unitInterval(context.seed)),
@@ -153,6 +120,7 @@ export const fleetSession = setup({
     pairReplaced: false,
     stream: input.stream,
     attempt: 0,
+    waitedMs: 0,
     seed: input.seed,
     ending: null,
   }),
@@ -222,6 +190,21 @@ export const fleetSession = setup({
       states: {
         dialling: {
           description: 'Connecting; the Hello is sent first.',
+          always: { guard: 'shardUnreachable', target: 'redialling' },
+          on: {
+            'stream.connected': 'greeting',
+            'stop.requested': '#fleetSession.stopped',
+          },
+          after: {
+            dialDeadline: {
+              target: '#fleetSession.backingOff',
+              actions: overdue('DialOverdue', 'Connection timed out'),
+            },
+          },
+        },
+        redialling: {
+          description: 'Connecting again; the shard has been out of reach for a while.',
+          meta: { reason: 'ShardUnreachable' },
           on: {
             'stream.connected': 'greeting',
             'stop.requested': '#fleetSession.stopped',
@@ -311,7 +294,7 @@ export const fleetSession = setup({
                     'rollup.acknowledged': {
                       guard: 'rollupOutstanding',
                       target: 'resynced',
-                      actions: ['resetAttempt', 'publishResynced'],
+                      actions: ['resetAttempt', 'recordReachable', 'publishResynced'],
                     },
                     'frame.malformed': 'replayGap',
                   },
@@ -323,7 +306,7 @@ export const fleetSession = setup({
                     'rollup.acknowledged': {
                       guard: 'rollupOutstanding',
                       target: 'unproven',
-                      actions: ['resetAttempt', 'logUnprovenResync'],
+                      actions: ['resetAttempt', 'recordReachable', 'logUnprovenResync'],
                     },
                   },
                 },
@@ -368,12 +351,19 @@ export const fleetSession = setup({
       description: 'The shard does not acknowledge roll-ups; waiting before the next dial.',
       meta: { reason: 'RollupNotAcknowledged' },
       entry: 'recordEnding',
-      after: { reconnectBackoff: 'waitingForCredentials' },
+      after: { reconnectBackoff: afterBackoff },
     },
     backingOff: {
       description: 'The last stream ended; waiting before the next dial.',
       entry: 'recordEnding',
-      after: { reconnectBackoff: 'waitingForCredentials' },
+      always: { guard: 'shardUnreachable', target: 'unreachable' },
+      after: { reconnectBackoff: afterBackoff },
+    },
+    unreachable: {
+      description: 'No stream could be opened for a while; waiting before the next dial.',
+      meta: { reason: 'ShardUnreachable' },
+      entry: 'recordUnreachable',
+      after: { reconnectBackoff: afterBackoff },
     },
     refused: {
       description: 'The key pair or the identity was refused; a person must act.',

@@ -3,7 +3,8 @@
  *
  * Promises: live means that the event loop responds, timers, streams and effects make progress, no
  * root actor has crashed, no stream had a defect, and a leader renews its lease; ready means that
- * this process can do its work as leader or standby; a failure names the check and the cause.
+ * this process can do its work as leader or standby; a failure names the check and the cause; a
+ * notice is shown and fails nothing.
  */
 
 /** One condition. */
@@ -11,6 +12,8 @@ export interface Check {
   readonly name: string;
   /** Undefined when it holds, else the cause. */
   readonly failing: () => string | undefined;
+  /** Shown when it fails, and no failure of the probe. */
+  readonly isNotice?: true;
 }
 
 /** The checks of `/healthz` and `/readyz`. */
@@ -33,13 +36,29 @@ const whyNot = (check: Check): string | undefined => {
   }
 };
 
-/** Runs the checks; with `verbose`, lists passed ones as well, one line per check. */
+interface Result {
+  readonly name: string;
+  readonly why: string | undefined;
+  readonly isNotice: boolean;
+}
+
+const resultLine = ({ name, why, isNotice }: Result): string => {
+  if (why === undefined) return `[+] ${name}`;
+  return `[${isNotice ? '!' : '-'}] ${name}: ${why}`;
+};
+
+/**
+ * Runs the checks; with `verbose`, lists passed ones as well, one line per check: `[+]` holds, `[-]`
+ * fails, `[!]` is a notice.
+ */
 export const runChecks = (name: string, checks: readonly Check[], verbose: boolean): Verdict => {
-  const results = checks.map((check) => ({ name: check.name, why: whyNot(check) }));
-  const holds = results.every((check) => check.why === undefined);
+  const results = checks.map((check): Result => ({
+    name: check.name,
+    why: whyNot(check),
+    isNotice: check.isNotice === true,
+  }));
+  const holds = results.every(({ why, isNotice }) => why === undefined || isNotice);
   if (holds && !verbose) return { holds, text: 'ok\n' };
-  const lines = results.map((check) =>
-    check.why === undefined ? `[+] ${check.name}` : `[-] ${check.name}: ${check.why}`
-  );
-  return { holds, text: `${[...lines, `${name} ${holds ? 'passed' : 'failed'}`].join('\n')}\n` };
+  const lines = [...results.map(resultLine), `${name} ${holds ? 'passed' : 'failed'}`];
+  return { holds, text: `${lines.join('\n')}\n` };
 };

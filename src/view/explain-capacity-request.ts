@@ -11,6 +11,7 @@ import { type PenaltyBucket, PINNED_BUCKET, UNSPECIFIED_BUCKET } from '../domain
 import { isDeleting, labelsOf } from '../domain/object-meta.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
 import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
+import { duringOutage } from './shard-outage.ts';
 
 /** The objects that were read. */
 export interface CapacityRequestFacts {
@@ -18,6 +19,8 @@ export interface CapacityRequestFacts {
   readonly events: readonly unknown[];
   /** The operator's Leases in all namespaces; undefined without permission to list them. */
   readonly leases: unknown;
+  /** Why the leader cannot reach the shard, as its Event reports; undefined while it can. */
+  readonly outage?: string | undefined;
   readonly nowMs: number;
 }
 
@@ -87,14 +90,18 @@ const OVERDUE: Readonly<Record<LeaseState, Pick<Verdict, 'why' | 'action'>>> = {
   },
 };
 
+const PENDING: Verdict = {
+  why: 'No roll-up that includes it was acknowledged yet',
+  waitsFor: 'The fleet to acknowledge the next roll-up',
+  canAct: 'nobody',
+  action: '',
+};
+
 const pending = (facts: CapacityRequestFacts): Verdict => {
+  if (facts.outage !== undefined) return duringOutage(PENDING, facts.outage);
   const createdMs = Date.parse(textAt(facts.request, 'metadata', 'creationTimestamp') ?? '');
-  const waitsFor = 'The fleet to acknowledge the next roll-up';
-  if (!(facts.nowMs - createdMs > USUAL_WAIT_MS)) {
-    const why = 'No roll-up that includes it was acknowledged yet';
-    return { why, waitsFor, canAct: 'nobody', action: '' };
-  }
-  return { ...OVERDUE[leaseState(facts)], waitsFor, canAct: 'platform' };
+  if (!(facts.nowMs - createdMs > USUAL_WAIT_MS)) return PENDING;
+  return { ...PENDING, ...OVERDUE[leaseState(facts)], canAct: 'platform' };
 };
 
 const detail = (name: string, value: string | undefined): readonly Detail[] =>
@@ -148,7 +155,7 @@ export const explainCapacityRequest = (facts: CapacityRequestFacts): Explanation
     : reading._tag === 'Unreadable'
     ? unreadable(acknowledged)
     : acknowledged
-    ? ACKNOWLEDGED
+    ? duringOutage(ACKNOWLEDGED, facts.outage)
     : pending(facts);
   const namespace = textAt(request, 'metadata', 'namespace') ?? '';
   return {

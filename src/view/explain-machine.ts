@@ -13,6 +13,7 @@ import { annotationsOf, isDeleting } from '../domain/object-meta.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { explainNode } from './explain-node.ts';
 import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
+import { duringOutage } from './shard-outage.ts';
 
 /** The objects that were read. */
 export interface MachineFacts {
@@ -22,6 +23,8 @@ export interface MachineFacts {
   readonly events: readonly unknown[];
   /** The Node with all that its drain concerns; undefined without permission, or a Node. */
   readonly drained?: NodeFacts | undefined;
+  /** Why the leader cannot reach the shard, as its Event reports; undefined while it can. */
+  readonly outage?: string | undefined;
   readonly nowMs: number;
 }
 
@@ -136,9 +139,12 @@ const failed = (upcomingNode: unknown): Verdict =>
   );
 
 /** A drain of the machine's Node that goes on or failed explains more than the phase. */
-const drainOf = ({ drained }: MachineFacts, phase: Phase | undefined): Verdict | undefined => {
+const drainOf = (
+  { drained, outage }: MachineFacts,
+  phase: Phase | undefined,
+): Verdict | undefined => {
   if (drained === undefined || (phase !== 'Draining' && phase !== 'Failed')) return undefined;
-  const { state, why, waitsFor, canAct, action } = explainNode(drained);
+  const { state, why, waitsFor, canAct, action } = explainNode(drained, outage);
   const isMeant = phase === 'Failed' ? state === 'Failed' : ACTIVE.has(state);
   return isMeant ? { why, waitsFor, canAct, action } : undefined;
 };
@@ -157,7 +163,8 @@ const verdictOn = (facts: MachineFacts, phase: Phase | undefined): Verdict => {
     );
   }
   if (phase === 'Ready') return configured(facts);
-  return phase === 'Failed' ? failed(facts.upcomingNode) : OF_PHASE[phase];
+  const inPhase = phase === 'Failed' ? failed(facts.upcomingNode) : OF_PHASE[phase];
+  return phase === 'Draining' ? inPhase : duringOutage(inPhase, facts.outage);
 };
 
 const detail = (name: string, value: string | undefined): readonly Detail[] =>

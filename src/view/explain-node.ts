@@ -9,6 +9,7 @@ import { duration } from './duration.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { type DrainBlocker, type DrainStatus, drainStatus } from './drain-status.ts';
 import type { Detail, Explanation, FieldProblem } from './explanation.ts';
+import { duringOutage } from './shard-outage.ts';
 
 type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action'>;
 
@@ -76,12 +77,19 @@ const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string
   Gone: () => 'Nothing',
 };
 
-const verdictOn = (status: DrainStatus): Verdict => ({
-  why: whyOf(status),
-  waitsFor: WAITS_FOR[status.state](status),
-  canAct: status.verdict.canAct,
-  action: status.verdict.change,
-});
+/** The fleet decides about the machine, once it knows how the drain ended. */
+const waitsForFleet = ({ state, owners, isSchedulable }: DrainStatus): boolean =>
+  (state === 'Drained' || state === 'Failed') && owners.includes('reclaim') && !isSchedulable;
+
+const verdictOn = (status: DrainStatus, outage: string | undefined): Verdict => {
+  const verdict = {
+    why: whyOf(status),
+    waitsFor: WAITS_FOR[status.state](status),
+    canAct: status.verdict.canAct,
+    action: status.verdict.change,
+  };
+  return waitsForFleet(status) ? duringOutage(verdict, outage) : verdict;
+};
 
 const detail = (name: string, value: string): readonly Detail[] =>
   value === '' ? [] : [{ name, value }];
@@ -131,15 +139,15 @@ const problemsOf = ({ node }: NodeFacts): readonly FieldProblem[] =>
 /** The number of Events shown; older ones rarely explain the current state. */
 const EVENTS_MAX = 10;
 
-/** Explains one Node. */
-export const explainNode = (facts: NodeFacts): Explanation => {
+/** Explains one Node; `outage` is why the leader cannot reach the shard. */
+export const explainNode = (facts: NodeFacts, outage?: string): Explanation => {
   const status = drainStatus(facts);
   return {
     kind: 'Node',
     name: status.node,
     state: status.state,
     what: 'A Node of this cluster',
-    ...verdictOn(status),
+    ...verdictOn(status, outage),
     problems: problemsOf(facts),
     details: details(status, facts.nowMs),
     events: facts.events.slice(0, EVENTS_MAX)

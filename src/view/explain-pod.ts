@@ -21,6 +21,8 @@ export interface PodExplanationFacts {
   readonly events: readonly unknown[];
   /** The operator's Leases in all namespaces; undefined without permission to list them. */
   readonly leases: unknown;
+  /** Why the leader cannot reach the shard, as its Event reports; undefined while it can. */
+  readonly outage?: string | undefined;
   /** Its Node with all that its drain concerns; undefined without permission, or a Node. */
   readonly drained?: NodeFacts | undefined;
   readonly nowMs: number;
@@ -71,13 +73,20 @@ interface Finding {
 
 /** The details of the request, existing or expected. */
 const findingOf = (
-  { pod, requests, leases, nowMs }: PodExplanationFacts,
+  { pod, requests, leases, outage, nowMs }: PodExplanationFacts,
   wanted: PodRequest,
 ): Finding => {
   const [current] = listOrEmptyAt(requests, 'items');
   const namespace = textAt(pod, 'metadata', 'namespace');
   const request = current ?? { metadata: { namespace }, spec: wanted.spec };
-  const explained = explainCapacityRequest({ request, events: [], leases, nowMs });
+  const explained = explainCapacityRequest({
+    request,
+    events: [],
+    leases,
+    // A pod that has its node waits for no machine.
+    outage: textAt(pod, 'spec', 'nodeName') === undefined ? outage : undefined,
+    nowMs,
+  });
   const asked = explained.details.filter(({ name }) => !OF_REQUEST.has(name));
   if (current === undefined) {
     return { verdict: requests === undefined ? UNREADABLE : WITHOUT_REQUEST, details: asked };

@@ -126,6 +126,21 @@ export const DEFINED: readonly Step[] = [
   ...ALL_SERVED,
 ];
 
+/** A definition of ferries with columns of a label, a reference and a map. */
+export const FERRIES = definition({ kind: 'Ferry', plural: 'ferries' }, {
+  schema: { openAPIV3Schema: LOOSE },
+  additionalPrinterColumns: [
+    { name: 'Owner', type: 'string', jsonPath: '.metadata.ownerReferences[?(@.kind=="Pod")].name' },
+    {
+      name: 'Zone',
+      type: 'string',
+      jsonPath: String.raw`.spec.labels.topology\.kubernetes\.io/zone`,
+      priority: 1,
+    },
+    { name: 'Seats', type: 'string', jsonPath: '.spec.seats', priority: 1 },
+  ],
+});
+
 const RULED_SPEC = {
   length: { type: 'integer', minimum: 1, maximum: 400 },
   kind: { type: 'string', maxLength: 10 },

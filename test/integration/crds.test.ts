@@ -74,6 +74,37 @@ describeWithTestbed('custom resources on a real API server', {}, (bed) => {
       .toEqual(['NAME', 'AVAILABILITY', 'AVAILABLE', 'COST', 'AGE']);
   });
 
+  it('crd: -o wide adds what a request wants, and what a machine is', async () => {
+    const wide = async (...args: readonly string[]) => {
+      const { stdout } = await bed().kubectl('get', ...args, '-o', 'wide');
+      return stdout.trim().split('\n').map((line) => line.split(/\s{2,}/));
+    };
+    const pod = { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'u', controller: true };
+    const requested = requestWith({ resources: { cpu: 2, memory: '1.5Gi' } });
+    const metadata = { ...asRecord(requested['metadata']), ownerReferences: [pod] };
+    await bed().apply(JSON.stringify({ ...requested, metadata }));
+    const [titles, cells] = await wide('crs', textAt(requested, 'metadata', 'name') ?? '');
+    expect(titles?.slice(-3)).toEqual(['CPU', 'MEMORY', 'POD']);
+    expect(cells?.slice(-3)).toEqual(['2', '1.5Gi', 'web']);
+    const labels = {
+      'node.kubernetes.io/instance-type': 'a3-highgpu-8g',
+      'topology.kubernetes.io/zone': 'z1',
+    };
+    await bed().apply(JSON.stringify({
+      apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+      kind: 'UpcomingNode',
+      metadata: { name: 'un-wide' },
+      spec: { labels, resources: { cpu: '8' } },
+    }));
+    const status = '{"status":{"phase":"Failed","lastError":"no user data"}}';
+    await bed()
+      .kubectl('patch', 'upn', 'un-wide', '--subresource=status', '--type=merge', '-p', status);
+    const [names, values] = await wide('upn', 'un-wide');
+    expect(names?.slice(-3)).toEqual(['INSTANCE TYPE', 'ZONE', 'LAST ERROR']);
+    expect(values?.slice(-3)).toEqual(['a3-highgpu-8g', 'z1', 'no user data']);
+    expect((await wide('avc'))[0]?.slice(-2)).toEqual(['CPU', 'MEMORY']);
+  });
+
   it('crd: all are in the category "fleet"', async () => {
     const { code, stdout } = await bed().kubectl('get', 'fleet', '-A', '-o', 'name');
     expect(code).toBe(0);
@@ -100,6 +131,15 @@ describeWithTestbed('custom resources on a real API server', {}, (bed) => {
       expect(await refusal(bed(), requestWith({ resources: { cpu: bad } })))
         .toContain('spec.resources.cpu');
     }
+  });
+
+  it('crd: a text that is no quantity is refused with the remedy', async () => {
+    const cpu = await refusal(bed(), requestWith({ resources: { cpu: '1 core' } }));
+    expect(cpu).toContain('resources.cpu is no quantity: give cores as "4", "1.5" or "250m"');
+    expect(await refusal(bed(), requestWith({ resources: { memory: '16gb' } })))
+      .toContain('resources.memory is no quantity: give bytes as "512Mi"');
+    expect(await refusal(bed(), requestWith({ interruptionPenalty: '$16' })))
+      .toContain('The penalty is no quantity: give dollars as "16"');
   });
 
   it('accept what only the operator can validate, and the operator does', async () => {

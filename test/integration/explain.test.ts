@@ -45,6 +45,30 @@ type: Normal
 regarding: {apiVersion: bigfleet.lucy.sh/v1alpha1, kind: UpcomingNode, name: un-m-1}
 `;
 
+/** An outage of the shard that the holder of the Lease reports now. */
+const outage = (): string => `
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: tidegate-operator, namespace: kube-system}
+spec: {holderIdentity: operator-1_uid, leaseDurationSeconds: 15}
+---
+apiVersion: events.k8s.io/v1
+kind: Event
+metadata: {name: about-shard, namespace: kube-system}
+eventTime: "${new Date().toISOString().replace('Z', '000Z')}"
+reportingController: tidegate.dev/operator
+reportingInstance: operator-1_uid
+action: DialShard
+reason: ShardUnreachable
+note: "Cannot reach the shard at shard:7780: no process listens (UNAVAILABLE). Check the shard"
+type: Warning
+regarding:
+  apiVersion: coordination.k8s.io/v1
+  kind: Lease
+  namespace: kube-system
+  name: tidegate-operator
+`;
+
 const READY = JSON.stringify({
   status: { phase: 'Ready', nodeRef: { apiVersion: 'v1', kind: 'Node', name: 'node-1' } },
 });
@@ -112,6 +136,16 @@ describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) =
     );
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain('Cannot find machine "m-2"');
+  });
+
+  test('explain names an outage of the shard for what waits for it', async () => {
+    await bed().apply(outage());
+    const asked = ['cr', 'default/batch-7', '-o', 'json', `--kubeconfig=${bed().kubeconfig}`];
+    const [, stdout] = await explain(...asked);
+    expect(JSON.parse(stdout)).toMatchObject({
+      why: expect.stringContaining('ShardUnreachable: Cannot reach the shard at shard:7780'),
+      action: 'Check the shard (runbook shard-unreachable)',
+    });
   });
 
   test('explain is read-only', async () => {

@@ -4,7 +4,7 @@
  * Promises: holds on every step of the pure statechart and of the live actor.
  */
 import { valueAt } from '../../src/domain/json.ts';
-import type { FleetSessionContext } from '../../src/machines/fleet-session.ts';
+import type { FleetSessionContext } from '../../src/machines/fleet-session-context.ts';
 import type { Step } from './harness/interpreter.ts';
 import { follows, isTimer, type Line, must } from './harness/step-invariants.ts';
 
@@ -24,10 +24,22 @@ const AWAITING = `${STREAMING}.rollup.awaitingAck`;
 const REPLAYING = `${STREAMING}.resync.replaying`;
 const GAP = `${STREAMING}.resync.replayGap`;
 const DIALS = { to: 'connected.dialling', does: ['invoke:holdStream'] };
+const REDIALS = { to: 'connected.redialling', does: ['invoke:holdStream'] };
 const GIVES_UP = { to: 'refused', does: ['recordEnding'] };
+
+const OUTAGE_MS = 30_000;
+const OUTAGES: ReadonlySet<string> = new Set([
+  ...['Unreachable', 'EndedByShard', 'DialOverdue', 'HelloOverdue'],
+]);
+/** The waits of this term add up to an outage, and the last end is one of the network. */
+const isOutage = knows(({ ending: last, waitedMs }) =>
+  last !== null && OUTAGES.has(last.why) && waitedMs >= OUTAGE_MS
+);
+const both = (left: Condition, right: Condition): Condition => (step) => left(step) && right(step);
 
 /** Who may dial does: with usable credentials, and not with refused ones. */
 const dialling = (on: string, from: readonly string[]): readonly Line[] => [
+  { on, from, when: both(isUsable, isOutage), ...REDIALS },
   { on, from, when: isUsable, ...DIALS },
   { on, from, when: isRefused, ...GIVES_UP },
   { on, from, to: 'waitingForCredentials' },
@@ -39,6 +51,20 @@ const ENDED = 'publishStreamEnded';
 /** The end of a stream that is renewed is no failure: the next dial follows at once. */
 const renewal = (on: string): readonly Line[] =>
   dialling(on, [RENEWING]).map((line) => ({ ...line, does: [ENDED, ...line.does ?? []] }));
+
+/** A stream that ended is dialled again after a backoff; an outage is recorded. */
+const backsOff = (
+  line: Omit<Line, 'to' | 'does'>,
+  does: readonly string[] = [],
+): readonly Line[] => [
+  {
+    ...line,
+    when: isOutage,
+    to: 'unreachable',
+    does: [...does, 'recordEnding', 'recordUnreachable'],
+  },
+  { ...line, to: 'backingOff', does: [...does, 'recordEnding'] },
+];
 
 /** What leads out of a stream, or out of the part of it that sends roll-ups. */
 const ending = (line: Line, leaves = true): readonly Line[] => {
@@ -71,13 +97,19 @@ const transitions = follows([
     })),
   { on: 'leadership.won', from: ['standby'], to: 'waitingForDemand' },
   ...dialling('demand.listed', ['waitingForDemand']),
+  { on: 'credentials.accepted', from: ['refused'], when: isOutage, ...REDIALS },
   { on: 'credentials.accepted', from: ['waitingForCredentials', 'refused'], ...DIALS },
   { on: 'credentials.refused', from: ['waitingForCredentials'], ...GIVES_UP },
   { on: 'leadership.lost', from: ['connected.stopping'] },
   ...ending({ on: 'leadership.lost', to: 'standby' }),
   { on: 'stop.requested', from: ['connected.stopping'] },
   { on: 'stop.requested', from: [RENEWING], to: 'connected.stopping', does: ['closeSending'] },
-  { on: 'stop.requested', from: ['connected.dialling'], to: 'stopped', does: [ENDED] },
+  {
+    on: 'stop.requested',
+    from: ['connected.dialling', 'connected.redialling'],
+    to: 'stopped',
+    does: [ENDED],
+  },
   ...ending({
     on: 'stop.requested',
     from: ['connected.streaming', 'connected.greeting'],
@@ -108,10 +140,10 @@ const transitions = follows([
     does: [ENDED],
   },
   ...ending({ on: 'xstate.done.actor.holdStream', when: needsPerson, ...GIVES_UP }),
-  ...ending({ on: 'xstate.done.actor.holdStream', to: 'backingOff', does: ['recordEnding'] }),
+  ...backsOff({ on: 'xstate.done.actor.holdStream' }).flatMap((line) => ending(line)),
   ...ending({ on: 'xstate.error.actor.holdStream', to: 'backingOff', does: ['recordEnding'] }),
-  { on: 'after dialDeadline', to: 'backingOff', does: [ENDED, 'recordEnding'] },
-  { on: 'after helloDeadline', to: 'backingOff', does: [ENDED, 'recordEnding'] },
+  ...backsOff({ on: 'after dialDeadline' }, [ENDED]),
+  ...backsOff({ on: 'after helloDeadline' }, [ENDED]),
   {
     on: 'after rollupAckDeadline',
     to: 'overdue',
@@ -120,7 +152,7 @@ const transitions = follows([
   { on: 'after stopGrace', to: 'stopped', does: [ENDED] },
   {
     on: 'stream.connected',
-    from: ['connected.dialling'],
+    from: ['connected.dialling', 'connected.redialling'],
     to: 'connected.greeting.intact',
     does: ['setConnected'],
   },
@@ -139,16 +171,16 @@ const transitions = follows([
   { on: 'frame.malformed', from: ['connected.greeting'], to: 'connected.greeting.replayGap' },
   { on: 'frame.malformed', from: [REPLAYING], to: GAP },
   { on: 'rollup.sent', from: [`${STREAMING}.rollup.idle`], to: AWAITING },
-  acknowledged(REPLAYING, `${STREAMING}.resync.resynced`, ['publishResynced']),
+  acknowledged(REPLAYING, `${STREAMING}.resync.resynced`, ['recordReachable', 'publishResynced']),
   // WIRE-07: a replay with a gap proves no absence.
-  acknowledged(GAP, `${STREAMING}.resync.unproven`, ['logUnprovenResync']),
+  acknowledged(GAP, `${STREAMING}.resync.unproven`, ['recordReachable', 'logUnprovenResync']),
   {
     on: 'rollup.acknowledged',
     from: [AWAITING],
     to: `${STREAMING}.rollup.idle`,
     does: ['recordRollupAcknowledged', 'requestRollup'],
   },
-  ...dialling('after reconnectBackoff', ['backingOff', 'overdue']),
+  ...dialling('after reconnectBackoff', ['backingOff', 'overdue', 'unreachable']),
   { on: 'after refusalBackoff', from: ['refused'], when: isUsable, ...DIALS },
 ]);
 
@@ -186,6 +218,11 @@ const remembers = (step: Step): void => {
   }
   if (actions.includes('publishResynced') || actions.includes('logUnprovenResync')) {
     must(context.attempt === 0, 'the first ack resets the backoff');
+    must(context.waitedMs === 0, 'the first ack ends an outage');
+  }
+  if (event.type === 'leadership.lost') must(context.waitedMs === 0, 'an outage is of one term');
+  if (isTimer(step, 'reconnectBackoff')) {
+    must(context.waitedMs > before.context.waitedMs, 'a backoff counts as an outage');
   }
   const dials = actions.includes('invoke:holdStream');
   if (dials) must(!context.pairReplaced, 'a dial takes the newest key pair');

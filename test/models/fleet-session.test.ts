@@ -12,7 +12,10 @@ import { clusterId } from '../../src/domain/ids.ts';
 import { simulatedTime } from '../support/time/simulated-time.ts';
 import { Credentials } from '../../src/effects/credentials.ts';
 import { ShardCalls } from '../../src/effects/shard-call.ts';
-import type { FleetSessionContext } from '../../src/machines/fleet-session.ts';
+import {
+  type FleetSessionContext,
+  isUnreachable,
+} from '../../src/machines/fleet-session-context.ts';
 import { fleetSession } from '../../src/machines/fleet-session.ts';
 import { sessionMoves } from './fleet-session-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
@@ -76,6 +79,7 @@ describeModel('fleetSession', {
     credentials: context.credentials,
     pairReplaced: context.pairReplaced,
     unproven: context.attempt > 0,
+    outage: isUnreachable(context),
   }),
   invariant: (snapshot, actions) => {
     const { context } = snapshot;

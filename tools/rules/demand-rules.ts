@@ -56,12 +56,15 @@ const demand: RuleChapter = {
       id: 'DEM-08',
       text: 'Requests of an acknowledged roll-up whose phase is empty or Pending become ' +
         'Acknowledged, with one patch each and limited concurrency, never twice, and without ' +
-        'delaying the next roll-up; a deleted request is ignored.',
+        'delaying the next roll-up; a deleted request is ignored. One that stays without a ' +
+        'phase for a roll-up interval becomes Pending, two at once, with a precondition on its ' +
+        'version, so that an acknowledgement is never replaced.',
       testedBy: [
         'wire 2: requests become Acknowledged',
         'no request is acknowledged twice',
         'the concurrency is limited, and roll-ups continue meanwhile',
         'a request that is gone',
+        'becomes Pending',
       ],
     },
     {

@@ -1,18 +1,22 @@
 /**
  * Moves CapacityRequests to Acknowledged when the shard has acknowledged a roll-up that includes
- * them.
+ * them, and to Pending those that stay without a phase.
  *
  * Promises: bounded concurrency; one patch per request, also while the cache lags behind a landed
- * patch; a failed patch is dropped and repeated with the ack of a later roll-up; nothing waits for
- * any of it.
+ * patch; a failed patch is dropped and repeated with the ack of a later roll-up, or an interval
+ * later; Pending replaces no other phase; nothing waits for any of it.
  */
 import { Effect } from 'effect';
-import { EMPTY, mergeMap, Observable, Subject } from 'rxjs';
+import { EMPTY, interval, mergeMap, Observable, Subject, Subscription, switchMap, tap } from 'rxjs';
 import type { CapacityRequestProjection } from '../../domain/demand/request.ts';
 import type { Collection, Fact } from '../../domain/facts.ts';
 import type { ObjectKey, ResourceVersion, Uid } from '../../domain/ids.ts';
 import { isOlder } from '../../domain/resource-versions.ts';
-import { type AcknowledgeOutcome, CapacityRequests } from '../../effects/capacity-requests.ts';
+import {
+  type AcknowledgeOutcome,
+  CapacityRequests,
+  type PendingOutcome,
+} from '../../effects/capacity-requests.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
 export interface AcknowledgementsOptions {
@@ -67,6 +71,115 @@ const acted = <A, Services>(
     }, (problem) => receiver.error(problem));
     return () => leaving.abort();
   });
+
+/** Acknowledgements are in the same class of writes and must not wait long behind these. */
+const PENDING_AT_ONCE = 2;
+
+export interface PendingPhasesOptions {
+  readonly requests: AcknowledgementsOptions['requests'];
+  /** How long a request stays without a phase, at least. */
+  readonly intervalMs: number;
+  readonly leading: Observable<boolean>;
+}
+
+export interface PendingPhases {
+  /** Receives cluster facts. */
+  readonly observe: (fact: Fact<CapacityRequestProjection>) => void;
+  readonly stop: () => void;
+}
+
+/**
+ * Sets Pending on requests without a phase. Most are acknowledged within an interval and need no
+ * second write: those that are still without a phase at the second tick after they came get one.
+ */
+class KeptPendingPhases implements PendingPhases {
+  readonly #environment: ActorEnvironment<CapacityRequests>;
+  readonly #requests: AcknowledgementsOptions['requests'];
+  readonly #without = new Map<ObjectKey, Uid>();
+  readonly #queued = new Set<Uid>();
+  /** Written, and not observed since. */
+  readonly #written = new Set<Uid>();
+  readonly #tasks = new Subject<CapacityRequestProjection>();
+  #before: ReadonlySet<Uid> = new Set();
+  #leading = false;
+  readonly stop: () => void;
+
+  constructor(
+    environment: ActorEnvironment<CapacityRequests>,
+    { requests, intervalMs, leading }: PendingPhasesOptions,
+  ) {
+    this.#environment = environment;
+    this.#requests = requests;
+    const work = new Subscription();
+    work.add(
+      this.#tasks.pipe(mergeMap((request) => this.#perform(request), PENDING_AT_ONCE)).subscribe(),
+    );
+    work.add(
+      leading.pipe(
+        tap({
+          next: (now) => (this.#leading = now),
+          complete: () => (this.#leading = false),
+        }),
+        switchMap((now) => now ? interval(intervalMs, environment.scheduler) : EMPTY),
+      ).subscribe(() => this.#tick()),
+    );
+    this.stop = () => work.unsubscribe();
+  }
+
+  readonly observe = (fact: Fact<CapacityRequestProjection>): void => {
+    if (fact._tag === 'Absent') {
+      this.#without.delete(fact.key);
+      this.#written.delete(fact.last.uid);
+    } else if (fact._tag === 'Present') this.#see(fact.object);
+    else {
+      this.#without.clear();
+      this.#written.clear();
+      fact.objects.forEach((request) => this.#see(request));
+    }
+  };
+
+  #see({ key, uid, phase }: CapacityRequestProjection): void {
+    this.#written.delete(uid);
+    if (phase === '') this.#without.set(key, uid);
+    else this.#without.delete(key);
+  }
+
+  #tick(): void {
+    for (const [key, uid] of this.#without) {
+      const current = this.#requests.get(key);
+      const isBusy = this.#queued.has(uid) || this.#written.has(uid);
+      if (current === undefined || isBusy || !this.#before.has(uid)) continue;
+      this.#queued.add(uid);
+      this.#tasks.next(current);
+    }
+    this.#before = new Set(this.#without.values());
+  }
+
+  #perform({ key, uid }: CapacityRequestProjection): Observable<PendingOutcome> {
+    const current = this.#requests.get(key);
+    if (!this.#leading || current?.uid !== uid || current.phase !== '') {
+      this.#queued.delete(uid);
+      return EMPTY;
+    }
+    const act = CapacityRequests.use((requests) => requests.setPending(current));
+    return acted(
+      this.#environment,
+      Effect.tap(act, (outcome) => Effect.sync(() => this.#settle(uid, outcome))),
+    );
+  }
+
+  #settle(uid: Uid, { _tag }: PendingOutcome): void {
+    this.#queued.delete(uid);
+    if (_tag === 'Written') this.#written.add(uid);
+    this.#environment.telemetry.count('tidegate_pending_phase_writes_total', 1, { outcome: _tag });
+  }
+}
+
+/** Starts to set Pending while this process leads. */
+export const startPendingPhases = (
+  environment: ActorEnvironment<CapacityRequests>,
+  options: PendingPhasesOptions,
+): PendingPhases => new KeptPendingPhases(environment, options);
 
 class KeptAcknowledgements implements Acknowledgements {
   readonly #environment: ActorEnvironment<CapacityRequests>;

@@ -15,7 +15,7 @@ import type { Fact } from '../../domain/facts.ts';
 import type { ObjectKey } from '../../domain/ids.ts';
 import type { Rollup } from '../../domain/session.ts';
 import type { CapacityRequests } from '../../effects/capacity-requests.ts';
-import { startAcknowledgements } from './acknowledgements.ts';
+import { startAcknowledgements, startPendingPhases } from './acknowledgements.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
@@ -159,6 +159,11 @@ export const startRollups = (
     requests,
     concurrency: options.ackConcurrency,
   });
+  const pendingPhases = startPendingPhases(environment, {
+    requests,
+    intervalMs: options.intervalMs,
+    leading: session.leading,
+  });
   const unreadable = unreadableRequests(environment, options);
   const { source, hold, release } = holdableDemand(demand);
   const build = rollupBuilder(environment, demand, source);
@@ -175,6 +180,7 @@ export const startRollups = (
       unreadable.retain(demand.unreadable());
     }
     acknowledgements.observe(fact);
+    pendingPhases.observe(fact);
     unreadable.recordAll();
   };
 
@@ -200,5 +206,6 @@ export const startRollups = (
   );
   subscription.add(requests.facts.subscribe(take));
   subscription.add(acknowledgements.stop);
+  subscription.add(pendingPhases.stop);
   return { demand, hold, release, stop: () => subscription.unsubscribe() };
 };

@@ -13,12 +13,13 @@ import type { Reply, Rollup } from '../../domain/session.ts';
 import type { CredentialFiles, Credentials } from '../../effects/credentials.ts';
 import { rollupFrames } from '../../effects/rollup-frame.ts';
 import type { ShardCalls } from '../../effects/shard-call.ts';
-import { fleetSession, type FleetSessionEvent } from '../../machines/fleet-session.ts';
+import { fleetSession } from '../../machines/fleet-session.ts';
+import type { FleetSessionEvent } from '../../machines/fleet-session-context.ts';
 import { type ReplyOutbox, replyOutbox } from '../../streams/reply-outbox.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { EffectRuntime } from '../actor-logic.ts';
 import type { RecordOnLease } from '../role.ts';
-import { endingRecorder, recordTooLarge, sampledLogger } from './session-events.ts';
+import { endingRecorder, outageRecorder, recordTooLarge, sampledLogger } from './session-events.ts';
 import { type FrameDependencies, frameHandler, type RenderBootstrap } from './session-frames.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 
@@ -108,6 +109,7 @@ export const provideFleetSession = (
   const { telemetry } = environment;
   const runtime: EffectRuntime<SessionServices> = environment.runtime;
   const recordEnding = endingRecorder(environment, options.record);
+  const outage = outageRecorder(options.address, options.record);
   return fleetSession.provide({
     actors: {
       holdStream: fromPromise(({ input: { stream: number }, signal }) => {
@@ -144,6 +146,10 @@ export const provideFleetSession = (
       recordEnding: ({ context }) => {
         if (context.ending !== null) recordEnding(context.ending, context.attempt);
       },
+      recordUnreachable: ({ context }) => {
+        if (context.ending !== null) outage.unreachable(context.ending);
+      },
+      recordReachable: () => outage.reachable(),
     },
   });
 };

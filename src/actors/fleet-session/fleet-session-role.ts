@@ -4,6 +4,7 @@
  * Promises: only the leader has a session; it is closed before shutdown waits for writes in flight
  * (DR-15).
  */
+import type { ReasonName } from '../../api/reasons.ts';
 import { bootstrapRenderer } from '../../domain/bootstrap.ts';
 import type { ClusterId } from '../../domain/ids.ts';
 import type { Parsed } from '../../domain/text-file.ts';
@@ -14,6 +15,8 @@ import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import type { SessionServices } from './fleet-session-actor.ts';
 import { type FleetSession, startFleetSession } from './fleet-session.ts';
 import type { RenderBootstrap } from './session-frames.ts';
+
+const UNREACHABLE: ReasonName = 'ShardUnreachable';
 
 /** The inputs of the role. */
 export interface FleetSessionRoleOptions {
@@ -52,6 +55,7 @@ export const fleetSessionRole = (
   return {
     ...roleDefaults('fleet-session', []),
     session,
+    notices: [{ name: 'shard', failing: () => outageOf(session) }],
     start: template.start,
     onLeading: () => session.setLeading(true),
     onLeadershipLost: () => session.setLeading(false),
@@ -62,6 +66,12 @@ export const fleetSessionRole = (
       await session.stop();
     },
   };
+};
+
+/** Begins with the reason, so that it leads to the runbook. */
+const outageOf = ({ outage }: FleetSession): string | undefined => {
+  const why = outage();
+  return why === undefined ? undefined : `${UNREACHABLE}: ${why}`;
 };
 
 const parseTemplate = (text: string): Parsed<RenderBootstrap> => {

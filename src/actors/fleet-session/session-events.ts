@@ -1,7 +1,8 @@
 /** Logs, metrics and Events of the session: its state, its ends, and oversized roll-ups. */
 import type { SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../../api/telemetry.ts';
-import type { Rollup, SessionEnding } from '../../domain/session.ts';
+import type { EndingCause, Rollup, SessionEnding } from '../../domain/session.ts';
+import { reachableNote, unreachableNote } from '../../domain/shard-reach.ts';
 import type { RollupFrame } from '../../effects/rollup-frame.ts';
 import type { fleetSession } from '../../machines/fleet-session.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
@@ -13,12 +14,14 @@ const METRIC_STATES = [
   'waitingForDemand',
   'waitingForCredentials',
   'dialling',
+  'redialling',
   'greeting',
   'streaming',
   'renewing',
   'stopping',
   'overdue',
   'backingOff',
+  'unreachable',
   'refused',
   'stopped',
   'crashed',
@@ -100,6 +103,29 @@ export const endingRecorder = (
       lastRefusal = detail;
       record('SessionRefused', detail);
     }
+  };
+};
+
+/** Records an outage of the shard and its end. */
+export interface OutageRecorder {
+  /** The note of a cause is that of its first end, so that repeats are one Event with a series. */
+  readonly unreachable: (ending: SessionEnding) => void;
+  readonly reachable: () => void;
+}
+
+/** Records Events about the shard at `address`. */
+export const outageRecorder = (address: string, record: RecordOnLease): OutageRecorder => {
+  const notes = new Map<EndingCause, string>();
+  return {
+    unreachable: (ending) => {
+      const note = notes.get(ending.why) ?? unreachableNote(address, ending);
+      notes.set(ending.why, note);
+      record('ShardUnreachable', note);
+    },
+    reachable: () => {
+      if (notes.size > 0) record('ShardReachable', reachableNote(address));
+      notes.clear();
+    },
   };
 };
 

@@ -112,16 +112,19 @@ export const readCordon = (text: string): CordonReading => {
   };
 };
 
-/** The text of a cordon key: compact JSON. */
+/**
+ * The text of a cordon key: compact JSON. The end is first, because `kubectl describe` cuts long
+ * lines; the order of the fields means nothing to a reader.
+ */
 export const printCordon = (annotation: CordonAnnotation): string =>
   JSON.stringify({
+    ...(annotation.ended === null ? {} : { ended: annotation.ended }),
     v: VERSION,
     ids: annotation.ids,
     ...(annotation.deadlineMs === null
       ? {}
       : { deadline: rfc3339(annotation.deadlineMs), graceSeconds: annotation.graceSeconds }),
     since: rfc3339(annotation.sinceMs),
-    ...(annotation.ended === null ? {} : { ended: annotation.ended }),
   });
 
 const ownersIn = (annotations: Readonly<Record<string, string>>): readonly string[] =>

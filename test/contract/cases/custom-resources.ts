@@ -1,5 +1,6 @@
 /** Contract: custom resources, structural schemas, pruning and defaults. */
 import { expect } from 'vitest';
+import type { JsonRecord } from '../../../src/domain/json.ts';
 import { definition, ruled, served } from '../definitions.ts';
 import { boat, buoy, configMap, harbour } from '../objects.ts';
 import {
@@ -57,6 +58,32 @@ const MOTOR = {
 };
 const OARS = { rule: '!has(self.oars) || self.oars <= self.length * 10' };
 
+/** A definition of freights: amounts by name, and a rule for one of them. */
+const weighed = (plural: string): JsonRecord =>
+  definition({ kind: `Of${plural}`, plural }, {
+    schema: {
+      openAPIV3Schema: {
+        type: 'object',
+        properties: {
+          spec: {
+            type: 'object',
+            maxProperties: 64,
+            additionalProperties: {
+              anyOf: [{ type: 'integer' }, { type: 'string' }],
+              pattern: '^[0-9]+(\\.[0-9]+)?k?$',
+              maxLength: 64,
+              'x-kubernetes-int-or-string': true,
+            },
+            'x-kubernetes-validations': [{
+              rule: "!('tons' in self) || type(self['tons']) == int || " +
+                String.raw`self['tons'].matches(r'^\d+(\.\d+)?k?$')`,
+              message: 'tons is no quantity',
+            }],
+          },
+        },
+      },
+    },
+  });
 /** Custom resources and their definitions. */
 export const customResources: Area = {
   title: 'Custom resources',
@@ -307,6 +334,38 @@ export const customResources: Area = {
           'Invalid',
           { message: containing('too many oars for a punt') },
         ),
+      ),
+    ],
+    'a rule words what a pattern refuses, in a map of integers and texts': [
+      post('customresourcedefinitions', weighed('freights')),
+      ...served('freights'),
+      post(
+        at('freights'),
+        skiff('freights', { tons: 'many' }),
+        refused(422, 'Invalid', {
+          message: containing('tons is no quantity'),
+          details: {
+            causes: [
+              { field: 'spec.tons', reason: 'FieldValueInvalid' },
+              { field: 'spec', reason: 'FieldValueInvalid' },
+            ],
+          },
+        }),
+      ),
+      post(at('freights'), skiff('freights', { tons: 12, crates: '1.5k' })),
+    ],
+    'rules are not evaluated on an object of another shape': [
+      post('customresourcedefinitions', weighed('loads')),
+      ...served('loads'),
+      post(
+        at('loads'),
+        skiff('loads', { tons: true }),
+        refused(422, 'Invalid', {
+          message: containing(
+            '<nil>: Invalid value: null: some validation rules were not checked because the ' +
+              'object was invalid; correct the existing errors to complete validation',
+          ),
+        }),
       ),
     ],
     'a transition rule applies to updates, not to creations and deletions': [

@@ -1,5 +1,6 @@
 /** Contract: tables, as kubectl prints them. */
 import { expect } from 'vitest';
+import { FERRIES, served } from '../definitions.ts';
 import { boat, budget, configMap, node, pod, workload } from '../objects.ts';
 import {
   absent,
@@ -221,6 +222,35 @@ export const tables: Area = {
       patch('boats/a/status', merge({ status: { afloat: true } })),
       printed('boats', ['Name', 'Length', 'Afloat', 'Age'], ['a', 12, true, 'DE']),
       columns('boats', 'Name', 'Length', 'Afloat', 'Flag', 'Age'),
+    ],
+    'custom resources by labels with dots, by references of a kind, and numbers as text': [
+      post('customresourcedefinitions', FERRIES),
+      ...served('ferries'),
+      post('/apis/contract.tidegate.dev/v1/namespaces/{ns}/ferries', {
+        apiVersion: 'contract.tidegate.dev/v1',
+        kind: 'Ferry',
+        metadata: {
+          name: 'a',
+          ownerReferences: [
+            { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u1' },
+            { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u2' },
+          ],
+        },
+        spec: { labels: { 'topology.kubernetes.io/zone': 'z1' }, seats: 12 },
+      }),
+      getAs(
+        TABLE,
+        '/apis/contract.tidegate.dev/v1/namespaces/{ns}/ferries',
+        ok({
+          columnDefinitions: [
+            { name: 'Name', priority: 0 },
+            { name: 'Owner', priority: 0 },
+            { name: 'Zone', priority: 1 },
+            { name: 'Seats', priority: 1 },
+          ],
+          rows: [{ cells: ['a', 'p', 'z1', '12'] }],
+        }),
+      ),
     ],
     'custom resources without columns': [
       post('buoys', {

@@ -28,6 +28,7 @@ interface Differences {
   readonly start?: RoleStart;
   readonly reads?: readonly string[];
   readonly ready?: string;
+  readonly notice?: string;
 }
 
 /** A process whose roles are created by name; `log` records all their calls. */
@@ -74,6 +75,9 @@ const startProcess = (names: Readonly<Record<string, Differences>>) => {
       close: logsAsync('closes'),
       stop: logsAsync('stops'),
       dispose: logsAsync('is disposed of'),
+      ...(given.notice === undefined
+        ? {}
+        : { notices: [{ name: `${name} peer`, failing: () => given.notice }] }),
       ...(given.ready === undefined ? {} : { ready: () => given.ready }),
     };
   };
@@ -178,5 +182,16 @@ describe('an operator', () => {
     held.release();
     await rig.time.settle();
     expect(failing()).toEqual(['cluster: ready', 'one: ready', 'two: waits']);
+  });
+
+  test('shows the notices of its roles and is ready without them', async () => {
+    const { time, operator } = startProcess({ one: { notice: 'out of reach' } });
+    await time.settle();
+    expect(operator.checks.map(({ name, isNotice, failing }) => [name, isNotice, failing()]))
+      .toEqual([
+        ['cluster', undefined, undefined],
+        ['one', undefined, undefined],
+        ['one peer', true, 'out of reach'],
+      ]);
   });
 });

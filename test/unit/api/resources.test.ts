@@ -1,10 +1,19 @@
 /** The custom resources: structural schemas equal to the Effect schemas. */
 import { Schema } from 'effect';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { customResourceDefinition, structuralSchema } from '../../../src/api/crd.ts';
 import { exampleObject, referencePage } from '../../../tools/crd-reference.ts';
 import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';
-import { asRecord, type JsonRecord, recordAt, valueAt } from '../../../src/domain/json.ts';
+import { capacityRequest } from '../../../src/api/capacity-request.ts';
+import {
+  asList,
+  asRecord,
+  type JsonRecord,
+  recordAt,
+  textAt,
+  valueAt,
+} from '../../../src/domain/json.ts';
 
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 
@@ -65,7 +74,6 @@ describe.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as co
 
     it('schema: is no stricter than the described one', () => {
       for (const { path, schema } of nodesOf(resource)) {
-        expect(schema, path).not.toHaveProperty('x-kubernetes-validations');
         expect(schema['x-kubernetes-list-type'] ?? 'atomic', path).toBe('atomic');
         if (path.endsWith('maxSkew')) expect(schema['minimum'], path).toBeLessThan(0);
       }
@@ -87,6 +95,38 @@ describe.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as co
     });
   },
 );
+
+describe('the messages for quantities', () => {
+  const { schema } = nodesOf(capacityRequest)
+    .find(({ path }) => path === 'spec.interruptionPenalty') ?? {};
+  const accepted = new RegExp(String(schema?.['pattern']), 'u');
+  const [rule] = asList(schema?.['x-kubernetes-validations']) ?? [];
+  const worded = new RegExp(/matches\(r'(.*)'\)/.exec(textAt(rule, 'rule') ?? '')?.[1] ?? 'none');
+
+  it('schema: refuse exactly what the pattern refuses', () => {
+    const near = fc.string({
+      unit: fc.constantFrom(...'0123456789.+-eEKMGTPinumk '),
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(fc.oneof(fc.stringMatching(accepted), near), (text) => {
+        expect(worded.test(text), text).toBe(accepted.test(text));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('name the resource, and cost less than an API server of any version allows', () => {
+    const { schema: resources } = nodesOf(capacityRequest)
+      .find(({ path }) => path === 'spec.resources') ?? {};
+    const rules = asList(resources?.['x-kubernetes-validations']) ?? [];
+    expect(rules.map((one) => textAt(one, 'message')?.split(' ')[0]))
+      .toEqual(['resources.cpu', 'resources.memory']);
+    // A tenth of the longest text of an object, times a quarter of the characters of the pattern.
+    const cost = 3 * 1024 * 1024 * 0.1 * worded.source.length * 0.25;
+    expect(cost).toBeLessThan(10_000_000);
+  });
+});
 
 describe('the reference page', () => {
   it('has a row for every field', () => {

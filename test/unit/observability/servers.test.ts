@@ -51,6 +51,16 @@ test('readyz is ok when every check holds, and lists them when asked', async () 
   });
 });
 
+test('a notice that fails is shown, and fails no probe', async () => {
+  const notice: Check = { name: 'shard', failing: () => 'out of reach', isNotice: true };
+  const servers = await start({ health: { live: [], ready: [good, notice] } });
+  expect(await get(servers.healthAddress, '/readyz')).toEqual({ status: 200, text: 'ok\n' });
+  expect(await get(servers.healthAddress, '/readyz?verbose')).toEqual({
+    status: 200,
+    text: '[+] caches\n[!] shard: out of reach\nreadyz passed\n',
+  });
+});
+
 test('healthz fails when a root actor has crashed', async () => {
   const crashed: Check = { name: 'session', failing: () => 'the actor crashed' };
   const servers = await start({ health: { live: [crashed], ready: [] } });

@@ -2,12 +2,14 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { BehaviorSubject, Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
+import { textAt } from '../../../src/domain/json.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startRollups } from '../../../src/actors/demand/rollups.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { ShardEvent } from '../../../src/domain/frames.ts';
+import { uid as asUid } from '../../../src/domain/ids.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
@@ -32,6 +34,8 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
   const offered: Rollup[] = [];
   const events: EventNote[] = [];
   const patches: KubeCall[] = [];
+  /** Those that set Pending. */
+  const stamps: KubeCall[] = [];
   const counts = new Map<string, number>();
   const gauges = new Map<string, number>();
   let answer: (call: KubeCall) => Answer = () => ({
@@ -41,7 +45,8 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
   const writes = Layer.succeed(Writes, {
     send: (_class, call) =>
       Effect.suspend((): Effect.Effect<KubeAnswer, NotSent | NotLeader> => {
-        patches.push(call);
+        const isStamp = textAt(call.body, 'status', 'phase') === 'Pending';
+        (isStamp ? stamps : patches).push(call);
         const given = answer(call);
         if (given === 'never') return Effect.never;
         if (given === 'NotSent') return Effect.fail(new NotSent({ why: 'reset' }));
@@ -85,6 +90,7 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
     offered,
     events,
     patches,
+    stamps,
     counts,
     gauges,
     rollups,
@@ -406,5 +412,84 @@ describe('acknowledgements', () => {
     ack();
     await time.settle();
     expect(patches.map(({ path }) => path.split('/').at(-2))).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('a request without a phase', () => {
+  const names = (calls: readonly KubeCall[]): readonly (string | undefined)[] =>
+    calls.map(({ path }) => path.split('/').at(-2));
+
+  test('becomes Pending after an interval, with or without a session, valid or not', async () => {
+    const { time, cluster, stamps, patches } = start();
+    cluster.list(
+      request('a'),
+      request('bad', { spec: { resources: { cpu: 'x' } } }),
+      request('pending', { phase: 'Pending' }),
+      request('known', { phase: 'Acknowledged' }),
+    );
+    await time.advance(INTERVAL_MS);
+    expect(stamps, 'most are acknowledged by then').toEqual([]);
+    await time.advance(INTERVAL_MS);
+    expect([names(stamps), patches]).toEqual([['a', 'bad'], []]);
+    expect(stamps[0]).toEqual({
+      method: 'PATCH',
+      path: '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/ns/capacityrequests/a/status',
+      contentType: 'application/merge-patch+json',
+      body: {
+        metadata: { uid: 'uid-a', resourceVersion: '1' },
+        status: { phase: 'Pending' },
+      },
+      timeoutMs: 15_000,
+    });
+  });
+
+  test('becomes Pending only while it has no other phase', async () => {
+    const { time, cluster, stamps } = start();
+    cluster.list(request('acked'), request('gone'), request('replaced'));
+    await time.advance(INTERVAL_MS);
+    cluster.show(request('acked', { phase: 'Acknowledged', version: '2' }));
+    cluster.hide(request('gone'));
+    cluster.hide(request('replaced'));
+    cluster.show({ ...request('replaced', { version: '3' }), uid: asUid('another') });
+    await time.advance(INTERVAL_MS);
+    expect(stamps, 'an object of the same name waits for itself').toEqual([]);
+  });
+
+  test('that changed concurrently is left to a later interval', async () => {
+    const { time, cluster, stamps, answer, counts } = start();
+    cluster.list(request('a'));
+    answer(() => ({ status: 409, body: {} }));
+    await time.advance(2 * INTERVAL_MS);
+    expect(counts.get('tidegate_pending_phase_writes_total')).toBe(1);
+    cluster.show(request('a', { version: '7' }));
+    await time.advance(INTERVAL_MS);
+    expect(stamps.map(({ body }) => textAt(body, 'metadata', 'resourceVersion')))
+      .toEqual(['1', '7']);
+  });
+
+  test('becomes Pending two at a time, and never twice at once', async () => {
+    const { time, cluster, stamps, answer } = start();
+    answer(() => 'never');
+    cluster.list(...Array.from({ length: 50 }, (_, index) => request(`r-${index}`)));
+    await time.advance(5 * INTERVAL_MS);
+    expect(names(stamps)).toEqual(['r-0', 'r-1']);
+  });
+
+  test('becomes Pending once, while its cache lags behind the patch', async () => {
+    const { time, cluster, stamps } = start();
+    cluster.list(request('a'));
+    await time.advance(6 * INTERVAL_MS);
+    expect(names(stamps)).toEqual(['a']);
+  });
+
+  test('becomes Pending only by the leader', async () => {
+    const { time, cluster, stamps, leading } = start();
+    leading.next(false);
+    cluster.list(request('a'));
+    await time.advance(5 * INTERVAL_MS);
+    expect(stamps).toEqual([]);
+    leading.next(true);
+    await time.advance(2 * INTERVAL_MS);
+    expect(names(stamps)).toEqual(['a']);
   });
 });

@@ -12,6 +12,7 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { ShardEvent } from '../../../src/domain/frames.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
+import { textAt } from '../../../src/domain/json.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
 import { Credentials } from '../../../src/effects/credentials.ts';
@@ -41,9 +42,10 @@ const start = () => {
     Layer.provide(
       capacityRequestsLayer,
       Layer.succeed(Writes, {
-        send: (_class, { path }) =>
+        send: (_class, { path, body }) =>
           Effect.sync(() => {
-            patched.push(path.split('/').at(-2) ?? '');
+            const isAcknowledgement = textAt(body, 'status', 'phase') === 'Acknowledged';
+            if (isAcknowledgement) patched.push(path.split('/').at(-2) ?? '');
             return { status: 200, body: { metadata: { resourceVersion: '100' } } };
           }),
       }),

@@ -13,9 +13,9 @@ import {
   textAt,
   valueAt,
 } from '../values/json.ts';
-import type { FieldProblem } from '../validation/field-problem.ts';
+import { type FieldProblem, invalid } from '../validation/field-problem.ts';
 import { type SchemaValidator, schemaValidator } from '../schema/schema-problems.ts';
-import { type RuleValidator, ruleValidator } from '../schema/schema-rules.ts';
+import { NO_RULES, type RuleValidator, ruleValidator } from '../schema/schema-rules.ts';
 import { defaulted, pruned } from '../schema/schema-shape.ts';
 import type { DeclaredColumn, Kind, ScalePaths } from './kind.ts';
 
@@ -77,10 +77,25 @@ const validatorsOf = (schema: JsonRecord): Validators => ({
   rules: ruleValidator(schema),
 });
 
+/** After one of these, rules are not evaluated: they could fail on the shape of the object. */
+const BLOCKING: ReadonlySet<FieldProblem['reason']> = new Set([
+  ...['FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTypeInvalid'],
+  ...['FieldValueTooLong', 'FieldValueTooMany'],
+]);
+
+const NOT_EVALUATED = invalid(
+  '<nil>',
+  null,
+  'some validation rules were not checked because the object was invalid; correct the existing ' +
+    'errors to complete validation',
+);
+
 const problemsOf =
   ({ schema, rules }: Validators) => (object: JsonRecord): readonly FieldProblem[] => {
     const found = schema(object);
-    return found.length > 0 ? found : rules(object, undefined);
+    if (rules === NO_RULES) return found;
+    const isBlocked = found.some(({ reason }) => BLOCKING.has(reason));
+    return [...found, ...(isBlocked ? [NOT_EVALUATED] : rules(object, undefined))];
   };
 
 /** The schema of a version; validates nothing, which is the definition's own job. */

@@ -178,10 +178,13 @@ const ruleProblems = (level: Level, place: Place): readonly FieldProblem[] => {
   return [...own, ...inner];
 };
 
+/** The rule validator of a schema without rules. */
+export const NO_RULES: RuleValidator = () => [];
+
 /** The rule validator of a schema; throws when a rule does not compile. */
 export const ruleValidator = (schema: JsonRecord): RuleValidator => {
   const level = levelOf(schema);
-  if (level === undefined) return () => [];
+  if (level === undefined) return NO_RULES;
   return (object, before) =>
     before !== undefined && sameJson(object, before)
       ? []

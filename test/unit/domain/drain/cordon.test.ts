@@ -21,6 +21,7 @@ import {
   releasePatch,
 } from '../../../../src/domain/drain/cordon-patch.ts';
 import { resourceVersion } from '../../../../src/domain/ids.ts';
+import { asRecord, parseJson } from '../../../../src/domain/json.ts';
 
 const AT = Date.UTC(2026, 0, 1);
 const annotation: CordonAnnotation = {
@@ -51,7 +52,22 @@ describe('the cordon key', () => {
   it('DR-01: is compact JSON with ids, deadline, grace and start', () => {
     expect(printCordon(annotation)).toBe(text);
     expect(readCordon(text)).toEqual({ _tag: 'Recognized', annotation });
-    expect(ended('Failed')).toBe(text.replace('}', ',"ended":"Failed"}'));
+  });
+
+  it('DR-01: begins with the end of the drain, which a cut line still shows', () => {
+    expect(ended('Failed')).toBe(text.replace('{', '{"ended":"Failed",'));
+  });
+
+  it('DR-01: is read in any order of its fields', () => {
+    const fields = Object.entries(asRecord(parseJson(ended('Drained'))) ?? {});
+    fc.assert(
+      fc.property(fc.shuffledSubarray(fields, { minLength: fields.length }), (shuffled) => {
+        expect(readCordon(JSON.stringify(Object.fromEntries(shuffled)))).toEqual({
+          _tag: 'Recognized',
+          annotation: { ...annotation, ended: 'Drained' },
+        });
+      }),
+    );
   });
 
   it('DR-01: round-trips', () => {

@@ -1,0 +1,78 @@
+/**
+ * Says why a shard cannot be reached, and what to do about it, from the end of a session.
+ *
+ * Promises: one sentence for each cause, so that repeats form one Event; total.
+ */
+import type { EndingCause, SessionEnding } from './session.ts';
+import { cutText, quoted } from './text.ts';
+
+interface Cause {
+  readonly why: string;
+  readonly remedy: string;
+}
+
+const SILENT: Cause = {
+  why: 'no answer to the connection attempt',
+  remedy: "Check network policies, firewalls and routes from the operator's pod to the shard",
+};
+
+/** By what the transport reports. */
+const OF_DETAIL: readonly (readonly [pattern: RegExp, cause: Cause])[] = [
+  [/ECONNREFUSED/, {
+    why: 'no process listens at this address',
+    remedy: 'Check that the shard runs, and the port in --shard-addr',
+  }],
+  [/Name resolution failed|ENOTFOUND|EAI_AGAIN/, {
+    why: 'the name does not resolve',
+    remedy: 'Check the host in --shard-addr and the DNS of the cluster',
+  }],
+  [/certificate|\bSSL\b|\bTLS\b|handshake/i, {
+    why: 'the TLS handshake fails',
+    remedy: 'Run "tidegate doctor", and compare issuer, names and expiry of both certificates',
+  }],
+  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, SILENT],
+];
+
+const OF_ENDING: Readonly<Partial<Record<EndingCause, Cause>>> = {
+  DialOverdue: SILENT,
+  HelloOverdue: {
+    why: 'it accepts the connection and does not acknowledge the session',
+    remedy: 'Check that --shard-addr names the session port of a shard, and what proxies it',
+  },
+  EndedByShard: {
+    why: 'each session ends before a roll-up is acknowledged',
+    remedy: 'Check the logs of the shard, and of the proxies before it',
+  },
+};
+
+const UNKNOWN: Cause = {
+  why: 'the connection fails',
+  remedy: 'Check that the shard runs and that the operator can connect to it',
+};
+
+/** The maximum length of the transport's own words. */
+const DETAIL_MAX = 300;
+
+/** One sentence on the outage and one on its remedy. */
+export const unreachableNote = (address: string, { why, detail }: SessionEnding): string => {
+  const cause = OF_ENDING[why] ?? OF_DETAIL.find(([pattern]) => pattern.test(detail))?.[1] ??
+    UNKNOWN;
+  return `Cannot reach the shard at ${quoted(address)}: ${cause.why} ` +
+    `(${cutText(detail, DETAIL_MAX, '…')}). ${cause.remedy}`;
+};
+
+/** The end of the outage. */
+export const reachableNote = (address: string): string =>
+  `The shard at ${quoted(address)} acknowledges roll-ups again`;
+
+/** The last word before the remedy. */
+const BEFORE_REMEDY = '). ';
+
+/** A note in its two sentences; one of another version may have no remedy. */
+export const sentencesOf = (
+  note: string,
+): { readonly sentence: string; readonly remedy: string } => {
+  const end = note.lastIndexOf(BEFORE_REMEDY);
+  if (end < 0) return { sentence: note, remedy: UNKNOWN.remedy };
+  return { sentence: note.slice(0, end + 1), remedy: note.slice(end + BEFORE_REMEDY.length) };
+};

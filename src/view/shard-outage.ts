@@ -1,0 +1,66 @@
+/**
+ * Whether the leader can reach the shard, as the Events on its Lease report it.
+ *
+ * Promises: only Events of the process that holds the Lease count, and only new ones, so that an
+ * outage of a former leader is not reported; total.
+ */
+import { type ReasonName, REASONS } from '../api/reasons.ts';
+import { listOrEmptyAt, textAt } from '../domain/json.ts';
+import { sentencesOf } from '../domain/shard-reach.ts';
+import { type Explanation, isOurs, type TimelineEntry, timelineEntryOf } from './explanation.ts';
+
+/** The Leases of operators, and the EventLists about them; undefined without permission. */
+export interface LeaseFacts {
+  readonly leases: unknown;
+  readonly leaseEvents: readonly unknown[];
+}
+
+const UNREACHABLE: ReasonName = 'ShardUnreachable';
+const REACHABLE: ReasonName = 'ShardReachable';
+
+/** An outage that goes on repeats its Event every minute; the rest is for a slow API server. */
+const CURRENT_MS = 10 * 60_000;
+
+/** An Event has the identity of its process, or the beginning of a long one. */
+const isOfHolder = (event: unknown, holders: readonly string[]): boolean => {
+  const instance = textAt(event, 'reportingInstance') ?? '';
+  return instance !== '' && holders.some((holder) => holder.startsWith(instance));
+};
+
+const reportOf = (event: unknown, holders: readonly string[]): TimelineEntry | undefined => {
+  const entry = timelineEntryOf(event);
+  const isReport = entry.reason === UNREACHABLE || entry.reason === REACHABLE;
+  return isReport && isOurs(entry) && isOfHolder(event, holders) ? entry : undefined;
+};
+
+/** The note of the outage that goes on; undefined without one. */
+export const shardOutage = (
+  { leases, leaseEvents }: LeaseFacts,
+  nowMs: number,
+): string | undefined => {
+  const holders = listOrEmptyAt(leases, 'items')
+    .map((lease) => textAt(lease, 'spec', 'holderIdentity') ?? '');
+  const [newest] = leaseEvents.flatMap((list) => listOrEmptyAt(list, 'items'))
+    .flatMap((event) => reportOf(event, holders) ?? [])
+    .toSorted((left, right) => Date.parse(right.time) - Date.parse(left.time));
+  if (newest?.reason !== UNREACHABLE) return undefined;
+  return nowMs - Date.parse(newest.time) < CURRENT_MS ? newest.note : undefined;
+};
+
+type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action'>;
+
+/** The verdict on what waits for the shard, during an outage. */
+export const duringOutage = <Given extends Verdict>(
+  verdict: Given,
+  outage: string | undefined,
+): Given => {
+  if (outage === undefined) return verdict;
+  const { sentence, remedy } = sentencesOf(outage);
+  const { canAct, runbook } = REASONS[UNREACHABLE];
+  return {
+    ...verdict,
+    why: `${verdict.why}. ${UNREACHABLE}: ${sentence}`,
+    canAct,
+    action: `${remedy} (runbook ${runbook})`,
+  };
+};
