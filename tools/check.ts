@@ -16,6 +16,7 @@ const writing = process.argv.includes('--write');
 const GENERATORS = [
   'tools/proto.ts',
   'tools/crd.ts',
+  'tools/rbac.ts',
   'tools/cli-docs.ts',
   'tools/metrics-docs.ts',
   'tools/limits-docs.ts',

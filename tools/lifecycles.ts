@@ -1,6 +1,6 @@
 /**
  * Generates docs/lifecycles: a picture, a diagram and a definition of every statechart, and a page
- * that shows them with their file headers; `--check` compares.
+ * that shows them with their file headers, and the picture of a machine's life; `--check` compares.
  *
  * Promises: `--check` names each file that is not current or belongs to no machine.
  */
@@ -9,8 +9,9 @@ import { fleetMachine } from '../packages/stand-in-fleet/src/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { type Chart, chartOf, statesOf } from '../src/view/chart/chart.ts';
 import { chartDrift } from './chart-drift.ts';
-import { chartFile } from '../src/view/chart/chart-file.ts';
+import { chartFile, chartFiles } from '../src/view/chart/chart-file.ts';
 import { CHART_FORMATS, chartFileName, type ChartFormat } from '../src/view/chart/chart-format.ts';
+import { machineLife } from './machine-life.ts';
 import { type Page, settlePages } from './pages.ts';
 
 const TOOL = 'tools/lifecycles.ts';
@@ -63,10 +64,19 @@ const filled = (text: string): readonly string[] => {
   return lines;
 };
 
-const section = ({ chart, source, folder }: Drawn): readonly string[] => {
+interface DrawnFile {
+  readonly format: ChartFormat;
+  readonly name: string;
+  readonly text: string;
+}
+
+const section = (
+  { chart, source, folder }: Drawn,
+  files: readonly DrawnFile[],
+): readonly string[] => {
   const { name, root, transitions } = chart;
-  const file = (format: ChartFormat): string =>
-    `${folder === FOLDER ? '' : `../../${folder}/`}${chartFileName(name, format)}`;
+  const at = folder === FOLDER ? '' : `../../${folder}/`;
+  const file = (format: ChartFormat): string => `${at}${chartFileName(name, format)}`;
   const states = statesOf(root).length - 1;
   return [
     `## ${name}`,
@@ -76,10 +86,21 @@ const section = ({ chart, source, folder }: Drawn): readonly string[] => {
     `${states} states, ${transitions.length} transitions: [${source}](../../${source}),`,
     `[Mermaid](${file('mermaid')}), [JSON](${file('json')}).`,
     '',
-    `[![The lifecycle ${name}](${file('svg')})](${file('svg')})`,
-    '',
+    ...files.filter(({ format }) => format === 'svg').flatMap((picture) => {
+      const shown = picture.name.replace(/\.svg$/, '').replace('-', ': ');
+      return [`[![The lifecycle ${shown}](${at}${picture.name})](${at}${picture.name})`, ''];
+    }),
   ];
 };
+
+const made = await Promise.all(drawn.map(async (one) => ({
+  ...one,
+  files: (await Promise.all(
+    CHART_FORMATS.map(async (format) =>
+      (await chartFiles(one.chart, format)).map((file): DrawnFile => ({ format, ...file }))
+    ),
+  )).flat(),
+})));
 
 const index = [
   '# Lifecycles',
@@ -91,26 +112,24 @@ const index = [
   'description, its invoked actors, and its internal transitions (`/` before actions, `→` before the',
   'target, `↻` for itself). An arrow is labelled with its event and, in brackets, its guard; without',
   'either it is taken at once. Of several candidates the first whose guard holds is taken, and',
-  '`[else]` is the last. A dashed frame is a parallel region, a double green frame a final state, a',
-  'dot the initial state.',
+  '`[else]` is the last. A dashed frame is a parallel region, a double green frame an end, a',
+  'dot the initial state. A ringed dot marks a state that is never left.',
+  'A chart that is too wide for this page has an overview and a picture of each composite state.',
   '',
   'The JSON opens in the editor of Stately and in the inspector of XState.',
   '`tidegate charts export` draws them again, `tidegate charts diff main` lists the changes.',
   '',
   ...drawn.map(({ chart: { name } }) => `- [${name}](#${name.toLowerCase()})`),
   '',
-  ...drawn.flatMap(section),
+  ...made.flatMap((one) => section(one, one.files)),
 ];
 
 const pages: Page[] = [{ path: `${FOLDER}/README.md`, text: index.join('\n') }];
-for (const { chart, folder } of drawn) {
-  for (const format of CHART_FORMATS) {
-    pages.push({
-      path: `${folder}/${chartFileName(chart.name, format)}`,
-      text: await chartFile(chart, format),
-    });
-  }
+for (const { folder, files } of made) {
+  for (const { name, text } of files) pages.push({ path: `${folder}/${name}`, text });
 }
+const life = { path: 'docs/pictures/machine-life.svg', text: await chartFile(chartOf(machineLife), 'svg') };
+pages.push(life);
 const committed = (path: string): string | undefined => {
   try {
     return readFileSync(new URL(path, ROOT), 'utf8');

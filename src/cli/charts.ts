@@ -15,7 +15,7 @@ import {
   chartDiffText,
   stateMarks,
 } from '../view/chart/chart-diff.ts';
-import { chartFile, chartFromJson } from '../view/chart/chart-file.ts';
+import { chartFile, chartFiles, chartFromJson } from '../view/chart/chart-file.ts';
 import { CHART_FORMATS, chartFileName, type ChartFormat } from '../view/chart/chart-format.ts';
 import { placedChart } from '../view/chart/chart-layout.ts';
 import { chartSvg } from '../view/chart/chart-svg.ts';
@@ -79,8 +79,9 @@ export const runChartsExport = async (
   const formats: readonly ChartFormat[] = known === undefined ? CHART_FORMATS : [known];
   for (const chart of charts) {
     for (const one of formats) {
-      const text = await chartFile(chart, one);
-      written({ out, terminal }, chartFileName(chart.name, one), text);
+      for (const { name, text } of await chartFiles(chart, one)) {
+        written({ out, terminal }, name, text);
+      }
     }
   }
   return EXIT.ok;

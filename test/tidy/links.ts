@@ -13,6 +13,8 @@ const FOLDERS = [
   'docs/',
   'adr/',
   'docs/reference/',
+  'docs/tasks/',
+  'docs/lifecycles/',
   'packages/go-template/',
   'packages/stand-in-fleet/',
   'packages/embedded-kubernetes/',

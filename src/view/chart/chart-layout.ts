@@ -33,6 +33,8 @@ export interface PlacedState extends Box {
   readonly path: string;
   readonly kind: ChartState['kind'];
   readonly isRegion: boolean;
+  /** It is never left. */
+  readonly isEnd: boolean;
   readonly tags: readonly string[];
   readonly rows: readonly Row[];
 }
@@ -219,6 +221,7 @@ const placedFrom = (chart: Chart, laidOut: ElkNode): PlacedChart => {
       path: state.path,
       kind: state.kind,
       isRegion: regions.has(state.path),
+      isEnd: state.isEnd,
       tags: state.tags,
       rows: rowsOf(chart, state),
       ...boxOf(nodes.get(idOf(state.path)) ?? {}),
@@ -241,14 +244,17 @@ const LAYOUTS: readonly LayoutOptions[] = [
   { 'elk.direction': 'DOWN', 'elk.layered.layerUnzipping.strategy': 'ALTERNATING' },
 ];
 
-/** Pages scroll down, not sideways. */
-const PAGE: Pick<Box, 'width' | 'height'> = { width: 1500, height: 2600 };
+/** The size that a picture is to have at most, in pixels. */
+export type PageSize = Pick<Box, 'width' | 'height'>;
 
-const layoutCost = ({ width, height }: PlacedChart): number =>
-  Math.max(width / PAGE.width, height / PAGE.height);
+/** Pages scroll down, not sideways. */
+const PAGE: PageSize = { width: 1500, height: 2600 };
+
+const layoutCost = ({ width, height }: PlacedChart, page: PageSize): number =>
+  Math.max(width / page.width, height / page.height);
 
 /** Lays a chart out. */
-export const placedChart = async (chart: Chart): Promise<PlacedChart> => {
+export const placedChart = async (chart: Chart, page: PageSize = PAGE): Promise<PlacedChart> => {
   const { default: kernel } = await loadOnDemand(
     'draw a chart',
     'elkjs',
@@ -258,8 +264,8 @@ export const placedChart = async (chart: Chart): Promise<PlacedChart> => {
   let best: PlacedChart | undefined;
   for (const options of LAYOUTS) {
     const placed = placedFrom(chart, await elk.layout(graphOf(chart, options)));
-    if (best === undefined || layoutCost(placed) < layoutCost(best)) best = placed;
-    if (layoutCost(best) <= 1) break;
+    if (best === undefined || layoutCost(placed, page) < layoutCost(best, page)) best = placed;
+    if (layoutCost(best, page) <= 1) break;
   }
   return best ?? placedFrom(chart, { id: 'picture' });
 };

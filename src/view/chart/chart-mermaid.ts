@@ -11,6 +11,7 @@ import {
   type ChartState,
   type ChartTransition,
   conditionText,
+  namedActions,
 } from './chart.ts';
 
 const idOf = ({ name, root }: Chart, path: string): string =>
@@ -35,8 +36,8 @@ const notesOf = (chart: Chart, state: ChartState): readonly string[] => [
   ...(state.description === '' ? [] : [state.description]),
   ...(state.reason === null ? [] : [`reason ${state.reason}`]),
   ...state.invokes.map((act) => `runs ${act}`),
-  ...(state.entry.length === 0 ? [] : [`on entry ${actionsText(state.entry)}`]),
-  ...(state.exit.length === 0 ? [] : [`on exit ${actionsText(state.exit)}`]),
+  ...(namedActions(state.entry).length === 0 ? [] : [`on entry ${actionsText(state.entry)}`]),
+  ...(namedActions(state.exit).length === 0 ? [] : [`on exit ${actionsText(state.exit)}`]),
   ...chart.transitions
     .filter(({ from, targets }) => from === state.path && targets.length === 0)
     .map(labelOf),
@@ -53,7 +54,7 @@ const stateLines = (chart: Chart, state: ChartState): readonly string[] => {
   if (inner.length === 0) {
     return [
       `state "${words}" as ${id}`,
-      ...(state.kind === 'final' ? [`${id} --> [*]`] : []),
+      ...(state.isEnd ? [`${id} --> [*]`] : []),
     ];
   }
   const first = state.initial === null ? [] : [`[*] --> ${idOf(chart, state.initial)}`];

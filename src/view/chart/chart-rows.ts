@@ -6,6 +6,7 @@ import {
   type ChartState,
   type ChartTransition,
   conditionText,
+  namedActions,
   partText,
   statesOf,
 } from './chart.ts';
@@ -39,7 +40,7 @@ export interface Arrow {
 export const FONT_SIZES: Readonly<Record<RowStyle | 'arrow', number>> = {
   machine: 18,
   name: 14,
-  reason: 10,
+  reason: 11,
   description: 11.5,
   act: 11,
   move: 11,
@@ -80,7 +81,10 @@ const isInside = (path: string, outer: string): boolean =>
  */
 const RETURNS_MAX = 4;
 
-/** Transitions within the state, and those to such a common target, are listed in its box. */
+/**
+ * Transitions within the state, those to such a common target, and those to a state that another
+ * picture has are listed in its box.
+ */
 export const drawnInBoxes = (chart: Chart): (transition: ChartTransition) => boolean => {
   const order = new Map(statesOf(chart.root).map(({ path }, at) => [path, at]));
   const placeOf = (path: string): number => order.get(path) ?? 0;
@@ -96,8 +100,11 @@ export const drawnInBoxes = (chart: Chart): (transition: ChartTransition) => boo
     }
   }
   const isHub = (path: string): boolean => (returns.get(path)?.size ?? 0) > RETURNS_MAX;
+  const isElsewhere = ({ targets }: ChartTransition): boolean =>
+    targets.some((target) => !order.has(target));
   return (transition) =>
-    isInner(transition) || (goesBack(transition) && transition.targets.every(isHub));
+    isInner(transition) || isElsewhere(transition) ||
+    (goesBack(transition) && transition.targets.every(isHub));
 };
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
@@ -125,10 +132,10 @@ const broken = (style: 'act' | 'move', line: readonly Piece[]): readonly Row[] =
 
 const actRows = ({ entry, exit, invokes }: ChartState): readonly Row[] => [
   ...invokes.flatMap((act) => broken('act', pieces(['plain', 'runs'], ['action', act]))),
-  ...entry.flatMap((action) =>
+  ...namedActions(entry).flatMap((action) =>
     broken('act', pieces(['plain', 'on entry'], ['action', partText(action)]))
   ),
-  ...exit.flatMap((action) =>
+  ...namedActions(exit).flatMap((action) =>
     broken('act', pieces(['plain', 'on exit'], ['action', partText(action)]))
   ),
 ];
@@ -166,23 +173,31 @@ export const rowsOf = (chart: Chart, state: ChartState): readonly Row[] => {
   ];
 };
 
+/** Labels make a picture wide: a long one has its guard on a line of its own. */
+const LABEL_WIDTH = 150;
+
+const labelLines = (transition: ChartTransition): readonly (readonly Piece[])[] => {
+  const line = pieces(
+    ['cause', causeText(transition.cause)],
+    ['condition', conditionText(transition)],
+  );
+  if (lineWidth(line, 'arrow') > LABEL_WIDTH) return line.map((piece) => [piece]);
+  return line.length === 0 ? [] : [line];
+};
+
 /** The arrows between states; transitions between the same two states share one. */
 export const arrowsOf = (chart: Chart): readonly Arrow[] => {
   const isInBox = drawnInBoxes(chart);
   const arrows = new Map<string, Arrow>();
   for (const transition of chart.transitions) {
     if (isInBox(transition)) continue;
-    const line = pieces(
-      ['cause', causeText(transition.cause)],
-      ['condition', conditionText(transition)],
-    );
     for (const to of transition.targets) {
       const { from } = transition;
       const known = arrows.get(`${from} ${to}`) ?? { from, to, transitions: [], lines: [] };
       arrows.set(`${from} ${to}`, {
         ...known,
         transitions: [...known.transitions, transition],
-        lines: line.length === 0 ? known.lines : [...known.lines, line],
+        lines: [...known.lines, ...labelLines(transition)],
       });
     }
   }

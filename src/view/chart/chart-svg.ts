@@ -34,16 +34,49 @@ export interface SvgOptions {
   readonly isStyled?: boolean;
 }
 
-/** The style sheet of charts; colours are variables, so that a page can set its own. */
-export const CHART_STYLE = `
-.chart{--paper:#fbfcfd;--box:#ffffff;--outer:#f3f6f9;--line:#c3ccd6;--ink:#17212b;--soft:#5b6875;
---arrow:#7b8896;--cause:#0b5cad;--condition:#7a4b00;--action:#5f3dc4;--reason:#8a5a00;
---reason-paper:#fff3d6;--final:#2b7a4b;--added:#1a7f37;--removed:#cf222e;--changed:#9a6700;
-font-family:Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
-@media (prefers-color-scheme:dark){.chart{--paper:#0f1419;--box:#1c242d;--outer:#151b22;
---line:#3a4653;--ink:#e6edf3;--soft:#9aa7b4;--arrow:#7d8a97;--cause:#79b8ff;--condition:#e3b341;
---action:#c0a8ff;--reason:#f2cc60;--reason-paper:#3a2d0c;--final:#56d364;--added:#3fb950;
---removed:#f85149;--changed:#d29922}}
+/** The colours of charts, by what they are for. */
+const LIGHT: Readonly<Record<string, string>> = {
+  paper: '#fbfcfd',
+  box: '#ffffff',
+  outer: '#f3f6f9',
+  line: '#c3ccd6',
+  ink: '#17212b',
+  soft: '#5b6875',
+  arrow: '#7b8896',
+  cause: '#0b5cad',
+  condition: '#7a4b00',
+  action: '#5f3dc4',
+  reason: '#8a5a00',
+  'reason-paper': '#fff3d6',
+  final: '#2b7a4b',
+  added: '#1a7f37',
+  removed: '#cf222e',
+  changed: '#9a6700',
+};
+
+const DARK: Readonly<Record<string, string>> = {
+  paper: '#0f1419',
+  box: '#1c242d',
+  outer: '#151b22',
+  line: '#3a4653',
+  ink: '#e6edf3',
+  soft: '#9aa7b4',
+  arrow: '#7d8a97',
+  cause: '#79b8ff',
+  condition: '#e3b341',
+  action: '#c0a8ff',
+  reason: '#f2cc60',
+  'reason-paper': '#3a2d0c',
+  final: '#56d364',
+  added: '#3fb950',
+  removed: '#f85149',
+  changed: '#d29922',
+};
+
+const FONT = '.chart{font-family:Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Helvetica,' +
+  'Arial,sans-serif}';
+
+const RULES = `
 .chart text{fill:var(--ink);white-space:pre}
 .chart .paper{fill:var(--paper)}
 .chart .state>rect{fill:var(--box);stroke:var(--line);stroke-width:1.25}
@@ -61,6 +94,8 @@ font-family:Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Helvetica,Ari
 .chart .state>.pill{fill:var(--reason-paper);stroke:none}
 .chart .arrow path{fill:none;stroke:var(--arrow);stroke-width:1.4}
 .chart .arrow .head,.chart .dot{fill:var(--arrow);stroke:none}
+.chart .end{fill:none;stroke:var(--final);stroke-width:1.5}
+.chart .end-core{fill:var(--final);stroke:none}
 .chart .arrow .paper{opacity:.88}
 .chart .added>rect,.chart .added>path{stroke:var(--added);stroke-width:2.5}
 .chart .removed>rect,.chart .removed>path{stroke:var(--removed);stroke-width:2.5}
@@ -69,6 +104,20 @@ font-family:Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Helvetica,Ari
 .chart .added>.head{fill:var(--added)}.chart .removed>.head{fill:var(--removed)}
 .chart .changed>.head{fill:var(--changed)}
 `;
+
+const variables = (colors: Readonly<Record<string, string>>): string =>
+  `.chart{${Object.entries(colors).map(([name, color]) => `--${name}:${color}`).join(';')}}`;
+
+const inDark = (rules: string): string => `@media (prefers-color-scheme:dark){${rules}}`;
+
+/** The style sheet of charts; colours are variables, so that a page can set its own. */
+export const CHART_STYLE = [variables(LIGHT), FONT, inDark(variables(DARK)), RULES].join('\n');
+
+const literal = (colors: Readonly<Record<string, string>>): string =>
+  RULES.replaceAll(/var\(--([a-z-]+)\)/g, (_, name: string) => colors[name] ?? name);
+
+/** The same for files: not every program that draws SVG knows variables. */
+const FILE_STYLE = [FONT, literal(LIGHT), inDark(literal(DARK))].join('\n');
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -116,7 +165,7 @@ const groupSvg = (state: PlacedState, mark: Mark | undefined, content: string): 
     'state',
     ...(isOuter(state) ? ['outer'] : []),
     ...(state.isRegion ? ['region'] : []),
-    ...(state.kind === 'final' ? ['final'] : []),
+    ...(state.isEnd ? ['final'] : []),
     ...(mark === undefined ? [] : [mark]),
   ];
   const text = state.rows.filter(({ style }) => style !== 'move' && style !== 'act')
@@ -125,8 +174,14 @@ const groupSvg = (state: PlacedState, mark: Mark | undefined, content: string): 
     `${titleSvg(text)}${content}</g>`;
 };
 
+/** The sign of an end, as in UML: a ring around a dot. */
+const endSvg = ({ x, y, width }: PlacedState): string =>
+  [['end', 6], ['end-core', 3.5]].map(([name, radius]) =>
+    `<circle class="${name}" cx="${x + width - 14}" cy="${y + 14}" r="${radius}"/>`
+  ).join('');
+
 const framesSvg = (state: PlacedState): string =>
-  rectSvg(state, 0) + (state.kind === 'final' ? rectSvg(state, 3) : '');
+  rectSvg(state, 0) + (state.isEnd ? rectSvg(state, 3) + endSvg(state) : '');
 
 const BEND = 7;
 
@@ -192,7 +247,7 @@ export const chartSvg = (chart: PlacedChart, options: SvgOptions = {}): string =
     `<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" width="${width}" ` +
     `height="${height}" viewBox="0 0 ${width} ${height}" ` +
     `aria-label="${escaped(`Statechart ${chart.name}`)}">`,
-    ...(isStyled ? [`<style>${CHART_STYLE}</style>`] : []),
+    ...(isStyled ? [`<style>${FILE_STYLE}</style>`] : []),
     `<rect class="paper" width="${width}" height="${height}"/>`,
     ...drawn(outer, framesSvg),
     ...chart.arrows.map((arrow) => arrowSvg(arrow, arrows(arrow))),

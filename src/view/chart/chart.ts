@@ -46,6 +46,8 @@ export interface ChartState {
   readonly name: string;
   readonly kind: 'atomic' | 'compound' | 'parallel' | 'final' | 'history';
   readonly description: string;
+  /** It is never left: a final state, or one from which no transition leads away. */
+  readonly isEnd: boolean;
   /** The reason that a status shows in this state. */
   readonly reason: string | null;
   readonly tags: readonly string[];
@@ -130,6 +132,7 @@ const stateOf = (node: AnyStateNode): ChartState => {
     path: pathOf(node),
     name: node.key,
     kind: node.type,
+    isEnd: false,
     description: node.description ?? '',
     reason: reasonOf(node.meta),
     tags: [...node.tags],
@@ -142,12 +145,26 @@ const stateOf = (node: AnyStateNode): ChartState => {
   };
 };
 
+const isInside = (path: string, outer: string): boolean =>
+  outer === '' || path === outer || path.startsWith(`${outer}.`);
+
+const withEnds = (state: ChartState, transitions: readonly ChartTransition[]): ChartState => {
+  const { path, kind, states } = state;
+  const isLeft = transitions.some(({ from, targets }) =>
+    isInside(path, from) && targets.some((target) => target !== path)
+  );
+  return {
+    ...state,
+    isEnd: path !== '' && states.length === 0 && (kind === 'final' || !isLeft),
+    states: states.map((inner) => withEnds(inner, transitions)),
+  };
+};
+
 /** The chart of a machine. */
-export const chartOf = (machine: DrawnMachine): Chart => ({
-  name: machine.id,
-  root: stateOf(machine.root),
-  transitions: allTransitions(machine.root),
-});
+export const chartOf = (machine: DrawnMachine): Chart => {
+  const transitions = allTransitions(machine.root);
+  return { name: machine.id, root: withEnds(stateOf(machine.root), transitions), transitions };
+};
 
 /** A state and all its descendants, outermost first. */
 export const statesOf = (state: ChartState): readonly ChartState[] => [
@@ -155,11 +172,24 @@ export const statesOf = (state: ChartState): readonly ChartState[] => [
   ...state.states.flatMap(statesOf),
 ];
 
-/** A guard or an action as text: its name and params. */
-export const partText = ({ type, params }: ChartPart): string => {
-  if (params === undefined) return type;
-  return `${type} ${typeof params === 'string' ? params : JSON.stringify(params)}`;
+/** Static params as words: `why DialOverdue, retryAfterMs 0`. */
+const paramsText = (params: unknown): string => {
+  if (Array.isArray(params)) return params.map(paramsText).join(', ');
+  if (typeof params !== 'object' || params === null) return String(params);
+  return Object.entries(params)
+    .map(([name, value]) => `${name.replace(/^_/, '')} ${paramsText(value)}`).join(', ');
 };
+
+/** A guard or an action as text: its name and params. */
+export const partText = ({ type, params }: ChartPart): string =>
+  params === undefined ? type : `${type} ${paramsText(params)}`;
+
+/** Actions that only XState names say nothing: `assign` without a name sets the context. */
+const UNNAMED = new Set(['assign', 'cancel', 'raise', 'sendTo', 'enqueueActions', 'unnamed']);
+
+/** The actions that a picture shows. */
+export const namedActions = (actions: readonly ChartPart[]): readonly ChartPart[] =>
+  actions.filter(({ type }) => !UNNAMED.has(type));
 
 /** The cause of a transition as text; empty for an eventless one. */
 export const causeText = (cause: ChartCause): string => {
@@ -186,8 +216,10 @@ export const conditionText = ({ guard, otherwise }: ChartTransition): string => 
 };
 
 /** Actions as in UML: `/ first, second`; empty without any. */
-export const actionsText = (actions: readonly ChartPart[]): string =>
-  actions.length === 0 ? '' : `/ ${actions.map(partText).join(', ')}`;
+export const actionsText = (actions: readonly ChartPart[]): string => {
+  const named = namedActions(actions);
+  return named.length === 0 ? '' : `/ ${named.map(partText).join(', ')}`;
+};
 
 /** A whole transition in one line, from its cause to its actions. */
 export const transitionText = (transition: ChartTransition): string =>

@@ -14,6 +14,7 @@ import {
   type PlacedState,
 } from '../../../src/view/chart/chart-layout.ts';
 import { chartMermaid } from '../../../src/view/chart/chart-mermaid.ts';
+import { chartPictures, PAGE_PX, TEXT_PX } from '../../../src/view/chart/chart-pictures.ts';
 import { arrowsOf, lineText, lineWidth, rowsOf } from '../../../src/view/chart/chart-rows.ts';
 import { chartSvg } from '../../../src/view/chart/chart-svg.ts';
 import { textWidth, wrapped } from '../../../src/view/chart/text-width.ts';
@@ -52,7 +53,7 @@ const gate = setup({
 describe('a chart', () => {
   test('has causes, guards, actions and the last candidate', () => {
     expect(chartOf(gate).transitions.map(transitionText)).toEqual([
-      'key.turned [oiled 3] / assign',
+      'key.turned [oiled 3]',
       'key.turned [else]',
       'key.turned',
       'after creak',
@@ -102,7 +103,7 @@ const parentOf = ({ path }: PlacedState): string =>
 
 /** Boxes that overlap, or leave their parent state. */
 const misplaced = ({ states }: PlacedChart): readonly string[] => {
-  const inner = states.filter(({ path }) => path !== '');
+  const inner = states.slice(1);
   const external = inner.filter((state) => {
     const outer = states.find(({ path }) => path === parentOf(state));
     return outer === undefined || !isInside(state, outer);
@@ -161,9 +162,50 @@ describe('the SVG of a chart', () => {
     expect(svg).not.toContain('style=');
   });
 
+  test('has literal colours for programs without variables of CSS', async () => {
+    const svg = chartSvg(await placedChart(chartOf(gate)));
+    expect(svg).not.toMatch(/var\(|--[a-z]+:/);
+    expect(svg).toMatch(/\.chart \.cause\{fill:#[0-9a-f]{6}\}/);
+  });
+
+  test('marks the states that are never left', async () => {
+    const svg = chartSvg(await placedChart(chartOf(gate)));
+    expect(svg.match(/class="end"/g)).toHaveLength(1);
+    const ends = statesOf(chartOf(MACHINES.nodeDrain).root).filter(({ isEnd }) => isEnd);
+    expect(ends.map(({ path }) => path)).toEqual([
+      'work.drained',
+      'work.failed',
+      'work.cancelled',
+      'work.alreadyEnded',
+    ]);
+  });
+
   test('escapes external text', async () => {
     const svg = chartSvg(await placedChart(chartOf(gate)));
     expect(svg).toContain('A &lt;door&gt; &amp; its &quot;lock&quot;.');
+  });
+});
+
+describe('the pictures of a chart', () => {
+  test.each(DRAWN)('of %s have legible text on a page', async (_, machine) => {
+    const pictures = await chartPictures(chartOf(machine));
+    for (const { path, placed } of pictures) {
+      const scale = Math.min(1, PAGE_PX / placed.width);
+      const svg = chartSvg(placed);
+      const sizes = [...svg.matchAll(/font-size="([\d.]+)"/g)].map(([, size]) => Number(size));
+      expect([path, Math.min(...sizes) * scale >= TEXT_PX]).toEqual([path, true]);
+      expect(misplaced(placed)).toEqual([]);
+    }
+  });
+
+  test.each(DRAWN)('of %s have every state, and neither JSON nor assign', async (_, machine) => {
+    const chart = chartOf(machine);
+    const texts = (await chartPictures(chart)).map(({ placed }) => chartSvg(placed));
+    const drawn = texts.flatMap((svg) =>
+      [...svg.matchAll(/data-state="([^"]*)"/g)].map(([, path]) => path)
+    );
+    expect(new Set(drawn)).toEqual(new Set(statesOf(chart.root).map(({ path }) => path)));
+    for (const svg of texts) expect(svg).not.toMatch(/&quot;\w+&quot;:|\bassign\b/);
   });
 });
 
@@ -176,7 +218,7 @@ test('the Mermaid diagram has every state and every transition with a target', (
     state "<b>stuck</b><br/>The door is stuck." as door_stuck
     door_stuck --> [*]
   }
-  door_shut --> door_open : key.turned [oiled 3] / assign
+  door_shut --> door_open : key.turned [oiled 3]
   door_shut --> door_stuck : key.turned [else]
   door_open --> door_shut : key.turned
   door_open --> door_open : after creak
