@@ -128,7 +128,10 @@ const pages: Page[] = [{ path: `${FOLDER}/README.md`, text: index.join('\n') }];
 for (const { folder, files } of made) {
   for (const { name, text } of files) pages.push({ path: `${folder}/${name}`, text });
 }
-const life = { path: 'docs/pictures/machine-life.svg', text: await chartFile(chartOf(machineLife), 'svg') };
+const life = {
+  path: 'docs/pictures/machine-life.svg',
+  text: await chartFile(chartOf(machineLife), 'svg'),
+};
 pages.push(life);
 const committed = (path: string): string | undefined => {
   try {

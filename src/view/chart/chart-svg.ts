@@ -73,7 +73,8 @@ const DARK: Readonly<Record<string, string>> = {
   changed: '#d29922',
 };
 
-const FONT = '.chart{font-family:Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Helvetica,' +
+const FONT =
+  '.chart{font-family:Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Helvetica,' +
   'Arial,sans-serif}';
 
 const RULES = `

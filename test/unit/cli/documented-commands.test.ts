@@ -30,7 +30,8 @@ const ROLES: Roles = {
   replay: done,
 };
 
-const COMMAND = /(?:^|[|;&(] *|-- |until )(?:tidegate|npx node src\/main\.ts) (?<given>[^|;&>#\n]*)/gm;
+const COMMAND =
+  /(?:^|[|;&(] *|-- |until )(?:tidegate|npx node src\/main\.ts) (?<given>[^|;&>#\n]*)/gm;
 
 /** The command lines of the program in some commands of a shell, as lists of words. */
 const commandLines = (commands: string): readonly (readonly string[])[] =>
@@ -58,7 +59,8 @@ const DOCUMENTED = pages().map(({ path }) => path)
   .filter(({ given }) => given.length > 0);
 
 test('commands are found within pipes, loops and continued lines', () => {
-  const commands = 'tidegate tree \\\n  n1\nuntil tidegate drain status "$n" | grep x; do :; done\n' +
+  const commands =
+    'tidegate tree \\\n  n1\nuntil tidegate drain status "$n" | grep x; do :; done\n' +
     'node=$(tidegate version)\n';
   expect(commandLines(commands)).toEqual([
     ['tree', 'n1'],
@@ -94,7 +96,9 @@ test.each(ALERTS)('$alert uses metrics and labels that exist', ({ expr }) => {
   const known = new Map(
     Object.entries(METRICS).map(([name, { labels }]) => [name, labels] as const),
   );
-  const used = [...expr.replaceAll(/"[^"]*"/g, '').matchAll(/(?<metric>[a-z]+_[a-z_]+)(?:\{(?<label>\w+)=)?/g)];
+  const used = [
+    ...expr.replaceAll(/"[^"]*"/g, '').matchAll(/(?<metric>[a-z]+_[a-z_]+)(?:\{(?<label>\w+)=)?/g),
+  ];
   expect(used.length).toBeGreaterThan(0);
   for (const { groups } of used) {
     const labels: readonly string[] | undefined = known.get(groups?.['metric'] ?? '');
