@@ -16,7 +16,7 @@ import {
   stateMarks,
 } from '../view/chart/chart-diff.ts';
 import { chartFile, chartFiles, chartFromJson } from '../view/chart/chart-file.ts';
-import { CHART_FORMATS, chartFileName, type ChartFormat } from '../view/chart/chart-format.ts';
+import { CHART_FORMATS, type ChartFormat } from '../view/chart/chart-format.ts';
 import { placedChart } from '../view/chart/chart-layout.ts';
 import { chartSvg } from '../view/chart/chart-svg.ts';
 import type { ChartsDiffRequest, ChartsExportRequest } from './charts-request.ts';

@@ -13,7 +13,7 @@ export const PAGE_PX = 860;
 export const TEXT_PX = 9;
 
 /** The width beyond which the smallest text would be too small on a page. */
-export const PICTURE_WIDTH_MAX = Math.floor(
+const PICTURE_WIDTH_MAX = Math.floor(
   Math.min(...Object.values(FONT_SIZES)) * PAGE_PX / TEXT_PX,
 );
 
