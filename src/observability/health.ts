@@ -48,8 +48,8 @@ const resultLine = ({ name, why, isNotice }: Result): string => {
 };
 
 /**
- * Runs the checks; with `verbose`, lists passed ones as well, one line per check: `[+]` holds, `[-]`
- * fails, `[!]` is a notice.
+ * Runs the checks; with `verbose`, lists passed ones as well, one line per check: `[+]` holds,
+ * `[-]` fails, `[!]` is a notice.
  */
 export const runChecks = (name: string, checks: readonly Check[], verbose: boolean): Verdict => {
   const results = checks.map((check): Result => ({
