@@ -175,6 +175,7 @@ export const statesOf = (state: ChartState): readonly ChartState[] => [
 /** Static params as words: `why DialOverdue, retryAfterMs 0`. */
 const paramsText = (params: unknown): string => {
   if (Array.isArray(params)) return params.map(paramsText).join(', ');
+  if (typeof params === 'string') return /^[[{]/.test(params) ? '…' : params;
   if (typeof params !== 'object' || params === null) return String(params);
   return Object.entries(params)
     .map(([name, value]) => `${name.replace(/^_/, '')} ${paramsText(value)}`).join(', ');
