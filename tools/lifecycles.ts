@@ -87,8 +87,8 @@ const section = (
     `[Mermaid](${file('mermaid')}), [JSON](${file('json')}).`,
     '',
     ...files.filter(({ format }) => format === 'svg').flatMap((picture) => {
-      const shown = picture.name.replace(/\.svg$/, '').replace('-', ': ');
-      return [`[![The lifecycle ${shown}](${at}${picture.name})](${at}${picture.name})`, ''];
+      const title = picture.name.replace(/\.svg$/, '').replace('-', ': ');
+      return [`[![The lifecycle ${title}](${at}${picture.name})](${at}${picture.name})`, ''];
     }),
   ];
 };

@@ -113,7 +113,7 @@ bell
   + state silent
 `);
     expect(readdirSync(out)).toEqual(['bell.diff.svg', 'lamp.diff.svg']);
-    expect(readFileSync(join(out, 'lamp.diff.svg'), 'utf8')).toContain('class="state added"');
+    expect(readFileSync(join(out, 'lamp.diff.svg'), 'utf8')).toContain('class="state final added"');
   });
 
   test('reports when nothing has changed', async () => {
