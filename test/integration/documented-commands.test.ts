@@ -33,6 +33,13 @@ curl -s --json "{\\"machine\\":\\"$busy\\",\\"graceSeconds\\":600,\\"drain\\":tr
 until tidegate drain status "$busy" | grep BudgetNeverAllows; do sleep 1; done
 `;
 
+/** The operator again, which the page about rolling back has stopped. */
+const RESTARTED = `
+tidegate operator --cluster-id try --shard-addr 127.0.0.1:7700 --insecure-plaintext --with-pods \\
+  > "$try/operator.log" 2>&1 & operator=$!
+until curl -sf localhost:8771/readyz > /dev/null; do sleep 1; done
+`;
+
 /** In the order in which one shell can run them: each goes on where the one before it ended. */
 const PAGES: readonly DocumentedPage[] = [
   { path: 'docs/tasks/first-drain.md' },
@@ -42,7 +49,7 @@ const PAGES: readonly DocumentedPage[] = [
   { path: 'docs/tasks/bootstrap-template.md' },
   { path: 'docs/tasks/upgrade.md' },
   { path: 'docs/tasks/roll-back.md' },
-  { path: 'docs/tasks/mtls.md' },
+  { path: 'docs/tasks/mtls.md', before: RESTARTED },
 ];
 
 const blocksOf = (path: string, marker?: Marker): readonly CommandBlock[] =>

@@ -156,6 +156,8 @@ const ownerProblems = (object: JsonRecord): FieldProblem[] => {
 
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
+/** Definitions of custom resources have it, and the API server takes it back in a patch. */
+const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 const finalizerProblems = (object: JsonRecord, custom: boolean): FieldProblem[] => {
   const finalizers = finalizersOf(object);
@@ -164,7 +166,7 @@ const finalizerProblems = (object: JsonRecord, custom: boolean): FieldProblem[] 
     const shape = qualifiedNameProblems(finalizer).map((problem) =>
       invalid(field, finalizer, problem)
     );
-    const standard = [ORPHAN, FOREGROUND, 'kubernetes'].includes(finalizer);
+    const standard = [ORPHAN, FOREGROUND, CLEANUP, 'kubernetes'].includes(finalizer);
     if (shape.length > 0 || standard || finalizer.includes('/') || custom) return shape;
     return [
       invalid(
