@@ -90,7 +90,7 @@ export class DrainRegistry {
   readonly #unrecognized: UnrecognizedCordons;
   readonly #blockers: DrainBlockers;
   readonly #slots: ConcurrencyLimit<DrainEntry>;
-  /** The resourceVersion of a written end: older observations of its Node do not have it. */
+  /** The resourceVersion of a written end, until its Node is observed with it. */
   readonly #ends = new Map<string, ResourceVersion>();
   /** Owners that have left and whose annotations may still exist. */
   readonly #withdrawn = new Set<string>();
@@ -330,10 +330,11 @@ export class DrainRegistry {
     const key = drainKey(node.name, owner);
     const annotation = annotationOf(node, owner);
     const isWithdrawn = this.#withdrawn.has(key);
-    if (annotation === undefined) return void this.#withdrawn.delete(key);
-    if (annotation.ended !== null && !isWithdrawn) return;
     const end = this.#ends.get(key);
     if (end !== undefined && isOlder(node.resourceVersion, end)) return;
+    this.#ends.delete(key);
+    if (annotation === undefined) return void this.#withdrawn.delete(key);
+    if (annotation.ended !== null && !isWithdrawn) return;
     this.#begin(node, resumedDrain(this.#environment.time, annotation, { owner, isWithdrawn }));
   }
 
@@ -383,10 +384,7 @@ export class DrainRegistry {
 
   #nodeGone(name: string): void {
     this.#unrecognized.forget(name);
-    for (const { key } of this.#byNode.of(name)) {
-      this.#ends.delete(key);
-      this.#send(key, { type: 'node.vanished' });
-    }
+    for (const { key } of this.#byNode.of(name)) this.#send(key, { type: 'node.vanished' });
   }
 
   #onNodes(fact: Fact<DrainedNode>): void {
