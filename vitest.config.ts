@@ -5,6 +5,9 @@ import { LongestFirst } from './tools/suites/longest-first.ts';
 /** Suites against a test bed mostly wait: two for each core. */
 const BEDS_AT_ONCE = Math.max(2, 2 * availableParallelism());
 
+/** Pure suites take all cores; without it, one is left for the process that prints. */
+const CORES = availableParallelism();
+
 /** At the scale of a release these fill the machine: each has it for itself, after all others. */
 const ALONE = 1;
 const CROWDS = [
@@ -21,7 +24,7 @@ const SCALE = process.env['TIDEGATE_TEST_SCALE'] === 'release' ? 'release' : 'co
  * Files of pure suites share their processes: nothing of theirs outlives a test, and loading the
  * libraries anew for each file took as long as the tests.
  */
-const SHARED = { isolate: false };
+const SHARED = { isolate: false, maxWorkers: CORES };
 
 /** Whole operators on simulated clusters: a minute of processor time, which `test:fast` saves. */
 const SIMULATED = [
@@ -74,7 +77,12 @@ export default defineConfig({
     onConsoleLog: (text) => !text.startsWith(SAID_OF_ITSELF),
     projects: [
       {
-        test: { name: 'tidy', include: ['test/*.test.ts'], testTimeout: 60_000 },
+        test: {
+          name: 'tidy',
+          include: ['test/*.test.ts'],
+          testTimeout: 60_000,
+          maxWorkers: CORES,
+        },
       },
       floor('unit', 180_000, { exclude: SIMULATED, ...SHARED }),
       floor('simulation', 180_000, { include: SIMULATED, ...SHARED }),
@@ -88,6 +96,7 @@ export default defineConfig({
           exclude: ['test/models/harness.test.ts'],
           testTimeout: 600_000,
           pool: 'forks' as const,
+          maxWorkers: CORES,
           provide: { purpose: 'mutants' as const },
         },
       },
