@@ -6,12 +6,6 @@ import type { MachineClocks } from './write-gate.ts';
 /** Node and Deno fire a longer timer at once; longer waits use several timers. */
 const LONGEST_TIMER_MS = 24 * 60 * 60 * 1000;
 
-/** Other clocks of this machine: its uptime goes on while it is suspended. */
-export const machineClocks: MachineClocks = {
-  wallClock: () => Date.now(),
-  suspendedMs: () => uptime() * 1000 - performance.now(),
-};
-
 /** Wall clock, monotonic clock and timers of this process. */
 export const realTime: Time = {
   now: () => Date.now(),
@@ -26,4 +20,10 @@ export const realTime: Time = {
     arm(delayMs);
     return () => clearTimeout(timer);
   },
+};
+
+/** Other clocks of this machine: its uptime goes on while it is suspended. */
+export const machineClocks: MachineClocks = {
+  wallClock: realTime.now,
+  suspendedMs: () => uptime() * 1000 - realTime.monotonic(),
 };

@@ -38,6 +38,20 @@ const overdue = (why: SessionEnding['why'], detail: string) => ({
   params: { why, detail },
 });
 
+/** Every dial, the first and those of an outage. */
+const connecting = {
+  on: {
+    'stream.connected': 'greeting',
+    'stop.requested': '#fleetSession.stopped',
+  },
+  after: {
+    dialDeadline: {
+      target: '#fleetSession.backingOff',
+      actions: overdue('DialOverdue', 'Connection timed out'),
+    },
+  },
+} as const;
+
 const afterBackoff = {
   target: 'waitingForCredentials',
   actions: 'addBackoff',
@@ -191,30 +205,12 @@ export const fleetSession = setup({
         dialling: {
           description: 'Connecting; the Hello is sent first.',
           always: { guard: 'shardUnreachable', target: 'redialling' },
-          on: {
-            'stream.connected': 'greeting',
-            'stop.requested': '#fleetSession.stopped',
-          },
-          after: {
-            dialDeadline: {
-              target: '#fleetSession.backingOff',
-              actions: overdue('DialOverdue', 'Connection timed out'),
-            },
-          },
+          ...connecting,
         },
         redialling: {
           description: 'Connecting again; the shard has been out of reach for a while.',
           meta: { reason: 'ShardUnreachable' },
-          on: {
-            'stream.connected': 'greeting',
-            'stop.requested': '#fleetSession.stopped',
-          },
-          after: {
-            dialDeadline: {
-              target: '#fleetSession.backingOff',
-              actions: overdue('DialOverdue', 'Connection timed out'),
-            },
-          },
+          ...connecting,
         },
         greeting: {
           description: 'Waiting for the ack of the Hello; frames may already arrive.',

@@ -148,6 +148,12 @@ const RULED_SPEC = {
   keel: { type: 'string', maxLength: 20 },
 };
 
+/** A definition whose objects have this schema of their spec. */
+export const withSpec = (plural: string, spec: JsonRecord): JsonRecord =>
+  definition({ kind: `Of${plural}`, plural }, {
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+  });
+
 /** A definition of skiffs whose spec, or whose field `keel`, has rules in CEL. */
 export const ruled = (
   plural: string,
@@ -156,23 +162,14 @@ export const ruled = (
     readonly keel?: readonly object[];
   },
 ): JsonRecord =>
-  definition({ kind: `Of${plural}`, plural }, {
-    schema: {
-      openAPIV3Schema: {
-        type: 'object',
-        properties: {
-          spec: {
-            type: 'object',
-            properties: {
-              ...RULED_SPEC,
-              keel: {
-                ...RULED_SPEC.keel,
-                ...(keel.length === 0 ? {} : { 'x-kubernetes-validations': keel }),
-              },
-            },
-            ...(spec.length === 0 ? {} : { 'x-kubernetes-validations': spec }),
-          },
-        },
+  withSpec(plural, {
+    type: 'object',
+    properties: {
+      ...RULED_SPEC,
+      keel: {
+        ...RULED_SPEC.keel,
+        ...(keel.length === 0 ? {} : { 'x-kubernetes-validations': keel }),
       },
     },
+    ...(spec.length === 0 ? {} : { 'x-kubernetes-validations': spec }),
   });

@@ -4,7 +4,7 @@
  * Promises: a text is at least `TEXT_PX` tall when its picture is as wide as a page, where the
  * states of one level allow it; every state and every transition is in at least one picture.
  */
-import type { Chart, ChartState, ChartTransition } from './chart.ts';
+import { type Chart, type ChartState, type ChartTransition, isInside } from './chart.ts';
 import { type PlacedChart, placedChart } from './chart-layout.ts';
 import { FONT_SIZES } from './chart-rows.ts';
 
@@ -24,9 +24,6 @@ export interface ChartPicture {
   readonly path: string;
   readonly placed: PlacedChart;
 }
-
-const isInside = (path: string, outer: string): boolean =>
-  path === outer || path.startsWith(`${outer}.`);
 
 /** The chart with each composite state of the first level as a plain one. */
 const overviewOf = (chart: Chart): Chart => {

@@ -6,6 +6,7 @@ import {
   type ChartState,
   type ChartTransition,
   conditionText,
+  isInside,
   namedActions,
   partText,
   statesOf,
@@ -71,9 +72,6 @@ export const lineText = (line: readonly Piece[]): string => line.map(({ text }) 
 /** The width of a line in pixels. */
 export const lineWidth = (line: readonly Piece[], style: RowStyle | 'arrow'): number =>
   textWidth(lineText(line), FONT_SIZES[style], style === 'name' || style === 'machine');
-
-const isInside = (path: string, outer: string): boolean =>
-  outer === '' || path === outer || path.startsWith(`${outer}.`);
 
 /**
  * Transitions to a state with at least this many sources are listed in the boxes: their arrows

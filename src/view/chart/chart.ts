@@ -145,7 +145,8 @@ const stateOf = (node: AnyStateNode): ChartState => {
   };
 };
 
-const isInside = (path: string, outer: string): boolean =>
+/** True for the state at `outer` and all within it; the root is at the empty path. */
+export const isInside = (path: string, outer: string): boolean =>
   outer === '' || path === outer || path.startsWith(`${outer}.`);
 
 const withEnds = (state: ChartState, transitions: readonly ChartTransition[]): ChartState => {

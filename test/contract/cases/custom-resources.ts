@@ -1,7 +1,7 @@
 /** Contract: custom resources, structural schemas, pruning and defaults. */
 import { expect } from 'vitest';
 import type { JsonRecord } from '../../../src/domain/json.ts';
-import { definition, ruled, served } from '../definitions.ts';
+import { definition, ruled, served, withSpec } from '../definitions.ts';
 import { boat, buoy, configMap, harbour } from '../objects.ts';
 import {
   absent,
@@ -60,29 +60,20 @@ const OARS = { rule: '!has(self.oars) || self.oars <= self.length * 10' };
 
 /** A definition of freights: amounts by name, and a rule for one of them. */
 const weighed = (plural: string): JsonRecord =>
-  definition({ kind: `Of${plural}`, plural }, {
-    schema: {
-      openAPIV3Schema: {
-        type: 'object',
-        properties: {
-          spec: {
-            type: 'object',
-            maxProperties: 64,
-            additionalProperties: {
-              anyOf: [{ type: 'integer' }, { type: 'string' }],
-              pattern: '^[0-9]+(\\.[0-9]+)?k?$',
-              maxLength: 64,
-              'x-kubernetes-int-or-string': true,
-            },
-            'x-kubernetes-validations': [{
-              rule: "!('tons' in self) || type(self['tons']) == int || " +
-                String.raw`self['tons'].matches(r'^\d+(\.\d+)?k?$')`,
-              message: 'tons is no quantity',
-            }],
-          },
-        },
-      },
+  withSpec(plural, {
+    type: 'object',
+    maxProperties: 64,
+    additionalProperties: {
+      anyOf: [{ type: 'integer' }, { type: 'string' }],
+      pattern: '^[0-9]+(\\.[0-9]+)?k?$',
+      maxLength: 64,
+      'x-kubernetes-int-or-string': true,
     },
+    'x-kubernetes-validations': [{
+      rule: "!('tons' in self) || type(self['tons']) == int || " +
+        String.raw`self['tons'].matches(r'^\d+(\.\d+)?k?$')`,
+      message: 'tons is no quantity',
+    }],
   });
 /** Custom resources and their definitions. */
 export const customResources: Area = {

@@ -98,37 +98,42 @@ export const clocksSkewed: Scenario = {
   },
 };
 
-const clockSteps = (name: string, seed: number, stepMs: number): Scenario => ({
+/** Drains whose operator's machine is disturbed after a third of their time. */
+const disturbed = (
+  { name, shows, seed }: Pick<Scenario, 'name' | 'shows'> & { readonly seed: number },
+  disturb: (harness: Harness) => Promise<unknown> | void,
+): Scenario => ({
   name,
-  shows: `DR-16: a step of ${stepMs / HOUR_MS} hours moves no deadline and mutes no Event`,
+  shows,
   siteOptions: siteOptions(seed),
   play: async (harness) => {
     const scene = await setDrainScene(harness, blocked);
     const deadlineMs = harness.time.now() + GRACE_SECONDS * 1000;
     reclaimEach(harness, scene.machines, GRACE_SECONDS);
     await harness.wait((GRACE_SECONDS / 3) * 1000);
-    harness.processes.jumpWallClocks(stepMs);
+    await disturb(harness);
     await checkDeadlines(harness, scene, deadlineMs);
   },
 });
 
+const clockSteps = (name: string, seed: number, stepMs: number): Scenario =>
+  disturbed({
+    name,
+    shows: `DR-16: a step of ${stepMs / HOUR_MS} hours moves no deadline and mutes no Event`,
+    seed,
+  }, ({ processes }) => processes.jumpWallClocks(stepMs));
+
 /** How long the only operator and its machine stand still. */
 const SUSPENDED_MS = 60_000;
 
-export const machineSuspended: Scenario = {
+export const machineSuspended = disturbed({
   name: 'machine-suspended',
   shows: 'DR-16: an only operator whose machine was suspended ends its drains at their deadline',
-  siteOptions: siteOptions(64),
-  play: async (harness) => {
-    const scene = await setDrainScene(harness, blocked);
-    const deadlineMs = harness.time.now() + GRACE_SECONDS * 1000;
-    reclaimEach(harness, scene.machines, GRACE_SECONDS);
-    await harness.wait((GRACE_SECONDS / 3) * 1000);
-    harness.processes.suspend(SUSPENDED_MS);
-    await harness.wait(SUSPENDED_MS);
-    await checkDeadlines(harness, scene, deadlineMs);
-  },
-};
+  seed: 64,
+}, ({ processes, wait }) => {
+  processes.suspend(SUSPENDED_MS);
+  return wait(SUSPENDED_MS);
+});
 
 export const clockStepsForward = clockSteps('clock-steps-forward', 61, HOUR_MS);
 export const clockStepsBack = clockSteps('clock-steps-back', 62, -2 * HOUR_MS);
