@@ -39,8 +39,9 @@ const print = (line: string): void => {
 
 const mebibytes = (bytes: number): string => (bytes / MIB).toFixed(2);
 
-const sampleText = ({ liveBytes, rssBytes, files, timers }: MemorySample): string =>
-  `${mebibytes(liveBytes)} MiB live, ${mebibytes(rssBytes)} MiB resident, ` +
+const sampleText = ({ liveBytes, codeBytes, rssBytes, files, timers }: MemorySample): string =>
+  `${mebibytes(liveBytes)} MiB live, ${mebibytes(codeBytes)} MiB code, ` +
+  `${mebibytes(rssBytes)} MiB resident, ` +
   `${files} descriptors, ${timers} timers`;
 
 const trendText = ({ bytesPerHour, errorPerHour, samples }: Trend): string =>

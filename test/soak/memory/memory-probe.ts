@@ -7,6 +7,7 @@
 import { readdirSync, writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import process from 'node:process';
+import { getHeapSpaceStatistics } from 'node:v8';
 
 const STDOUT = 1;
 
@@ -19,6 +20,14 @@ const countsOf = (names: readonly string[]): Readonly<Record<string, number>> =>
 /** Without the descriptor that reads the folder itself. */
 const openFiles = (): number => readdirSync('/proc/self/fd').length - 1;
 
+/** Where V8 keeps bytecode and machine code: it compiles for as long as functions become hot. */
+const CODE_SPACES = ['code', 'trusted'];
+
+const codeUsed = (): number =>
+  getHeapSpaceStatistics()
+    .filter(({ space_name: name }) => CODE_SPACES.some((space) => name.startsWith(space)))
+    .reduce((bytes, { space_used_size: used }) => bytes + used, 0);
+
 /** Of this process itself: no port is opened. Collects more than `gc` does, code included. */
 const session = new Session();
 session.connect();
@@ -30,8 +39,8 @@ const collect = (then: () => void): void => {
 const report = (): void => {
   const { heapUsed, external, rss } = process.memoryUsage();
   const resources = countsOf(process.getActiveResourcesInfo());
-  const line = { memory: { heapUsed, external, rss, files: openFiles(), resources } };
-  writeSync(STDOUT, `${JSON.stringify(line)}\n`);
+  const memory = { heapUsed, codeUsed: codeUsed(), external, rss, files: openFiles(), resources };
+  writeSync(STDOUT, `${JSON.stringify({ memory })}\n`);
 };
 
 process.on('SIGUSR2', () => {

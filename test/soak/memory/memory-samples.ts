@@ -4,8 +4,10 @@ import { asNumber, numberAt, valueAt } from '../../../src/domain/json.ts';
 /** What a process held at one moment, after a forced collection. */
 export interface MemorySample {
   readonly atMs: number;
-  /** Bytes of live objects: the heap, and what it holds outside of it. */
+  /** Bytes of live objects: the heap without its code, and what it holds outside of it. */
   readonly liveBytes: number;
+  /** Bytes of compiled code: bounded by the program, and not by what it works on. */
+  readonly codeBytes: number;
   readonly rssBytes: number;
   /** Open file descriptors. */
   readonly files: number;
@@ -29,9 +31,11 @@ export const sampleIn = (line: unknown, atMs: number): MemorySample | undefined 
   const memory = valueAt(line, 'memory');
   const heapUsed = numberAt(memory, 'heapUsed');
   if (heapUsed === undefined) return undefined;
+  const codeBytes = numberAt(memory, 'codeUsed') ?? 0;
   return {
     atMs,
-    liveBytes: heapUsed + (numberAt(memory, 'external') ?? 0),
+    liveBytes: heapUsed - codeBytes + (numberAt(memory, 'external') ?? 0),
+    codeBytes,
     rssBytes: numberAt(memory, 'rss') ?? 0,
     files: numberAt(memory, 'files') ?? 0,
     timers: asNumber(valueAt(memory, 'resources', 'Timeout')) ?? 0,

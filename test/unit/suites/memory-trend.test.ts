@@ -18,7 +18,7 @@ const samples = (growth: number, noise: number): readonly MemorySample[] => {
   return Array.from({ length: 240 }, (_, index) => {
     const atMs = index * SAMPLE_MS;
     const liveBytes = (90 + growth * (atMs / HOUR_MS) + noise * (draw() - 0.5)) * MIB;
-    return { atMs, liveBytes, rssBytes: 0, files: 0, timers: 0 };
+    return { atMs, liveBytes, codeBytes: 0, rssBytes: 0, files: 0, timers: 0 };
   });
 };
 
@@ -60,12 +60,23 @@ describe('the trend of memory', () => {
 });
 
 describe('a line of figures', () => {
-  test('is a sample of live bytes, descriptors and timers', () => {
-    const line = {
-      memory: { heapUsed: 100, external: 20, rss: 300, files: 30, resources: { Timeout: 4 } },
+  test('is a sample of live bytes without code, of descriptors and timers', () => {
+    const memory = {
+      heapUsed: 100,
+      codeUsed: 10,
+      external: 20,
+      rss: 300,
+      files: 30,
+      resources: { Timeout: 4 },
     };
-    expect(sampleIn(line, 5))
-      .toEqual({ atMs: 5, liveBytes: 120, rssBytes: 300, files: 30, timers: 4 });
+    expect(sampleIn({ memory }, 5)).toEqual({
+      atMs: 5,
+      liveBytes: 110,
+      codeBytes: 10,
+      rssBytes: 300,
+      files: 30,
+      timers: 4,
+    });
   });
 
   test('is told from a line of the log', () => {
