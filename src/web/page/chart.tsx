@@ -189,14 +189,6 @@ const Drawing = ({ kind }: { readonly kind: string }) => {
 export const Chart = () => {
   const { kind } = route.value;
   const words = catalogue.value.machines[kind];
-  if (kind === '') {
-    return (
-      <p class='welcome'>
-        Every wait is a state of a machine. Select a machine to see its drawing and its actors, or
-        an actor to see why it waits.
-      </p>
-    );
-  }
   return (
     <>
       <div class='title'>
