@@ -14,6 +14,7 @@ import { cutText } from '../domain/text.ts';
 import { type ActorLink, actorLinks } from '../view/actor-links.ts';
 import { budgetIn, neededBudget } from '../view/board/board-actors.ts';
 import { type DrainBoard, drainBoard } from '../view/board/drain-board.ts';
+import { type ReclaimTimeline, reclaimTimeline } from '../view/board/reclaim-timeline.ts';
 import type { Time } from '../domain/time.ts';
 
 /** A row as sent; with a name for an actor whose id is not the name of its object. */
@@ -49,6 +50,8 @@ export interface SentActor extends Omit<ActorDetail, 'row' | 'context'> {
   readonly linksLeftOut: number;
   /** The data of the snapshot, as JSON; truncated when long. */
   readonly context: string;
+  /** Of a reclaim or a drain. */
+  readonly timeline: ReclaimTimeline | null;
   /** What is the matter with it, when it has a verdict. */
   readonly verdict: DrainVerdict | null;
 }
@@ -69,8 +72,10 @@ export interface FeedOptions {
 
 /** Fast enough to look live, slow enough that 500 changes a second are five messages. */
 const BATCH_MS = 200;
-/** The drain board is made from all actors. */
+/** The drain board is made from all actors: a large one is made less often. */
 const HOME_MS = 500;
+const LARGE_HOME_MS = 1500;
+const LARGE_HOME_CHARS = 40_000;
 const LINKS_SENT = 200;
 const CONTEXT_CHARACTERS = 20_000;
 
@@ -148,6 +153,7 @@ const sentActor = (board: ActorBoard, id: string): SentActor | null => {
     path: detail.path,
     log: detail.log,
     context: contextText(detail.context),
+    timeline: reclaimTimeline(board, detail),
     verdict: verdictIn(board, detail),
     links: links.slice(0, LINKS_SENT),
     linksLeftOut: Math.max(0, links.length - LINKS_SENT),
@@ -155,15 +161,15 @@ const sentActor = (board: ActorBoard, id: string): SentActor | null => {
 };
 
 /** Calls `flush` some time after the first mark, and again while the reader is busy. */
-const batches = ({ time, reader }: FeedOptions, flush: () => void, everyMs = BATCH_MS) => {
+const batches = ({ time, reader }: FeedOptions, flush: () => void, everyMs = () => BATCH_MS) => {
   let cancel: (() => void) | undefined;
   const due = (): void => {
-    cancel = reader.isBusy() ? time.schedule(everyMs, due) : undefined;
+    cancel = reader.isBusy() ? time.schedule(everyMs(), due) : undefined;
     if (cancel === undefined) flush();
   };
   return {
     mark: () => {
-      cancel ??= time.schedule(everyMs, due);
+      cancel ??= time.schedule(everyMs(), due);
     },
     stop: () => cancel?.(),
   };
@@ -231,7 +237,11 @@ export const startHomeFeed = (options: FeedOptions): () => void => {
     last = text;
     reader.send({ type: 'home', nowMs, home });
   };
-  const { mark, stop } = batches(options, send, HOME_MS);
+  const { mark, stop } = batches(
+    options,
+    send,
+    () => last.length > LARGE_HOME_CHARS ? LARGE_HOME_MS : HOME_MS,
+  );
   const unsubscribe = board.subscribe(mark);
   send();
   return () => {
@@ -243,11 +253,15 @@ export const startHomeFeed = (options: FeedOptions): () => void => {
 /** Sends the details of one actor on every change; returns a stop function. */
 export const startActorFeed = (options: FeedOptions, id: string): () => void => {
   const { board, time, reader } = options;
-  const send = (): void =>
-    reader.send({ type: 'actor', nowMs: time.now(), actor: sentActor(board, id) });
+  let onTimeline: ReadonlySet<string> = new Set();
+  const send = (): void => {
+    const actor = sentActor(board, id);
+    onTimeline = new Set(actor?.timeline?.rows.map((row) => row.id));
+    reader.send({ type: 'actor', nowMs: time.now(), actor });
+  };
   const { mark, stop } = batches(options, send);
   const unsubscribe = board.subscribe((changed) => {
-    if (changed === id) mark();
+    if (changed === id || onTimeline.has(changed)) mark();
   });
   send();
   return () => {

@@ -11,10 +11,6 @@ export interface BoardVerdict extends Omit<DrainVerdict, 'reason'> {
   readonly reason: ReasonName;
 }
 
-/** True for the name of a reason. */
-export const isReasonName = (text: unknown): text is ReasonName =>
-  typeof text === 'string' && Object.hasOwn(REASONS, text);
-
 /** The verdict of a reason; `detail` is added to its sentence. */
 export const reasonVerdict = (reason: ReasonName, detail = ''): BoardVerdict => {
   const entry: Reason = REASONS[reason];

@@ -9,6 +9,7 @@ import { computed, signal, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { catalogue, focused, rows } from './feed.ts';
 import { go, route } from './route.ts';
+import { Timeline } from './timeline.tsx';
 import { spoken } from './words.ts';
 
 const drawings = signal<Readonly<Record<string, string>>>({});
@@ -202,6 +203,7 @@ export const Chart = () => {
           <button type='button' onClick={() => zoomBy(ZOOM_STEP)} aria-label='Larger'>+</button>
         </div>
       </div>
+      <Timeline />
       <Drawing kind={kind} />
     </>
   );

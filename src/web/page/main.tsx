@@ -7,6 +7,7 @@ import { notice } from './clipboard.ts';
 import { catalogue, connection, follow } from './feed.ts';
 import { followSeverity, Home } from './home.tsx';
 import { Kinds } from './kinds.tsx';
+import { Palette } from './palette.tsx';
 import { addressWith, route } from './route.ts';
 import { followKeys } from './shortcuts.ts';
 
@@ -50,6 +51,7 @@ const Page = () => {
       {name.includes('listed') && <ActorList />}
       <ActorPanel />
       <Notice />
+      <Palette />
     </div>
   );
 };

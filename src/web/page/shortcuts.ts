@@ -1,9 +1,10 @@
 /**
  * The keys of the page: `/` searches, `j` and `k` or the arrows move, `y` copies the name, `x` the
- * command, Escape closes.
+ * command, Escape closes, Control-K opens the command palette.
  */
 import { copyText } from './clipboard.ts';
 import { nextPlace } from './names.ts';
+import { openPalette } from './palette.tsx';
 import { go, route } from './route.ts';
 
 const ITEMS = '[data-item]';
@@ -53,6 +54,10 @@ const isTyping = ({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean 
 /** Starts to listen. */
 export const followKeys = (): void =>
   addEventListener('keydown', (event) => {
+    if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      return openPalette();
+    }
     if (isTyping(event)) return;
     const step = ARROWS[event.key];
     const run = step !== undefined && current() !== undefined ? () => move(step) : KEYS[event.key];

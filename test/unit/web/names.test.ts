@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kubectlCommand } from '../../../src/view/board/board-verdict.ts';
+import { paletteEntries } from '../../../src/web/page/palette-entries.ts';
 import {
   forecastHead,
   nextPlace,
@@ -48,4 +49,25 @@ test('a forecast is cut before its cause', () => {
 test('the keys move from item to item and stop at both ends', () => {
   expect([nextPlace(3, -1, 1), nextPlace(3, -1, -1)]).toEqual([0, 2]);
   expect([nextPlace(3, 2, 1), nextPlace(3, 0, -1), nextPlace(3, 1, 1)]).toEqual([2, 0, 2]);
+});
+
+const LIFECYCLES = [{ name: 'nodeDrain', label: 'node drain' }, {
+  name: 'budget',
+  label: 'budget',
+}];
+const actorOf = (name: string) => ({
+  id: `nodeDrain/${name}`,
+  kind: 'nodeDrain',
+  name,
+  status: 'active',
+});
+
+test('the palette offers views first, and actors only for a text, so that it stays short', () => {
+  const actors = Array.from({ length: 100 }, (_, at) => actorOf(`node-${at}`));
+  const labels = (query: string) =>
+    paletteEntries(query, LIFECYCLES, actors).map(({ label }) => label);
+  expect(labels('')).toEqual(['Drain board', 'node drain', 'budget']);
+  expect(labels('node 77')).toEqual(['node-77']);
+  expect(labels('node')).toHaveLength(12);
+  expect(labels('drain').slice(0, 2)).toEqual(['Drain board', 'node drain']);
 });
