@@ -9,7 +9,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { ActorBoard } from '../api/actor-board.ts';
 import type { Time } from '../domain/time.ts';
 import { type PageAccess, pageRefusal } from './page-access.ts';
-import { type FeedMessage, type FeedReader, startActorFeed, startBoardFeed } from './live-feed.ts';
+import {
+  type FeedMessage,
+  type FeedReader,
+  startActorFeed,
+  startBoardFeed,
+  startHomeFeed,
+} from './live-feed.ts';
 
 /** The listen address; an empty host is loopback. */
 export interface InspectAddress {
@@ -149,7 +155,9 @@ const streamTo = (
     },
   };
   const feed = { board, time, reader };
-  const stop = actor === undefined ? startBoardFeed(feed) : startActorFeed(feed, actor);
+  const stops = actor === undefined
+    ? [startBoardFeed(feed), startHomeFeed(feed)]
+    : [startActorFeed(feed, actor)];
   let stopClock: () => void = () => {};
   const tick = (): void => {
     if (!reader.isBusy()) reader.send({ type: 'tick', nowMs: time.now() });
@@ -157,7 +165,7 @@ const streamTo = (
   };
   tick();
   response.once('close', () => {
-    stop();
+    for (const stop of stops) stop();
     stopClock();
   });
 };

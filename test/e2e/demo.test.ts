@@ -115,7 +115,7 @@ describeWithBrowser('the demo', (browser) => {
     async (scheme) => {
       const { url, actor } = await followedDemo(STUCK);
       const page = await openPage(browser(), url, { scheme });
-      for (const [view, onPage] of [['', '.welcome'], ['nodeDrain', '.line'], [actor, '.path']]) {
+      for (const [view, onPage] of [['', '.headline'], ['nodeDrain', '.line'], [actor, '.path']]) {
         await page.goto(`${url}#/${view}`);
         await page.locator(String(onPage)).first().waitFor();
         expect([view, await seriousFaults(page)]).toEqual([view, []]);

@@ -35,7 +35,7 @@ const litPaths = (page: Page): Promise<readonly string[]> =>
 
 /** Each view of the page, and an element that proves that it is rendered. */
 const VIEWS = [
-  ['', '.welcome'],
+  ['', '.headline'],
   ['podEviction', 'text.state-count'],
   ['podEviction?state=queued', '.found b'],
   ['podEviction?search=nobody', '.found'],

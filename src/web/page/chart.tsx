@@ -9,6 +9,7 @@ import { computed, signal, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { catalogue, focused, rows } from './feed.ts';
 import { go, route } from './route.ts';
+import { Timeline } from './timeline.tsx';
 import { spoken } from './words.ts';
 
 const drawings = signal<Readonly<Record<string, string>>>({});
@@ -189,14 +190,6 @@ const Drawing = ({ kind }: { readonly kind: string }) => {
 export const Chart = () => {
   const { kind } = route.value;
   const words = catalogue.value.machines[kind];
-  if (kind === '') {
-    return (
-      <p class='welcome'>
-        Every wait is a state of a machine. Select a machine to see its drawing and its actors, or
-        an actor to see why it waits.
-      </p>
-    );
-  }
   return (
     <>
       <div class='title'>
@@ -210,6 +203,7 @@ export const Chart = () => {
           <button type='button' onClick={() => zoomBy(ZOOM_STEP)} aria-label='Larger'>+</button>
         </div>
       </div>
+      <Timeline />
       <Drawing kind={kind} />
     </>
   );
