@@ -5,7 +5,7 @@ import { startLivePage } from '../../../src/cli/live-page.ts';
 import { budgetOf, drainOf, NOW_MS, podOf, type SceneActor, sceneOf } from './board-scene.ts';
 
 /** A whole board of these actors; each has one step in its history. */
-export const wholeBoard = (actors: readonly SceneActor[]): ActorBoard => {
+const wholeBoard = (actors: readonly SceneActor[]): ActorBoard => {
   const { rows, context } = sceneOf(actors);
   const row = (id: string) => rows().find((one) => one.id === id);
   return {
