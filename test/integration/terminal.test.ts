@@ -9,16 +9,15 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { runCluster } from '@tidegate/embedded-kubernetes';
 import { expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
 import { demoFolder } from '../../src/cli/demo-folder.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { eventually } from '../support/eventually.ts';
+import { tidegateCommand } from '../support/processes/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const RUNTIME = 'deno' in process.versions ? ['run', '-A', '-q'] : [];
+const { file: PROGRAM, args: ARGS } = tidegateCommand();
 const PATIENT_MS = 120_000;
 const ERASE_SCROLLBACK = '\u001b[3J';
 const ALTERNATE_SCREEN = { on: '\u001b[?1049h', off: '\u001b[?1049l' };
@@ -39,7 +38,7 @@ const processesOf = async (folder: string): Promise<readonly string[]> => {
 };
 
 const begun = async (folder: string) => {
-  const demo = spawn(process.execPath, [...RUNTIME, MAIN, 'demo'], {
+  const demo = spawn(PROGRAM, [...ARGS, 'demo'], {
     env: { ...process.env, TMPDIR: folder },
     stdio: 'ignore',
   });
@@ -114,7 +113,7 @@ test('a terminal keeps its scrollback over a demo, and has the story and its mor
   timeout: 2 * PATIENT_MS,
 }, async () => {
   const folder = await scratch();
-  const command = [process.execPath, ...RUNTIME, MAIN, 'demo'].join(' ');
+  const command = [PROGRAM, ...ARGS, 'demo'].join(' ');
   const typed = await typedBy(command, folder);
   expect(typed).not.toContain(ERASE_SCROLLBACK);
   const [before = '', drawn = '', ...more] = typed.split(ALTERNATE_SCREEN.on);
@@ -131,7 +130,7 @@ test('a terminal keeps its scrollback over watched drains, and the last table', 
 }, async () => {
   const folder = await scratch();
   const kubeconfig = await kubeconfigIn(folder);
-  const command = [process.execPath, ...RUNTIME, MAIN, 'drain', 'status', '-w'].join(' ');
+  const command = [PROGRAM, ...ARGS, 'drain', 'status', '-w'].join(' ');
   const typed = await typedBy(`timeout -s INT 10 ${command} --kubeconfig=${kubeconfig}`, folder);
   expect(typed).not.toContain(ERASE_SCROLLBACK);
   expect(typed.startsWith(ALTERNATE_SCREEN.on)).toBe(true);
