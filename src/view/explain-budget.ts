@@ -3,6 +3,8 @@
  *
  * Promises: agrees with the verdict on drains, because both use the same sentences; total.
  */
+import { REASONS } from '../api/reasons.ts';
+import { runbookUrl } from '../domain/documentation.ts';
 import { type Budget, isProcessed, projectBudget } from '../domain/drain/budget.ts';
 import {
   closedText,
@@ -22,7 +24,7 @@ export interface BudgetExplanationFacts {
   readonly events: readonly unknown[];
 }
 
-type Verdict = Pick<Explanation, 'state' | 'why' | 'waitsFor' | 'canAct' | 'action'>;
+type Verdict = Pick<Explanation, 'state' | 'why' | 'waitsFor' | 'canAct' | 'action' | 'runbook'>;
 
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
@@ -34,6 +36,7 @@ const verdictOn = (budget: Budget): Verdict => {
       waitsFor: 'Nothing: it blocks no drain',
       canAct: 'application',
       action: 'Give it the selector of the application, or delete it',
+      runbook: '',
     };
   }
   if (!isProcessed(budget)) {
@@ -43,6 +46,7 @@ const verdictOn = (budget: Budget): Verdict => {
       waitsFor: 'The disruption controller to count its pods',
       canAct: 'nobody',
       action: '',
+      runbook: '',
     };
   }
   if (neverAllows(budget)) {
@@ -52,6 +56,7 @@ const verdictOn = (budget: Budget): Verdict => {
       waitsFor: 'A change of the budget or of the number of replicas',
       canAct: 'application',
       action: openingChange(budget),
+      runbook: runbookUrl(REASONS.BudgetNeverAllows.runbook),
     };
   }
   const { disruptionsAllowed } = budget;
@@ -62,6 +67,7 @@ const verdictOn = (budget: Budget): Verdict => {
       waitsFor: 'Pods of the budget to become healthy',
       canAct: 'application',
       action: slotChange(budget),
+      runbook: runbookUrl(REASONS.BlockedByBudget.runbook),
     };
   }
   return {
@@ -72,6 +78,7 @@ const verdictOn = (budget: Budget): Verdict => {
     waitsFor: 'Nothing: pods may be evicted',
     canAct: 'nobody',
     action: '',
+    runbook: '',
   };
 };
 

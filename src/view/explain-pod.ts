@@ -3,6 +3,7 @@
  *
  * Promises: agrees with the pods role, because both use the same parser; total.
  */
+import { runbookUrl } from '../domain/documentation.ts';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { NO_DEFAULTS } from '../domain/pod-demand/penalties.ts';
 import { type DemandStatus, projectPodDemand } from '../domain/pod-demand/pod-demand.ts';
@@ -28,13 +29,14 @@ export interface PodExplanationFacts {
   readonly nowMs: number;
 }
 
-type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action'>;
+type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action' | 'runbook'>;
 
 const noDemand = (why: string): Verdict => ({
   why,
   waitsFor: 'Nothing: the fleet is not asked for it',
   canAct: 'nobody',
   action: '',
+  runbook: '',
 });
 
 const NO_DEMAND: Readonly<Record<Exclude<DemandStatus, 'Wanted'>, Verdict>> = {
@@ -51,6 +53,7 @@ const WITHOUT_REQUEST: Verdict = {
   action:
     'Check that it runs and is leader, whether its selectors exclude the pod or its namespace, ' +
     'and the Events of the pod',
+  runbook: '',
 };
 
 const UNREADABLE: Verdict = {
@@ -58,6 +61,7 @@ const UNREADABLE: Verdict = {
   waitsFor: 'A CapacityRequest that the fleet acknowledges',
   canAct: 'platform',
   action: 'Retry with permission to list capacityrequests',
+  runbook: '',
 };
 
 const detail = (name: string, value: string | undefined): readonly Detail[] =>
@@ -91,9 +95,9 @@ const findingOf = (
   if (current === undefined) {
     return { verdict: requests === undefined ? UNREADABLE : WITHOUT_REQUEST, details: asked };
   }
-  const { why, waitsFor, canAct, action, state } = explained;
+  const { why, waitsFor, canAct, action, runbook, state } = explained;
   return {
-    verdict: { why: `Its CapacityRequest: ${why}`, waitsFor, canAct, action },
+    verdict: { why: `Its CapacityRequest: ${why}`, waitsFor, canAct, action, runbook },
     details: [
       { name: 'Request', value: textAt(current, 'metadata', 'name') ?? '' },
       { name: 'Request state', value: state },
@@ -112,7 +116,7 @@ const blockedOn = ({ pod, drained }: PodExplanationFacts): Verdict | undefined =
   );
   const blocker = blockers.find(({ pods }) => pods.includes(key));
   if (blocker === undefined || state === 'Drained') return undefined;
-  const { text, canAct, change } = blocker;
+  const { text, canAct, change, runbook } = blocker;
   const forecast = verdict.forecast === '' ? '' : `. ${verdict.forecast}`;
   return {
     why: `It must leave the node "${node}", which is ${
@@ -123,6 +127,7 @@ const blockedOn = ({ pod, drained }: PodExplanationFacts): Verdict | undefined =
       : 'What blocks it to end',
     canAct,
     action: change,
+    runbook: runbookUrl(runbook),
   };
 };
 
