@@ -27,6 +27,7 @@ import {
 import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
 import type { NodeFacts } from './drain-facts.ts';
+import { waitAtBudget } from './moving-budgets.ts';
 import { machineReports, reportedBlocker } from './reported-blockers.ts';
 
 /** A pod that must leave and still exists. */
@@ -109,8 +110,11 @@ export const recountDrain = (
   const reports = [...facts.events, ...machineReports(facts)];
   const pending = plan.tiers.flatMap(({ key: tier, pods }) =>
     pods.map((pod): PendingPod => {
-      const { reason, text, subject, change } = blockerNow(pod, tier);
-      const reported = reason === 'WaitingForTurn'
+      const now = blockerNow(pod, tier);
+      const { reason, text, subject, change } = annotation === undefined
+        ? now
+        : waitAtBudget(now, pod, { facts, sinceMs });
+      const reported = now.reason === 'WaitingForTurn'
         ? reportedBlocker(pod, reports, annotation?.sinceMs ?? 0)
         : undefined;
       return reported === undefined

@@ -13,7 +13,7 @@ import {
   openingChange,
   slotChange,
 } from '../domain/drain/closed-budget.ts';
-import type { DrainStatus } from './drain-status.ts';
+import type { DrainBlocker, DrainStatus } from './drain-status.ts';
 import { type Detail, type Explanation, timelineOf } from './explanation.ts';
 
 /** The objects that were read. */
@@ -28,7 +28,23 @@ type Verdict = Pick<Explanation, 'state' | 'why' | 'waitsFor' | 'canAct' | 'acti
 
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-const verdictOn = (budget: Budget): Verdict => {
+/** Drains wait at the budget, and none is blocked by it. */
+const isMoving = ({ key }: Budget, drains: BudgetExplanationFacts['drains'] = []): boolean => {
+  const names = ({ text }: DrainBlocker): boolean => text.startsWith(`budget ${key} `);
+  return drains.some(({ waits }) => waits.some(names)) &&
+    !drains.some(({ blockers }) => blockers.some(names));
+};
+
+const FULL_NOW: Verdict = {
+  state: 'Full',
+  why: '',
+  waitsFor: 'Evicted pods to be replaced; then the next pod goes',
+  canAct: 'nobody',
+  action: '',
+  runbook: '',
+};
+
+const verdictOn = (budget: Budget, drains: BudgetExplanationFacts['drains']): Verdict => {
   if (budget.selector === null) {
     return {
       state: 'SelectsNothing',
@@ -61,6 +77,7 @@ const verdictOn = (budget: Budget): Verdict => {
   }
   const { disruptionsAllowed } = budget;
   if (disruptionsAllowed === 0) {
+    if (isMoving(budget, drains)) return { ...FULL_NOW, why: upperFirst(closedText(budget)) };
     return {
       state: 'Closed',
       why: upperFirst(closedText(budget)),
@@ -134,7 +151,7 @@ export const explainBudget = ({ budget: raw, drains, events }: BudgetExplanation
     kind: 'PodDisruptionBudget',
     name: budget.key,
     what: 'How many pods of an application may be disrupted at a time',
-    ...verdictOn(budget),
+    ...verdictOn(budget, drains),
     problems: [],
     details: detailsOf(budget, drains),
     events: timelineOf(events),

@@ -61,7 +61,7 @@ const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string
   Schedulable: () => 'Nothing',
   Cordoned: () => 'The owner of the cordon to uncordon it',
   Draining: ({ blockers, pods, verdict }) => {
-    if (blockers.length > 0) return verdict.sentence;
+    if (blockers.length > 0 || verdict.reason === 'WaitingForTurn') return verdict.sentence;
     return pods.left === 0
       ? 'The operator to record the end of the drain'
       : 'The pods to leave; nothing blocks them';
@@ -132,6 +132,7 @@ const details = (status: DrainStatus, nowMs: number): readonly Detail[] => [
     ...detail(blocker.reason, `${firstPods(blocker)}: ${blocker.text}${help(blocker)}`),
     ...runbookOf(blocker, status),
   ]),
+  ...status.waits.flatMap((wait) => detail(wait.reason, `${firstPods(wait)}: ${wait.text}`)),
   ...detail('Last error', status.lastError ?? ''),
 ];
 

@@ -216,7 +216,7 @@ const atBudget = (budget: Budget, { interrupted }: BlockerFacts): Blocker => {
     return blocker('BudgetUnsettled', `status of budget ${key} is being updated`, key);
   }
   if (budget.disruptionsAllowed > 0) {
-    return blocker('WaitingForTurn', `waiting for a slot of budget ${key}`, key);
+    return blocker('WaitingForTurn', `in the queue of budget ${key}`, key);
   }
   const [cut] = interrupted;
   if (cut !== undefined) {
