@@ -53,6 +53,9 @@ export interface Recount {
   readonly startedTo: TierKey | null;
 }
 
+/** The last moment of a termination: the kubelet has stopped the containers (DR-42). */
+const OVERDUE_AFTER_MS = 10_000;
+
 const NAMESPACE_GOES: EvictionOutcome = { _tag: 'NamespaceTerminating' };
 
 /** Replays the starts of the tiers from the beginning of the drain to now. */
@@ -105,6 +108,7 @@ export const recountDrain = (
       paused: node.paused,
       kubeletSilent: node.kubeletSilent,
       nowMs,
+      overdueAfterMs: OVERDUE_AFTER_MS,
     });
   };
   const reports = [...facts.events, ...machineReports(facts)];

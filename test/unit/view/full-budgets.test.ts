@@ -20,7 +20,7 @@ const CLOSED = budgetOf(FULL);
 const terminating = { deletion: '2026-03-01T12:00:20Z', deletionGraceSeconds: 30 };
 
 describe('a budget that is full now', () => {
-  const draining = (...reasons: readonly 'BlockedByBudget'[]) => ({
+  const draining = (...reasons: readonly ('BlockedByBudget' | 'PolicyRefused')[]) => ({
     ...sceneMachine(blockedText(reasons.map((reason) => ({
       blocker: { reason, text: 'budget ns/db allows 0 disruptions', subject: '' },
       pods: ['ns/a'],
@@ -85,5 +85,28 @@ describe('a budget that is full now', () => {
     const status = drainStatus(sceneOfNode(scene));
     expect(status).toMatchObject({ blockers: [{ reason: 'BlockedByBudget' }], waits: [] });
     expect(status.verdict).toMatchObject({ severity: 'Blocked', canAct: 'application' });
+  });
+});
+
+describe('the last moment of an eviction', () => {
+  const at = (seconds: number) => new Date(SCENE_NOW_MS + seconds * 1000).toISOString();
+  const charged = (seconds: number) =>
+    drainStatus(sceneOfNode({
+      pods: [podOf({ name: 'a' })],
+      budgets: [budgetOf({ status: { ...FULL.status, disruptedPods: { a: at(seconds) } } })],
+    }));
+  const released = (seconds: number) =>
+    drainStatus(sceneOfNode({
+      pods: [podOf({ name: 'a', deletion: at(seconds), deletionGraceSeconds: 0 })],
+    }));
+
+  test('DR-34: a slot that was charged just now is not held by an interrupted eviction', () => {
+    expect(charged(-1).blockers).toEqual([]);
+    expect(charged(-6).blockers).toMatchObject([{ reason: 'SlotHeldByInterruptedEviction' }]);
+  });
+
+  test('DR-42: a pod that its kubelet has just released is not overdue', () => {
+    expect(released(-1).blockers).toEqual([]);
+    expect(released(-11).blockers).toMatchObject([{ reason: 'TerminationOverdue' }]);
   });
 });
