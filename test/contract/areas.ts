@@ -4,6 +4,7 @@ import { customResources } from './cases/custom-resources.ts';
 import { defaults } from './cases/defaults.ts';
 import { deletions } from './cases/deletions.ts';
 import { discovery } from './cases/discovery.ts';
+import { escalation } from './cases/escalation.ts';
 import { evictions } from './cases/evictions.ts';
 import { fields } from './cases/fields.ts';
 import { owners } from './cases/owners.ts';
@@ -11,10 +12,12 @@ import { pages } from './cases/pages.ts';
 import { patches } from './cases/patches.ts';
 import { protobuf } from './cases/protobuf.ts';
 import { refusals } from './cases/refusals.ts';
+import { rights } from './cases/rights.ts';
 import { selectors } from './cases/selectors.ts';
 import { shapes } from './cases/shapes.ts';
 import { subresources } from './cases/subresources.ts';
 import { tables } from './cases/tables.ts';
+import { users } from './cases/users.ts';
 import { validity } from './cases/validity.ts';
 import { versions } from './cases/versions.ts';
 import { watches } from './cases/watches.ts';
@@ -42,6 +45,9 @@ export const SERVER_AREAS: readonly Area[] = [
   deletions,
   owners,
   access,
+  users,
+  rights,
+  escalation,
   discovery,
   tables,
 ];

@@ -25,6 +25,15 @@ const bodyOf = (text: string): Answer['body'] => asRecord(parseJson(text)) ?? { 
 const payloadOf = (body: unknown): string | Uint8Array =>
   typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
 
+/** Lines of one value are values of a header that is sent several times. */
+const repeated = (headers: Readonly<Record<string, string>>): Record<string, string | string[]> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      value.includes('\n') ? value.split('\n') : value,
+    ]),
+  );
+
 const requestOver =
   ({ server, authorization, dispatcher }: Connection): ContractCluster['request'] =>
   async ({ method, path, body, headers = {} }) => {
@@ -35,7 +44,7 @@ const requestOver =
       headers: {
         authorization,
         ...(body === undefined ? {} : { 'content-type': type }),
-        ...headers,
+        ...repeated(headers),
       },
       ...(body === undefined ? {} : { body: payloadOf(body) }),
     });

@@ -4,9 +4,16 @@
  * Promises: a problem that a verb throws becomes the real API server's response.
  */
 import { asRecord, type JsonRecord, textAt } from '../values/json.ts';
+import type { User } from '../authentication/user.ts';
 import type { ClusterAnswer, ClusterRequest, ClusterResponse } from '../api.ts';
 import { type ApiServerState, servedBy, storedOrRefuse, type Target } from '../api-server-state.ts';
-import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from '../kinds/kind.ts';
+import {
+  apiVersionOf,
+  type Kind,
+  kindSubjectOf,
+  type ReviewContext,
+  subjectOf,
+} from '../kinds/kind.ts';
 import { isMetadata, withoutNullTexts } from '../kinds/metadata.ts';
 import { admitToNamespace } from '../kinds/namespaces.ts';
 import { invalidObject, notSupported } from '../validation/field-problem.ts';
@@ -31,6 +38,8 @@ export interface RoutedRequest {
   readonly request: ClusterRequest;
   readonly route: Route;
   readonly query: URLSearchParams;
+  /** The user for whom it acts. */
+  readonly caller: User;
   /** Values of the `Warning` headers of the response. */
   readonly warnings: string[];
 }
@@ -121,6 +130,13 @@ const selectionOf = ({ route, query }: RoutedRequest): Selection => ({
 const isWatch = (query: URLSearchParams): boolean =>
   ['true', '1', ''].includes(query.get('watch') ?? 'false');
 
+const reviewContext = ({ server, caller }: RoutedRequest): ReviewContext => ({
+  caller,
+  authorizer: server.authorizer,
+  userOfToken: server.userOfToken,
+  nowMs: server.time.now(),
+});
+
 const onCollection = (routed: RoutedRequest): ClusterResponse => {
   const { server, register, request, route, query } = routed;
   if (route.kind.respond !== undefined && request.method !== 'POST') throw verbNotServed();
@@ -137,7 +153,7 @@ const onCollection = (routed: RoutedRequest): ClusterResponse => {
       if (route.kind.respond !== undefined) {
         const problems = route.kind.problems?.(object) ?? [];
         if (problems.length > 0) throw invalidObject(kindSubjectOf(route.kind), '', problems);
-        return answerOf(201, route.kind.respond(object));
+        return answerOf(201, route.kind.respond(object, reviewContext(routed)));
       }
       return answerOf(201, create(server, targetOf(route), { object, dryRun: isDryRun(routed) }));
     }
@@ -244,6 +260,17 @@ const onPodPart = (routed: RoutedRequest, part: 'binding' | 'eviction'): Cluster
   );
 };
 
+const onToken = (routed: RoutedRequest): ClusterAnswer => {
+  posted(routed);
+  const { server, route } = routed;
+  const { kind, at } = targetOf(route);
+  const request = bodyOf(routed);
+  const object = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', ...request };
+  const [operation, subresource] = ['CREATE', 'token'] as const;
+  server.admit?.({ operation, kind, at, subresource, object, dryRun: isDryRun(routed) });
+  return answerOf(201, server.tokens.issue(at, request));
+};
+
 /** Responds to a request; throws the problem that refuses it. */
 export const answerRouted = (routed: RoutedRequest): ClusterResponse => {
   const { route } = routed;
@@ -258,5 +285,6 @@ export const answerRouted = (routed: RoutedRequest): ClusterResponse => {
   if (kind.resource === 'pods' && (subresource === 'eviction' || subresource === 'binding')) {
     return onPodPart(routed, subresource);
   }
+  if (kind.resource === 'serviceaccounts' && subresource === 'token') return onToken(routed);
   throw noSuchPath();
 };

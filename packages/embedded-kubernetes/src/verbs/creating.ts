@@ -101,6 +101,7 @@ export const create = (
   const { kind } = target;
   const object = prepared(server, target, sent);
   const at = { namespace: kind.namespaced ? target.at.namespace : '', name: nameOf(object) };
+  server.admit?.({ operation: 'CREATE', kind, at, object, dryRun });
   const inTheWay = storedAt(server, { kind, at });
   if (inTheWay !== undefined) {
     throw alreadyExists(subjectOf(kind), at.name, isDeleting(inTheWay));
