@@ -10,6 +10,9 @@ import { fields } from './cases/fields.ts';
 import { owners } from './cases/owners.ts';
 import { pages } from './cases/pages.ts';
 import { patches } from './cases/patches.ts';
+import { policies } from './cases/policies.ts';
+import { policyMatching } from './cases/policy-matching.ts';
+import { policyRequests } from './cases/policy-requests.ts';
 import { protobuf } from './cases/protobuf.ts';
 import { refusals } from './cases/refusals.ts';
 import { rights } from './cases/rights.ts';
@@ -48,6 +51,9 @@ export const SERVER_AREAS: readonly Area[] = [
   users,
   rights,
   escalation,
+  policies,
+  policyRequests,
+  policyMatching,
   discovery,
   tables,
 ];

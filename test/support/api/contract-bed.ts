@@ -25,13 +25,10 @@ const bodyOf = (text: string): Answer['body'] => asRecord(parseJson(text)) ?? { 
 const payloadOf = (body: unknown): string | Uint8Array =>
   typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
 
-/** Lines of one value are values of a header that is sent several times. */
-const repeated = (headers: Readonly<Record<string, string>>): Record<string, string | string[]> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      value.includes('\n') ? value.split('\n') : value,
-    ]),
+/** Names and values in turn: lines of one value are a header that is sent several times. */
+const headerList = (headers: Readonly<Record<string, string>>): string[] =>
+  Object.entries(headers).flatMap(([name, value]) =>
+    value.split('\n').flatMap((line) => [name, line])
   );
 
 const requestOver =
@@ -41,11 +38,11 @@ const requestOver =
     const answer = await request(`${server}${path}`, {
       method,
       dispatcher,
-      headers: {
+      headers: headerList({
         authorization,
         ...(body === undefined ? {} : { 'content-type': type }),
-        ...repeated(headers),
-      },
+        ...headers,
+      }),
       ...(body === undefined ? {} : { body: payloadOf(body) }),
     });
     const text = await answer.body.text();

@@ -164,16 +164,27 @@ const onCollection = (routed: RoutedRequest): ClusterResponse => {
   }
 };
 
+/** Admission does not learn names that the request does not have. */
+const nameless = (server: ApiServerState): ApiServerState => {
+  const { admit } = server;
+  if (admit === undefined) return server;
+  return {
+    ...server,
+    admit: (attempt) => admit({ ...attempt, at: { ...attempt.at, name: '' } }),
+  };
+};
+
 const deleteCollection = (routed: RoutedRequest): ClusterAnswer => {
   const { server, request, route, query } = routed;
   const { kind } = route;
   if (kind.verbs !== undefined && !kind.verbs.includes('deletecollection')) throw verbNotServed();
   const body = list(server, selectionOf(routed));
   const items = Array.isArray(body['items']) ? body['items'] : [];
+  const silent = nameless(server);
   for (const item of items) {
     const name = textAt(item, 'metadata', 'name') ?? '';
     const at = { namespace: textAt(item, 'metadata', 'namespace') ?? '', name };
-    remove(server, { kind, at }, deleteOptions(request.body, query, name));
+    remove(silent, { kind, at }, deleteOptions(request.body, query, name));
   }
   return answerOf(200, body);
 };
