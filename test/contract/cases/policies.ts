@@ -1,5 +1,5 @@
 /** Contract: ValidatingAdmissionPolicies: how they refuse. */
-import { configMap, namespace, secret } from '../objects.ts';
+import { configMap, secret } from '../objects.ts';
 import { activeFor, ALL_OPERATIONS, bound, denied, policy } from '../policies.ts';
 import { all, as, containing, del, get, header, invalid, made, post, until } from '../steps.ts';
 import type { Area } from '../suite.ts';

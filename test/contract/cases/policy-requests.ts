@@ -61,7 +61,7 @@ export const policyRequests: Area = {
       ...telling(`${OPERATION} + ' ' + oldObject.data.x + ' ' + object.data.x`, ['configmaps']),
       until(
         put(
-          'configmaps/a',
+          'configmaps/a?dryRun=All',
           configMap('a', { data: { x: 'new' } }),
           denied('a', 'UPDATE configmaps old new'),
         ),
@@ -97,7 +97,7 @@ export const policyRequests: Area = {
       ),
       until(
         post(
-          'pods/a/eviction',
+          'pods/a/eviction?dryRun=All',
           { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } },
           denied('a', 'CREATE pods eviction Eviction policy a', { plural: 'pods' }),
         ),
@@ -138,7 +138,7 @@ export const policyRequests: Area = {
       ]),
       until(
         post(
-          'pods/a/binding',
+          'pods/a/binding?dryRun=All',
           {
             apiVersion: 'v1',
             kind: 'Binding',
@@ -245,39 +245,41 @@ export const policyRequests: Area = {
     ],
     'the authorizer gives its reason, and answers for paths': [
       ...granted(user('{ns}-alice'), rule(['create'], ['configmaps'])),
-      post(
-        'validatingadmissionpolicies',
-        policy({
-          variables: [
-            {
-              name: 'reason',
-              expression: "authorizer.group('').resource('configmaps').namespace('{ns}')" +
-                ".check('create').reason()",
-            },
-            {
-              name: 'path',
-              expression: "authorizer.path('/metrics').check('get').allowed()",
-            },
-          ],
-          validations: [{
-            expression: "request.userInfo.username != '{ns}-alice'",
-            messageExpression: "variables.reason + ' ' + string(variables.path)",
-          }],
-        }),
-      ),
-      post('validatingadmissionpolicybindings', bound()),
-      until(
-        asAlice(
-          post(
-            ...dry('a'),
-            denied(
-              'a',
-              'RBAC: allowed by RoleBinding "granted/{ns}" of Role "granted" to User ' +
-                '"{ns}-alice" false',
-            ),
-          ),
-        ),
-      ),
+      ...inForce({
+        variables: [{
+          name: 'reason',
+          expression: "authorizer.group('').resource('configmaps').namespace('{ns}')" +
+            ".check('create').reason()",
+        }],
+        validations: [
+          {
+            expression: "request.userInfo.username != '{ns}-alice' || variables.reason == " +
+              '\'RBAC: allowed by RoleBinding "granted/{ns}" of Role "granted" to User ' +
+              '"{ns}-alice"\'',
+            message: 'another reason',
+          },
+          {
+            expression: "authorizer.path('/metrics').check('get').allowed()",
+            message: 'may not read metrics',
+          },
+        ],
+      }),
+      until(asAlice(post(...dry('a'), denied('a', 'may not read metrics')))),
+      post(...dry('a')),
+    ],
+    'a message may not ask the authorizer, not even by a variable': [
+      ...inForce({
+        variables: [{
+          name: 'allowed',
+          expression: "authorizer.path('/metrics').check('get').allowed()",
+        }],
+        validations: [{
+          expression: '!variables.allowed',
+          messageExpression: "'allowed: ' + string(variables.allowed)",
+          message: 'plain',
+        }],
+      }),
+      until(post(...dry('a'), denied('a', 'plain'))),
     ],
     'the authorizer answers for service accounts': [
       ...granted(serviceAccount('robot'), rule(['get'], ['secrets'])),

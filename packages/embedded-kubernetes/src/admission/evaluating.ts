@@ -104,18 +104,24 @@ const wordedMessage = ({ worded }: Validation, variables: Variables): string => 
   }
 };
 
+interface Sides {
+  readonly ofValidations: Variables;
+  /** Messages may not ask the authorizer. */
+  readonly ofMessages: Variables;
+}
+
 const denialOf = (
   validation: Validation,
-  variables: Variables,
+  { ofValidations, ofMessages }: Sides,
   ignoresFailures: boolean,
 ): Denial | undefined => {
   const { holds, message, reason } = validation;
   try {
-    if (evaluated(holds, variables) === true) return undefined;
+    if (evaluated(holds, ofValidations) === true) return undefined;
   } catch (cause) {
     return ignoresFailures ? undefined : { message: failureText(holds, cause), reason: 'Invalid' };
   }
-  const text = wordedMessage(validation, variables) || message ||
+  const text = wordedMessage(validation, ofMessages) || message ||
     `failed expression: ${holds.text.trim()}`;
   return { message: text, reason };
 };
@@ -149,6 +155,10 @@ export const denialsOf = (
   if (failure !== undefined) {
     return ignoresFailures ? [] : [{ message: failure, reason: 'Invalid' }];
   }
-  const all = withVariables(named, scene);
-  return validations.flatMap((validation) => denialOf(validation, all, ignoresFailures) ?? []);
+  const { authorizer: _, ...silent } = scene;
+  const sides = {
+    ofValidations: withVariables(named, scene),
+    ofMessages: withVariables(named, silent),
+  };
+  return validations.flatMap((validation) => denialOf(validation, sides, ignoresFailures) ?? []);
 };
