@@ -1,0 +1,90 @@
+/**
+ * What a mutation run has found, kept in a file of lines: a later run with the same file goes on
+ * where this one stopped.
+ *
+ * Promises: a verdict is forgotten when the mutated source changes, and the reach of a test file
+ * when the file or any mutated source changes; without a file nothing is kept.
+ */
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Reach } from './instrumented-suite.ts';
+import { ROOT } from './planted-bugs.ts';
+
+/** Whether and where a mutation was caught. */
+export interface Verdict {
+  readonly id: string;
+  /** The first test that failed; `null` when none did. */
+  readonly caughtBy: string | null;
+  /** How many test files were run. */
+  readonly reachedBy: number;
+}
+
+/** A line of the file. */
+type Line =
+  | { readonly kind: 'verdict'; readonly source: string; readonly found: Verdict }
+  | { readonly kind: 'reach'; readonly sources: string; readonly test: string; found: Reach };
+
+const hashOf = (text: string): string => createHash('sha1').update(text).digest('hex').slice(0, 12);
+
+const textOf = (path: string): string => {
+  const file = join(ROOT, path);
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+};
+
+/** The source file of a mutation's id. */
+const sourceOf = (id: string): string => id.split('#')[0] ?? '';
+
+const readLines = (file: string | undefined): readonly Line[] =>
+  file === undefined || !existsSync(file)
+    ? []
+    : readFileSync(file, 'utf8').split('\n').filter((line) => line !== '')
+      .map((line): Line => JSON.parse(line));
+
+/** The journal in `file`, for mutations of `sources`. */
+export class MutationJournal {
+  readonly #file: string | undefined;
+  readonly #sources: string;
+  readonly #verdicts = new Map<string, Verdict>();
+  readonly #reach = new Map<string, Reach>();
+
+  constructor(file: string | undefined, sources: readonly string[]) {
+    this.#file = file;
+    this.#sources = hashOf(sources.map(textOf).join('\n'));
+    for (const line of readLines(file)) this.#read(line);
+  }
+
+  verdictOf(id: string): Verdict | undefined {
+    return this.#verdicts.get(id);
+  }
+
+  reachOf(testFile: string): Reach | undefined {
+    return this.#reach.get(testFile);
+  }
+
+  addVerdict(found: Verdict): void {
+    this.#verdicts.set(found.id, found);
+    this.#write({ kind: 'verdict', source: hashOf(textOf(sourceOf(found.id))), found });
+  }
+
+  addReach(found: Reach): void {
+    this.#reach.set(found.testFile, found);
+    const test = hashOf(textOf(found.testFile));
+    this.#write({ kind: 'reach', sources: this.#sources, test, found });
+  }
+
+  #read(line: Line): void {
+    if (line.kind === 'verdict') {
+      const isCurrent = line.source === hashOf(textOf(sourceOf(line.found.id)));
+      if (isCurrent) this.#verdicts.set(line.found.id, line.found);
+      return;
+    }
+    const isCurrent = line.sources === this.#sources &&
+      line.test === hashOf(textOf(line.found.testFile));
+    if (isCurrent) this.#reach.set(line.found.testFile, line.found);
+  }
+
+  #write(line: Line): void {
+    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
+  }
+}
