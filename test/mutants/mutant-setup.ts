@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { WHILE_LOADING } from './while-loading.ts';
+import { WHILE_LOADING } from './reach-marks.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -11,12 +11,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { type InstrumentedSuite, instrumentedSuite, type Reach } from './instrumented-suite.ts';
+import { type InstrumentedSuite, instrumentedSuite } from './instrumented-suite.ts';
 import { MutationJournal } from './mutation-journal.ts';
 import { instrumented, type Mutation, mutationsIn } from './operators.ts';
 
 import { ROOT } from './planted-bugs.ts';
-import { WHILE_LOADING } from './while-loading.ts';
+import { ReachIndex } from './reach-index.ts';
 
 const HELP = `Usage: npm run mutate -- [options]
 
@@ -134,34 +134,6 @@ const addReach = async (
   }
 };
 
-/** The test files that reach each mutation, the fastest first. */
-class ReachIndex {
-  readonly #byMutation = new Map<string, Set<string>>();
-  readonly #bySource = new Map<string, Set<string>>();
-  readonly #whileLoading = new Set<string>();
-
-  constructor(reach: readonly Reach[]) {
-    for (const each of reach.toSorted((left, right) => left.ms - right.ms)) this.#add(each);
-  }
-
-  /** What runs while a module loads is reached by all that reach anything of it. */
-  filesOf({ id, file }: Candidate): readonly string[] {
-    const files = this.#whileLoading.has(id) ? this.#bySource.get(file) : this.#byMutation.get(id);
-    return [...files ?? []];
-  }
-
-  #add({ testFile, ids, fails }: Reach): void {
-    if (fails) return print(`not used, it fails by itself: ${testFile}`);
-    for (const marked of ids) {
-      const id = marked.replace(WHILE_LOADING, '');
-      if (id !== marked) this.#whileLoading.add(id);
-      const [source = ''] = id.split('#');
-      this.#byMutation.set(id, (this.#byMutation.get(id) ?? new Set()).add(testFile));
-      this.#bySource.set(source, (this.#bySource.get(source) ?? new Set()).add(testFile));
-    }
-  }
-}
-
 interface Trial {
   readonly suite: InstrumentedSuite;
   readonly journal: MutationJournal;
@@ -173,12 +145,16 @@ interface Trial {
 /** Tries those that are wanted; whether it came to the end. */
 const tryAll = async (candidates: readonly Candidate[], trial: Trial): Promise<boolean> => {
   const { suite, journal, until } = trial;
-  const index = new ReachIndex(suite.testFiles.flatMap((file) => journal.reachOf(file) ?? []));
+  const reach = suite.testFiles.flatMap((file) => journal.reachOf(file) ?? []);
+  for (const { testFile, fails } of reach) {
+    if (fails) print(`not used, it fails by itself: ${testFile}`);
+  }
+  const index = new ReachIndex(reach.filter(({ fails }) => !fails));
   for (const [place, candidate] of candidates.entries()) {
     if (!trial.isWanted(candidate)) continue;
     if (Date.now() > until) return false;
     const { id, line, mutation } = candidate;
-    const files = index.filesOf(candidate);
+    const files = index.filesOf(id);
     const caughtBy = files.length === 0 ? null : await suite.caughtBy(id, files) ?? null;
     journal.addVerdict({ id, caughtBy, reachedBy: files.length });
     const survived = files.length === 0 ? 'NOT REACHED' : `SURVIVED ${files.length} files`;
@@ -242,7 +218,7 @@ const printFigures = (tried: readonly Candidate[], journal: MutationJournal): nu
 const main = async (): Promise<void> => {
   const until = Date.now() + Number(values.minutes) * MINUTE_MS;
   const { candidates, all } = candidatesOf();
-  const journal = new MutationJournal(values.journal, [...new Set(all.map(({ file }) => file))]);
+  const journal = new MutationJournal(values.journal);
   const isWanted = ({ id }: Candidate): boolean => {
     const verdict = journal.verdictOf(id);
     return verdict === undefined || (values.again && verdict.caughtBy === null);
