@@ -11,6 +11,7 @@ import type { Time } from '../domain/time.ts';
 import { type PageAccess, pageRefusal } from './page-access.ts';
 import {
   type FeedMessage,
+  type FeedOptions,
   type FeedReader,
   startActorFeed,
   startBoardFeed,
@@ -42,6 +43,8 @@ export interface InspectionOptions {
   readonly files: PageFiles;
   /** Further names and the token of the page. */
   readonly access: Omit<PageAccess, 'host'>;
+  /** The delays that run in the states of an actor. */
+  readonly delaysOf?: FeedOptions['delaysOf'];
   /** Called when a browser opens the page, with the number of open pages. */
   readonly onOpened?: (pages: number) => void;
   /** Called when rendering fails by a defect. */
@@ -154,7 +157,7 @@ const streamTo = (
       response.write(`event: ${type}\ndata: ${JSON.stringify(message)}\n\n`);
     },
   };
-  const feed = { board, time, reader };
+  const feed = { board, time, reader, delaysOf: options.delaysOf };
   const stops = actor === undefined
     ? [startBoardFeed(feed), startHomeFeed(feed)]
     : [startActorFeed(feed, actor)];
