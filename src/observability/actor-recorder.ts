@@ -63,27 +63,30 @@ const lineOf = ({ atMs, id, event, value, status }: Transition): RecordLine => (
   status,
 });
 
-const textOf = (item: RecordItem): string => {
+/** A line of a recording as text. Total. */
+export const recordedText = (item: RecordHead | RecordGap | RecordLine): string => {
   if (!('event' in item)) return recordText(item);
-  const line = lineOf(item);
   try {
-    return recordText(line);
+    return recordText(item);
   } catch {
     // Data that is not plain cannot be recorded; the event can.
-    return recordText({ ...line, event: { type: line.event.type } });
+    return recordText({ ...item, event: { type: item.event.type } });
   }
 };
+
+const textOf = (item: RecordItem): string => recordedText('event' in item ? lineOf(item) : item);
 
 const recordingError = (file: string, cause: unknown, remedy = ''): Error => {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new Error(`Cannot record to "${file}": ${why}${remedy}`, { cause });
 };
 
-const headOf = ({ title, time }: Pick<RecordingOptions, 'title' | 'time'>): RecordHead => ({
+/** The first line of a recording. */
+export const headOf = (title: string, startedMs: number): RecordHead => ({
   recording: 'tidegate',
   format: 1,
   title,
-  startedMs: time.now(),
+  startedMs,
 });
 
 /** Begins a recording in an open file. */
@@ -116,7 +119,7 @@ export const recordInto = (
     lost = 0;
     write(transition);
   };
-  write(headOf({ title, time }));
+  write(headOf(title, time.now()));
   return {
     observe: ({ id, event, snapshot }) => {
       if (!kinds.has(kindInId(id))) return;
@@ -136,7 +139,7 @@ export const startActorRecorder = async (
 ): Promise<ActorRecorder> => {
   const disk = await openLineFile(file, {
     onFailure: (cause) => onFailure(recordingError(file, cause).message),
-    firstLine: () => recordText(headOf(options)),
+    firstLine: () => recordText(headOf(options.title, options.time.now())),
   }).catch((cause: unknown) => {
     throw recordingError(file, cause, '; use a writable file for --record');
   });
