@@ -15,7 +15,7 @@ import { chartOf } from '../src/view/chart/chart.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = `${ROOT}src/web/page/`;
 
-const STYLES = ['page.css', 'board.css', 'timeline.css'];
+const STYLES = ['page.css', 'board.css', 'timeline.css', 'scrubber.css'];
 
 const bundle = async (): Promise<string> => {
   const built = await build({

@@ -16,6 +16,7 @@ import { budgetIn, neededBudget } from '../view/board/board-actors.ts';
 import { type DrainBoard, drainBoard } from '../view/board/drain-board.ts';
 import { type ReclaimTimeline, reclaimTimeline } from '../view/board/reclaim-timeline.ts';
 import type { Time } from '../domain/time.ts';
+import type { SentHistory } from './history-feed.ts';
 
 /** A row as sent; with a name for an actor whose id is not the name of its object. */
 export type SentRow = readonly [
@@ -39,6 +40,7 @@ export type FeedMessage =
     readonly rows: readonly SentRow[];
     readonly gone: readonly string[];
   }
+  | { readonly type: 'history' } & SentHistory
   | { readonly type: 'home'; readonly nowMs: number; readonly home: DrainBoard }
   | { readonly type: 'actor'; readonly nowMs: number; readonly actor: SentActor | null };
 
@@ -94,7 +96,8 @@ const reasonOf = (board: FeedOptions['board'], { id, state, reason }: ActorRow):
   return budget !== undefined && neverAllows(budget) ? 'BudgetNeverAllows' : reason;
 };
 
-const sentRow = (board: FeedOptions['board'], row: ActorRow): SentRow => [
+/** A row as it is sent. */
+export const sentRow = (board: FeedOptions['board'], row: ActorRow): SentRow => [
   row.id,
   row.kind,
   row.state,
@@ -144,7 +147,8 @@ const verdictIn = (board: ActorBoard, detail: ActorDetail): DrainVerdict | null 
   return isDrainVerdict(verdict) ? verdict : queueVerdict(board, detail);
 };
 
-const sentActor = (board: ActorBoard, id: string): SentActor | null => {
+/** The details of an actor as they are sent; null for an unknown one. */
+export const sentActor = (board: ActorBoard, id: string): SentActor | null => {
   const detail = board.detail(id);
   if (detail === undefined) return null;
   const links = linksOf(board, detail);
