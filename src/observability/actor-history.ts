@@ -14,10 +14,10 @@ import type {
   TimelineEntry,
 } from '../api/actor-board.ts';
 import { type ActorHistory, type PastChange, RESTORED } from '../api/actor-history.ts';
+import { recordedText, recordHead } from '../api/actor-record.ts';
 import { valueAt } from '../domain/json.ts';
 import type { Time } from '../domain/time.ts';
 import { ENDED_KEPT, EVENTS_KEPT, type FillableBoard, STEPS_KEPT } from './actor-board.ts';
-import { headOf, recordedText } from './actor-recorder.ts';
 
 /** How much a history keeps. */
 export interface HistoryLimits {
@@ -233,7 +233,7 @@ const recordingOf = (frames: Frames, fromMs: number, title: string): Iterable<st
   const own = frames.all().slice();
   return {
     *[Symbol.iterator]() {
-      yield recordedText(headOf(title, fromMs));
+      yield recordedText(recordHead(title, fromMs));
       for (const frame of before) yield restoredText(frame, fromMs);
       for (const frame of own) yield frameText(frame);
     },

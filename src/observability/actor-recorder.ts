@@ -7,8 +7,10 @@
  */
 import { kindInId } from '../api/actor-board.ts';
 import {
+  recordedText,
   type RecordGap,
   type RecordHead,
+  recordHead,
   type RecordLine,
   recordText,
 } from '../api/actor-record.ts';
@@ -63,31 +65,12 @@ const lineOf = ({ atMs, id, event, value, status }: Transition): RecordLine => (
   status,
 });
 
-/** A line of a recording as text. Total. */
-export const recordedText = (item: RecordHead | RecordGap | RecordLine): string => {
-  if (!('event' in item)) return recordText(item);
-  try {
-    return recordText(item);
-  } catch {
-    // Data that is not plain cannot be recorded; the event can.
-    return recordText({ ...item, event: { type: item.event.type } });
-  }
-};
-
 const textOf = (item: RecordItem): string => recordedText('event' in item ? lineOf(item) : item);
 
 const recordingError = (file: string, cause: unknown, remedy = ''): Error => {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new Error(`Cannot record to "${file}": ${why}${remedy}`, { cause });
 };
-
-/** The first line of a recording. */
-export const headOf = (title: string, startedMs: number): RecordHead => ({
-  recording: 'tidegate',
-  format: 1,
-  title,
-  startedMs,
-});
 
 /** Begins a recording in an open file. */
 export const recordInto = (
@@ -119,7 +102,7 @@ export const recordInto = (
     lost = 0;
     write(transition);
   };
-  write(headOf(title, time.now()));
+  write(recordHead(title, time.now()));
   return {
     observe: ({ id, event, snapshot }) => {
       if (!kinds.has(kindInId(id))) return;
@@ -139,7 +122,7 @@ export const startActorRecorder = async (
 ): Promise<ActorRecorder> => {
   const disk = await openLineFile(file, {
     onFailure: (cause) => onFailure(recordingError(file, cause).message),
-    firstLine: () => recordText(headOf(options.title, options.time.now())),
+    firstLine: () => recordText(recordHead(options.title, options.time.now())),
   }).catch((cause: unknown) => {
     throw recordingError(file, cause, '; use a writable file for --record');
   });

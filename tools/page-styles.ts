@@ -1,0 +1,2 @@
+/** The style sheets of the live page, in `src/web/page`, in their order. */
+export const PAGE_STYLES = ['page.css', 'board.css', 'timeline.css', 'scrubber.css'] as const;
