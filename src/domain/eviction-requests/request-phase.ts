@@ -177,7 +177,7 @@ const activationNote = (name: string, pod: TargetPod | null): RequestNote => {
 const activated = (
   status: ControlledStatus,
   pod: TargetPod | null,
-  { nowMs, checkAtMs }: { readonly nowMs: number; readonly checkAtMs: number | null },
+  nowMs: number,
 ): RequestStep => {
   const next = status.targets[status.processed.length];
   if (next === undefined) return { phase: 'Processed', status, notes: [], checkAtMs: null };
@@ -189,7 +189,7 @@ const activated = (
       starts: { ...status.starts, [next]: inSeconds(nowMs) },
     },
     notes: [activationNote(next, pod)],
-    checkAtMs,
+    checkAtMs: null,
   };
 };
 
@@ -204,11 +204,10 @@ export interface StepOptions {
 const firstSync = (
   status: ControlledStatus,
   pod: TargetPod,
-  { nowMs, timing, defaults }: StepOptions,
+  { nowMs, defaults }: StepOptions,
 ): RequestStep => {
-  const checkAtMs = nowMs + timing.warningMs;
   const targets = targetsOf(pod, defaults);
-  const step = activated({ ...status, targets }, pod, { nowMs, checkAtMs });
+  const step = activated({ ...status, targets }, pod, nowMs);
   const { problem } = pod.interceptors;
   if (problem === '') return step;
   return { ...step, notes: [{ reason: 'InterceptorsIgnored', text: problem }, ...step.notes] };
@@ -221,12 +220,9 @@ const handedOver = (
     readonly status: ControlledStatus;
     readonly notes: readonly RequestNote[];
   },
-  { nowMs, timing }: StepOptions,
+  nowMs: number,
 ): RequestStep => {
-  const step = activated(deactivated(withoutSilence(status, nowMs)), facts.pod, {
-    nowMs,
-    checkAtMs: nowMs + timing.warningMs,
-  });
+  const step = activated(deactivated(withoutSilence(status, nowMs)), facts.pod, nowMs);
   return { ...step, notes: [...notes, ...step.notes] };
 };
 
@@ -274,7 +270,7 @@ const intercepted = (
     // Its work is done, and the pod goes: nobody else has to act (ER-58).
     return pod?.terminating === true
       ? waitsFor('Leaving', withoutSilence(status, nowMs), null)
-      : handedOver({ facts, status, notes: [] }, options);
+      : handedOver({ facts, status, notes: [] }, nowMs);
   }
   // The evictor is this controller: its own outage passes it over for nobody.
   if (name === IMPERATIVE_EVICTION) return waitsFor('Evicting', status, null);
@@ -287,7 +283,7 @@ const intercepted = (
     const text = `Interceptor "${name}" has not reported since ` +
       `${rfc3339Seconds(deadlineAtMs - timing.deadlineMs)}: the next one takes over`;
     const notes = [{ reason: 'InterceptorTimedOut', text }] as const;
-    return handedOver({ facts, status, notes }, options);
+    return handedOver({ facts, status, notes }, nowMs);
   }
   if (nowMs >= warnAtMs) {
     const step = silent(status, { name, deadlineAtMs, nowMs });
@@ -318,7 +314,7 @@ const endedStep = (
 /** What follows from the facts at `nowMs`. */
 export const requestStep = (facts: RequestFacts, options: StepOptions): RequestStep => {
   const { request, pod } = facts;
-  const { nowMs, timing } = options;
+  const { nowMs } = options;
   // A final request is left alone (ER-46, ER-53).
   if (isFinal(request)) return waitsFor('Final', request.status, null);
   const isFirst = request.status.observedGeneration === 0;
@@ -334,7 +330,7 @@ export const requestStep = (facts: RequestFacts, options: StepOptions): RequestS
   if (pod !== null && status.targets.length === 0) return firstSync(status, pod, options);
   const { active } = status;
   return active === null
-    ? activated(status, pod, { nowMs, checkAtMs: nowMs + timing.warningMs })
+    ? activated(status, pod, nowMs)
     : intercepted(facts, { ...status, active }, options);
 };
 
