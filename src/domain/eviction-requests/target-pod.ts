@@ -46,12 +46,15 @@ const unsupportedIn = ({ mirror, controller }: DrainPod): string => {
   return '';
 };
 
-/** The target among the cached fields of a pod. */
-export const targetPodOf = (pod: DrainPod & InterceptedPod): TargetPod => ({
+/** The target, from the cached fields of a pod and its interceptors. */
+export const targetPodOf = (
+  pod: DrainPod,
+  { interceptors, grouped }: InterceptedPod,
+): TargetPod => ({
   uid: pod.uid,
   labels: pod.labels,
-  interceptors: pod.interceptors,
-  grouped: pod.grouped,
+  interceptors,
+  grouped,
   terminating: pod.terminating,
   finished: pod.finished,
   unsupported: unsupportedIn(pod),

@@ -104,7 +104,7 @@ export const targetPod = (traits: PodTraits = {}): TargetPod => {
   const raw = rawPod(traits);
   const [drained, intercepted] = [projectPod(raw), projectInterceptedPod(raw)];
   if (drained === undefined || intercepted === undefined) throw new Error('No pod');
-  return targetPodOf({ ...drained, ...intercepted });
+  return targetPodOf(drained, intercepted);
 };
 
 /** The entry of an interceptor in the status, with times in seconds after the creation. */
