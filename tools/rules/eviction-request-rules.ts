@@ -4,16 +4,33 @@ import type { Rule, RuleChapter } from './rule.ts';
 /** A rule tested by every test whose title begins with its number. */
 const rule = (id: string, text: string): Rule => ({ id, text, testedBy: [`${id}:`] });
 
-const names: RuleChapter = {
-  title: 'EvictionRequests: names',
-  intro: 'Requesters and interceptors have domain names.',
+const objects: RuleChapter = {
+  title: 'EvictionRequests: objects',
+  intro: 'What the API server accepts.',
   rules: [
+    rule('ER-01', 'A generated name is refused.'),
+    rule('ER-02', 'The name is the UID of the pod.'),
+    rule('ER-03', 'A request names a pod.'),
+    rule('ER-04', 'The name and the UID of the pod are not empty.'),
+    rule('ER-06', 'There are at most 100 requesters.'),
+    rule('ER-07', 'Two requesters have two names.'),
     rule('ER-08', 'A name has three lower-case labels or more and no dot at its end.'),
     rule(
       'ER-09',
       'Names in the domains `k8s.io` and `kubernetes.io` are refused; only the controller ' +
         'appends `imperative-eviction.k8s.io`.',
     ),
+    rule('ER-10', 'A status in the body of a creation is dropped.'),
+    rule('ER-12', 'A second request for a pod exists already.'),
+    rule(
+      'ER-13',
+      'A request for a pod that does not exist is accepted; the controller cancels it.',
+    ),
+    rule('ER-14', 'The target is immutable.'),
+    rule('ER-15', 'Requesters may be added, renamed and removed.'),
+    rule('ER-16', 'A request that has no requesters any more gets none again.'),
+    rule('ER-18', 'Spec and status are written apart.'),
+    rule('ER-19', 'The generation rises with the spec, and not with labels.'),
   ],
 };
 
@@ -115,8 +132,23 @@ const eviction: RuleChapter = {
     rule('ER-69', 'Pods with an emptyDir and pods without an owner are evicted.'),
     rule('ER-70', 'A new pod of the same name is not evicted.'),
     rule('ER-71', 'It reports at once and then every three minutes, also while it backs off.'),
+    rule('ER-72', 'When the budget that keeps a pod goes away, the pod is evicted.'),
     rule('ER-73', 'Nothing is evicted once the last requester has left.'),
   ],
 };
 
-export const evictionRequestChapters: readonly RuleChapter[] = [names, lifecycle, eviction];
+const examples: RuleChapter = {
+  title: 'EvictionRequests: worked examples',
+  intro: 'The examples of KEP-4563 on a real API server.',
+  rules: [
+    rule('ER-79', 'Of two requesters one leaves, and the interceptors go on in turn.'),
+    rule('ER-80', 'The only requester leaves, and the request is canceled.'),
+  ],
+};
+
+export const evictionRequestChapters: readonly RuleChapter[] = [
+  objects,
+  lifecycle,
+  eviction,
+  examples,
+];
