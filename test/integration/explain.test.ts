@@ -143,7 +143,8 @@ describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) =
     const [, stdout] = await explain(...asked);
     expect(JSON.parse(stdout)).toMatchObject({
       why: expect.stringContaining('ShardUnreachable: Cannot reach the shard at shard:7780'),
-      action: 'Check the shard (runbook shard-unreachable)',
+      action: 'Check the shard',
+      runbook: 'https://tidegate.dev/docs/runbooks.md#shard-unreachable',
     });
   });
 
