@@ -15,6 +15,8 @@ import { chartOf } from '../src/view/chart/chart.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = `${ROOT}src/web/page/`;
 
+const STYLES = ['page.css', 'board.css', 'chart.css', 'timeline.css'];
+
 const bundle = async (): Promise<string> => {
   const built = await build({
     root: PAGE,
@@ -46,7 +48,11 @@ const page = async (): Promise<string> =>
     '/** The live page, bundled by `tools/page.ts` from `src/web/page`. Do not edit. */\n',
     constant('PAGE_HTML', 'What is served at `/`', text('index.html')),
     constant('PAGE_SCRIPT', 'What is served at `/page.js`', await bundle()),
-    constant('PAGE_STYLE', 'What is served at `/page.css`', CHART_STYLE + text('page.css')),
+    constant(
+      'PAGE_STYLE',
+      'What is served at `/page.css`',
+      CHART_STYLE + STYLES.map(text).join(''),
+    ),
   ].join('\n');
 
 const charts = async (): Promise<string> => {

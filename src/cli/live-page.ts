@@ -6,7 +6,8 @@ import { PAGE_HTML, PAGE_SCRIPT, PAGE_STYLE } from '../gen/page.ts';
 import { MACHINES } from '../machines/index.ts';
 import { type FillableBoard, makeActorBoard } from '../observability/actor-board.ts';
 import { catalogueText } from '../view/catalogue.ts';
-import type { ActorBoard } from '../api/actor-board.ts';
+import type { ActorBoard, ActorDetail } from '../api/actor-board.ts';
+import { type DelayedMachine, type PendingDelay, pendingDelays } from '../view/pending-delays.ts';
 import type { PageAccess } from '../web/page-access.ts';
 import { type InspectionServer, startInspectionServer } from '../web/inspection-server.ts';
 
@@ -31,6 +32,13 @@ export interface LivePageOptions {
   readonly onDefect?: (cause: unknown) => void;
 }
 
+const BY_NAME: ReadonlyMap<string, DelayedMachine> = new Map(Object.entries(MACHINES));
+
+const delaysOf = (detail: ActorDetail): readonly PendingDelay[] => {
+  const machine = BY_NAME.get(detail.row.kind);
+  return machine === undefined ? [] : pendingDelays(machine, detail);
+};
+
 const OPEN_ACCESS = { names: [], token: undefined };
 
 /** Serves a board. Throws when the address is not available. */
@@ -43,6 +51,7 @@ export const startLivePage = (
     address,
     access,
     board,
+    delaysOf,
     time: { now, schedule: realTime.schedule },
     files: {
       html: PAGE_HTML,

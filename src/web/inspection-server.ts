@@ -9,7 +9,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { ActorBoard } from '../api/actor-board.ts';
 import type { Time } from '../domain/time.ts';
 import { type PageAccess, pageRefusal } from './page-access.ts';
-import { type FeedMessage, type FeedReader, startActorFeed, startBoardFeed } from './live-feed.ts';
+import {
+  type FeedMessage,
+  type FeedOptions,
+  type FeedReader,
+  startActorFeed,
+  startBoardFeed,
+  startHomeFeed,
+} from './live-feed.ts';
 
 /** The listen address; an empty host is loopback. */
 export interface InspectAddress {
@@ -36,6 +43,8 @@ export interface InspectionOptions {
   readonly files: PageFiles;
   /** Further names and the token of the page. */
   readonly access: Omit<PageAccess, 'host'>;
+  /** The delays that run in the states of an actor. */
+  readonly delaysOf?: FeedOptions['delaysOf'];
   /** Called when a browser opens the page, with the number of open pages. */
   readonly onOpened?: (pages: number) => void;
   /** Called when rendering fails by a defect. */
@@ -148,8 +157,10 @@ const streamTo = (
       response.write(`event: ${type}\ndata: ${JSON.stringify(message)}\n\n`);
     },
   };
-  const feed = { board, time, reader };
-  const stop = actor === undefined ? startBoardFeed(feed) : startActorFeed(feed, actor);
+  const feed = { board, time, reader, delaysOf: options.delaysOf };
+  const stops = actor === undefined
+    ? [startBoardFeed(feed), startHomeFeed(feed)]
+    : [startActorFeed(feed, actor)];
   let stopClock: () => void = () => {};
   const tick = (): void => {
     if (!reader.isBusy()) reader.send({ type: 'tick', nowMs: time.now() });
@@ -157,7 +168,7 @@ const streamTo = (
   };
   tick();
   response.once('close', () => {
-    stop();
+    for (const stop of stops) stop();
     stopClock();
   });
 };

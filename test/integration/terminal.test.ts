@@ -7,17 +7,16 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { runCluster } from '@tidegate/embedded-kubernetes';
 import { expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
 import { demoFolder } from '../../src/cli/demo-folder.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { eventually } from '../support/eventually.ts';
+import { tidegateCommand } from '../support/processes/program.ts';
 import { ALTERNATE_SCREEN, scrollbackHarm, TIDEGATE, typedBy } from '../support/processes/typed.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const RUNTIME = 'deno' in process.versions ? ['run', '-A', '-q'] : [];
+const { file: PROGRAM, args: ARGS } = tidegateCommand();
 const PATIENT_MS = 120_000;
 
 const scratch = async (): Promise<string> => {
@@ -36,7 +35,7 @@ const processesOf = async (folder: string): Promise<readonly string[]> => {
 };
 
 const begun = async (folder: string) => {
-  const demo = spawn(process.execPath, [...RUNTIME, MAIN, 'demo'], {
+  const demo = spawn(PROGRAM, [...ARGS, 'demo'], {
     env: { ...process.env, TMPDIR: folder },
     stdio: 'ignore',
   });

@@ -6,13 +6,27 @@
  */
 import type { JsonRecord } from './values/json.ts';
 
+/** The other end of a connection. */
+export interface Peer {
+  /** The subject of its verified certificate. */
+  readonly certificate?: {
+    readonly commonName: string;
+    readonly organizations: readonly string[];
+  };
+}
+
 /** One request. */
 export interface ClusterRequest {
   readonly method: string;
   /** The request target with its query: `/api/v1/namespaces/a/pods?limit=5`. */
   readonly path: string;
-  /** Names in lower case. `content-type` selects the body decoder; default JSON. */
+  /**
+   * Names in lower case. `content-type` selects the body decoder; default JSON. Several values of
+   * `impersonate-group`, or of an extra, are lines of one.
+   */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Who is connected; absent for calls within the process. */
+  readonly peer?: Peer;
   /** Parsed JSON; the bytes of a protobuf body. */
   readonly body?: unknown;
 }

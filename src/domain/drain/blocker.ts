@@ -219,7 +219,11 @@ const byOutcome = (outcome: EvictionOutcome): Blocker | undefined => {
   }
 };
 
-const atBudget = (budget: Budget, { interrupted }: BlockerFacts): Blocker => {
+/** Why the budget that covers a pod gives it no slot now. */
+export const atBudget = (
+  budget: Budget,
+  { interrupted }: Pick<BlockerFacts, 'interrupted'>,
+): Blocker => {
   const { key } = budget;
   if (!isProcessed(budget)) {
     return blocker('BudgetUnsettled', `status of budget ${key} is being updated`, key);

@@ -6,13 +6,14 @@
 import { computed, effect, signal } from '@preact/signals';
 import { route } from './route.ts';
 import type { MachineSummary } from '../../view/catalogue.ts';
+import type { DrainBoard } from '../../view/board/drain-board.ts';
 import type { SentActor, SentRow } from '../live-feed.ts';
 
 /** One actor. */
 export interface Row {
   readonly id: string;
   readonly kind: string;
-  /** The id without the kind. */
+  /** The name of its object, else the id without the kind. */
   readonly name: string;
   /** The innermost states, as paths. */
   readonly states: readonly string[];
@@ -22,10 +23,10 @@ export interface Row {
   readonly bornMs: number;
 }
 
-const rowOf = ([id, kind, state, reason, status, sinceMs, bornMs]: SentRow): Row => ({
+const rowOf = ([id, kind, state, reason, status, sinceMs, bornMs, name]: SentRow): Row => ({
   id,
   kind,
-  name: id.slice(kind.length + 1) || kind,
+  name: name ?? (id.slice(kind.length + 1) || kind),
   states: state === '' ? [] : state.split(' '),
   reason,
   status,
@@ -49,6 +50,18 @@ export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 export const nowMs = signal(0);
 /** The selected actor: undefined while loading, null when it does not exist. */
 export const focused = signal<SentActor | null | undefined>(undefined);
+/** The drain board; undefined before it arrives. */
+export const home = signal<DrainBoard | undefined>(undefined);
+/** The reasons of drains on the board: what blocks their pods, which the drain does not know. */
+const boardReasons = computed(() =>
+  new Map(
+    home.value?.drains.filter(({ endedMs, severity }) => endedMs === null && severity !== 'Ok')
+      .map(({ id, verdict }): readonly [string, string] => [id, verdict.reason]),
+  )
+);
+/** Why an actor waits; empty when it does not. */
+export const reasonOf = ({ id, reason }: Pick<Row, 'id' | 'reason'>): string =>
+  boardReasons.value.get(id) ?? reason;
 /** The descriptions of the machines. */
 export const catalogue = signal<Catalogue>({ title: 'Tidegate', machines: {} });
 
@@ -79,6 +92,11 @@ const followBoard = (): void => {
     >(data);
     nowMs.value = message.nowMs;
     take(message.rows, message.gone);
+  });
+  live.addEventListener('home', ({ data }) => {
+    const message = reading<ServerMessage & { readonly home: DrainBoard }>(data);
+    nowMs.value = message.nowMs;
+    home.value = message.home;
   });
   live.addEventListener('tick', ({ data }) => {
     nowMs.value = reading<ServerMessage>(data).nowMs;

@@ -4,13 +4,12 @@
  */
 import { spawn } from 'node:child_process';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { tidegateCommand } from './program.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const RUNTIME = 'deno' in process.versions ? ['run', '-A', '-q'] : [];
+const { file, args } = tidegateCommand();
 
 /** The command line of `tidegate`, for a shell. */
-export const TIDEGATE = [process.execPath, ...RUNTIME, MAIN].join(' ');
+export const TIDEGATE = [file, ...args].join(' ');
 
 /** Switches to the alternate screen, and back (xterm, mode 1049). */
 export const ALTERNATE_SCREEN = { on: '\u001b[?1049h', off: '\u001b[?1049l' };
