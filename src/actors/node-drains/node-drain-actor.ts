@@ -18,7 +18,7 @@ import { objectKey } from '../../domain/ids.ts';
 import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Seed } from '../../domain/random.ts';
 import type { Time } from '../../domain/time.ts';
-import { Cordons, type NodeWrite, type ShownCondition } from '../../effects/cordons.ts';
+import { Cordons, type NodeWritePurpose, type ShownCondition } from '../../effects/cordons.ts';
 import { fromPromise, type SnapshotFrom } from 'xstate';
 import { nodeDrain } from '../../machines/node-drain.ts';
 import type {
@@ -68,21 +68,23 @@ export const provideNodeDrain = (
   actions: NodeDrainActions,
   inFlight: InFlight = (write) => write,
 ): typeof nodeDrain => {
-  const patch = (write: NodeWrite, signal: AbortSignal): Promise<NodeWriteOutcome> =>
-    runtime.runPromise(
-      Effect.flatMap(Cordons, (cordons) => inFlight(cordons.patch(write))),
-      { signal },
-    );
+  const patch = <Act extends NodeDrainAct>(
+    purpose: NodeWritePurpose,
+    shownBy: (act: Act) => ShownCondition | undefined = () => undefined,
+  ) =>
+    fromPromise<NodeWriteOutcome, Act>(({ input, signal }) => {
+      const { node, body } = input;
+      const shown = shownBy(input);
+      const write = { node, purpose, body, ...(shown && { shown }) };
+      return runtime.runPromise(
+        Effect.flatMap(Cordons, (cordons) => inFlight(cordons.patch(write))),
+        { signal },
+      );
+    });
   return nodeDrain.provide({
     actors: {
-      cordonNode: fromPromise<NodeWriteOutcome, NodeDrainAct>(({ input: { node, body }, signal }) =>
-        patch({ node, purpose: 'cordon', body }, signal)
-      ),
-      writeEnd: fromPromise<NodeWriteOutcome, NodeEndAct>(({ input, signal }) => {
-        const { node, body } = input;
-        const shown = actions.conditionAtEnd(input);
-        return patch({ node, purpose: 'end', body, ...(shown && { shown }) }, signal);
-      }),
+      cordonNode: patch('cordon'),
+      writeEnd: patch('end', actions.conditionAtEnd),
       showEnd: fromPromise<void, NodeDrainEnd>(({ input }) => actions.showEnd(input)),
     },
     actions: {
