@@ -6,13 +6,16 @@
  */
 import type { JsonRecord } from './values/json.ts';
 
+/** The user name and the groups that a client certificate is for. */
+export interface CertificateSubject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
 /** The other end of a connection. */
 export interface Peer {
-  /** The subject of its verified certificate. */
-  readonly certificate?: {
-    readonly commonName: string;
-    readonly organizations: readonly string[];
-  };
+  /** The subject of its certificate, if an authority that the server trusts has issued it. */
+  readonly certificate?: CertificateSubject | 'untrusted';
 }
 
 /** One request. */

@@ -56,6 +56,8 @@ export interface Cluster {
   readonly kinds: Kinds;
   readonly faults: Faults;
   readonly watches: OpenWatches;
+  /** The refusal of a request by authentication or authorization; undefined when it may pass. */
+  readonly refusal: (request: ClusterRequest) => ClusterAnswer | undefined;
   /** Responds synchronously. */
   readonly answer: (request: ClusterRequest) => ClusterResponse;
   /** Responds as a connection would; faults may delay, reject or drop the request. */
@@ -103,6 +105,16 @@ interface Handling {
 }
 
 const ORIGIN = 'http://cluster';
+
+const refusedBy = (access: Access): Cluster['refusal'] => (request) => {
+  try {
+    access(request, new URL(request.path, ORIGIN));
+    return undefined;
+  } catch (cause) {
+    if (cause instanceof ApiProblem) return refusalOf(cause);
+    throw cause;
+  }
+};
 
 const makeAnswer =
   ({ server, register, access, admission }: Handling) =>
@@ -158,10 +170,11 @@ export const makeCluster = (options: ClusterOptions): Cluster => {
     userOfToken,
   };
   const register = makeWatchRegister();
+  const access = makeAccess(makeAuthenticate(userOfToken, isOpen), authorizer);
   const answer = makeAnswer({
     server,
     register,
-    access: makeAccess(makeAuthenticate(userOfToken, isOpen), authorizer),
+    access,
     admission: makeAdmission(server),
   });
   const faults = makeFaults(time);
@@ -183,6 +196,7 @@ export const makeCluster = (options: ClusterOptions): Cluster => {
     kinds: server.kinds,
     faults,
     watches: register,
+    refusal: refusedBy(access),
     answer,
     handle: (request) => faults.intercept(request, answer),
   };

@@ -7,6 +7,9 @@ import type { Area } from '../suite.ts';
 const dry = (name: string, more = {}) => [`configmaps?dryRun=All`, configMap(name, more)] as const;
 const NO = [{ expression: 'false', message: 'no' }];
 
+/** A selector of namespaces does not keep a policy from the objects of the cluster. */
+const HERE_ONLY = { scope: 'Namespaced' };
+
 const GUARDED = { metadata: { labels: { guard: 'yes' } } };
 
 /** An invalid policy, and what is wrong about it. */
@@ -50,7 +53,7 @@ export const policyMatching: Area = {
     ],
     'a star is every resource, and no subresource': [
       post('pods', pod('a')),
-      ...inForce({ matchConstraints: ALL_OPERATIONS('*'), validations: NO }),
+      ...inForce({ matchConstraints: rules(['*'], ['*'], HERE_ONLY), validations: NO }),
       until(post(...dry('a'), denied('a', 'no'))),
       patch('pods/a/status', merge({ status: { message: 'x' } })),
     ],
@@ -65,7 +68,7 @@ export const policyMatching: Area = {
     ],
     'a star before a slash is this subresource of every resource': [
       post('pods', pod('a')),
-      ...inForce({ matchConstraints: ALL_OPERATIONS('*/status'), validations: NO }),
+      ...inForce({ matchConstraints: rules(['*/status'], ['*'], HERE_ONLY), validations: NO }),
       until(
         patch('pods/a/status', merge({ status: {} }), denied('a', 'no', { plural: 'pods' })),
       ),
@@ -133,7 +136,7 @@ export const policyMatching: Area = {
     'an excluded resource is out': [
       ...inForce({
         matchConstraints: {
-          ...rules(['*'], ['*']),
+          ...rules(['*'], ['*'], HERE_ONLY),
           excludeResourceRules: [{
             apiGroups: [''],
             apiVersions: ['v1'],

@@ -105,6 +105,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       accepted: accepted.has(uid),
       inFlight: false,
       noSlotMs: Number.POSITIVE_INFINITY,
+      refusals: 0,
       // The answer to an eviction is forgotten with its last request.
       ...(wanted.has(uid) ? blocked.get(pod.name) : undefined),
     };

@@ -145,11 +145,32 @@ const withoutAncient = (entries: readonly ManagedEntry[]): readonly ManagedEntry
   return [...entries.filter((entry) => !gone.has(entry)), ...merged.values()];
 };
 
+const INTERNED_MAX = 1000;
+const interned = new Map<string, FieldSet>();
+const internedSets = new WeakSet<FieldSet>();
+
+/** One set for all objects that have the same: thousands of pods are written alike. */
+const shared = (set: FieldSet): FieldSet => {
+  if (internedSets.has(set)) return set;
+  const text = JSON.stringify(set);
+  const known = interned.get(text);
+  if (known !== undefined) return known;
+  if (interned.size >= INTERNED_MAX) interned.clear();
+  interned.set(text, set);
+  internedSets.add(set);
+  return set;
+};
+
+const sharing = (entry: ManagedEntry): ManagedEntry => {
+  const fieldsV1 = shared(entry.fieldsV1);
+  return fieldsV1 === entry.fieldsV1 ? entry : { ...entry, fieldsV1 };
+};
+
 /** The entries as an object keeps them: those with fields, in order, few enough. */
 export const settledEntries = (entries: readonly ManagedEntry[]): readonly ManagedEntry[] => {
   const kept = withoutAncient(entries.filter(({ fieldsV1 }) => !isEmptySet(fieldsV1)));
   if (checked.has(kept)) return kept;
-  const sorted = kept.toSorted(byOrder);
+  const sorted = kept.map(sharing).toSorted(byOrder);
   checked.add(sorted);
   return sorted;
 };

@@ -48,6 +48,7 @@ export const usersByToken = (
 export const makeAuthenticate =
   (userOfToken: UserOfToken, isOpen: boolean): Authenticate => ({ headers, peer }) => {
     const certified = peer?.certificate;
+    if (certified === 'untrusted') throw unauthorized();
     if (certified !== undefined) {
       const { commonName: name, organizations: groups } = certified;
       return userOf({ token: '', name, groups });

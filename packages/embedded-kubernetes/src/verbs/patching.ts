@@ -108,15 +108,14 @@ export const written = (
     throw conflict(subjectOf(kind), at.name, OUTDATED);
   }
   assertSameIdentity(result, current, kind);
-  const { managedFields } = recordAt(result, 'metadata') ?? {};
+  const given = recordAt(result, 'metadata')?.['managedFields'];
   const named = withMetadata(result, {
     resourceVersion: textAt(current, 'metadata', 'resourceVersion'),
     managedFields: undefined,
   });
   const known = withKnownFields(named, kind, fields);
-  const defaulted = kind.defaulted?.(known) ?? known;
-  const wanted = withMetadata(defaulted, { managedFields });
-  return replace(server, target, { wanted, current, ...options });
+  const wanted = kind.defaulted?.(known) ?? known;
+  return replace(server, target, { wanted, current, given, ...options });
 };
 
 /** Patches an object; returns the stored object. */

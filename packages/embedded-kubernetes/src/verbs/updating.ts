@@ -188,14 +188,23 @@ export const update = (
   }
   const current = servedBy(kind, before);
   const wanted = kind.defaulted?.(placed) ?? placed;
-  return { object: replace(server, target, { wanted, current, ...options }), created: false };
+  const given = valueAt(sent, 'metadata', 'managedFields');
+  return {
+    object: replace(server, target, { wanted, current, given, ...options }),
+    created: false,
+  };
 };
+
+interface Replacement extends Change, WriteOptions, Pick<FieldWriter, 'part'> {
+  /** What the client sent as `metadata.managedFields`. */
+  readonly given?: unknown;
+}
 
 /** The part of an update that patches share: `wanted` has the identity of `current`. */
 export const replace = (
   server: ApiServerState,
   target: Target,
-  { wanted, current, dryRun, ...writer }: Change & WriteOptions & Pick<FieldWriter, 'part'>,
+  { wanted, current, given, dryRun, ...writer }: Replacement,
 ): JsonRecord => {
   const { kind } = target;
   const part = writer.part === 'scale' ? undefined : writer.part;
@@ -203,7 +212,6 @@ export const replace = (
   assertRevision({ wanted, current }, kind);
   const merged = parted({ wanted: rooted({ wanted, current }), current }, { kind, server, part });
   const change = { wanted: merged, current };
-  const given = valueAt(wanted, 'metadata', 'managedFields');
   const revised = withMetadata(merged, {
     resourceVersion: revisionOf(current),
     managedFields: updatedFields(server, { kind, change, given }, writer),
