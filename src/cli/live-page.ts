@@ -12,7 +12,8 @@ import {
   withHistory,
 } from '../observability/actor-history.ts';
 import { catalogueText } from '../view/catalogue.ts';
-import type { ActorBoard } from '../api/actor-board.ts';
+import type { ActorBoard, ActorDetail } from '../api/actor-board.ts';
+import { type DelayedMachine, type PendingDelay, pendingDelays } from '../view/pending-delays.ts';
 import type { Time } from '../domain/time.ts';
 import type { PageAccess } from '../web/page-access.ts';
 import { type InspectionServer, startInspectionServer } from '../web/inspection-server.ts';
@@ -43,6 +44,13 @@ export interface LivePageOptions {
   readonly onDefect?: (cause: unknown) => void;
 }
 
+const BY_NAME: ReadonlyMap<string, DelayedMachine> = new Map(Object.entries(MACHINES));
+
+const delaysOf = (detail: ActorDetail): readonly PendingDelay[] => {
+  const machine = BY_NAME.get(detail.row.kind);
+  return machine === undefined ? [] : pendingDelays(machine, detail);
+};
+
 const OPEN_ACCESS = { names: [], token: undefined };
 
 /** Serves a board. Throws when the address is not available. */
@@ -55,6 +63,7 @@ export const startLivePage = (
     address,
     access,
     board,
+    delaysOf,
     history: board.history,
     title,
     time: { now, schedule: realTime.schedule },

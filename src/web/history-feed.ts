@@ -1,6 +1,6 @@
 /**
- * The history on the live page: its bounds and milestones with every tick, and the page as it was at a
- * moment.
+ * The history on the live page: its bounds and milestones with every tick, and the page as it was
+ * at a moment.
  *
  * Promises: milestones are made again only when something has changed, and sent only when they are
  * others; a moment outside of the history is moved to its nearest end.
@@ -94,6 +94,6 @@ export const pastMoment = (
     rows: sentRows(board),
     home: drainBoard(board, atMs),
     actorId,
-    actor: actorId === '' ? null : sentActor(board, actorId),
+    actor: actorId === '' ? null : sentActor({ board }, actorId),
   };
 };

@@ -14,6 +14,7 @@ import { historyMessages, momentQuery } from './history-feed.ts';
 import { type PageAccess, pageRefusal } from './page-access.ts';
 import {
   type FeedMessage,
+  type FeedOptions,
   type FeedReader,
   startActorFeed,
   startBoardFeed,
@@ -49,6 +50,8 @@ export interface InspectionOptions {
   readonly files: PageFiles;
   /** Further names and the token of the page. */
   readonly access: Omit<PageAccess, 'host'>;
+  /** The delays that run in the states of an actor. */
+  readonly delaysOf?: FeedOptions['delaysOf'];
   /** Called when a browser opens the page, with the number of open pages. */
   readonly onOpened?: (pages: number) => void;
   /** Called when rendering fails by a defect. */
@@ -161,7 +164,7 @@ const streamTo = (
       response.write(`event: ${type}\ndata: ${JSON.stringify(message)}\n\n`);
     },
   };
-  const feed = { board, time, reader };
+  const feed = { board, time, reader, delaysOf: options.delaysOf };
   const stops = actor === undefined
     ? [startBoardFeed(feed), startHomeFeed(feed)]
     : [startActorFeed(feed, actor)];

@@ -12,9 +12,12 @@ import { neverAllows } from '../domain/drain/closed-budget.ts';
 import { textAt, valueAt } from '../domain/json.ts';
 import { cutText } from '../domain/text.ts';
 import { type ActorLink, actorLinks } from '../view/actor-links.ts';
-import { budgetIn, neededBudget } from '../view/board/board-actors.ts';
+import { boardActors, budgetIn, neededBudget } from '../view/board/board-actors.ts';
+import type { BoardVerdict } from '../view/board/board-verdict.ts';
 import { type DrainBoard, drainBoard } from '../view/board/drain-board.ts';
+import { nodeCard } from '../view/board/node-card.ts';
 import { type ReclaimTimeline, reclaimTimeline } from '../view/board/reclaim-timeline.ts';
+import type { PendingDelay } from '../view/pending-delays.ts';
 import type { Time } from '../domain/time.ts';
 import type { SentHistory } from './history-feed.ts';
 
@@ -55,7 +58,9 @@ export interface SentActor extends Omit<ActorDetail, 'row' | 'context'> {
   /** Of a reclaim or a drain. */
   readonly timeline: ReclaimTimeline | null;
   /** What is the matter with it, when it has a verdict. */
-  readonly verdict: DrainVerdict | null;
+  readonly verdict: BoardVerdict | null;
+  /** The delays that run in its states. */
+  readonly delays: readonly PendingDelay[];
 }
 
 /** The recipient of messages. */
@@ -70,6 +75,8 @@ export interface FeedOptions {
   readonly board: ActorBoard;
   readonly time: Pick<Time, 'now' | 'schedule'>;
   readonly reader: FeedReader;
+  /** The delays that run in the states of an actor; none without it. */
+  readonly delaysOf?: ((detail: ActorDetail) => readonly PendingDelay[]) | undefined;
 }
 
 /** Fast enough to look live, slow enough that 500 changes a second are five messages. */
@@ -140,15 +147,25 @@ const queueVerdict = (board: ActorBoard, { row, context }: ActorDetail): DrainVe
   return blockedVerdict({ blocker, pods: [textAt(context, 'key') ?? ''] });
 };
 
+/** The verdict on the card of a drain; none when all is well. */
+const drainVerdictIn = (board: ActorBoard, { row, context }: ActorDetail): BoardVerdict | null => {
+  const verdict = nodeCard({ ...row, context }, boardActors(board))?.verdict;
+  return verdict === undefined || verdict.severity === 'Ok' ? null : verdict;
+};
+
 /** An ended actor is not blocked any more. */
-const verdictIn = (board: ActorBoard, detail: ActorDetail): DrainVerdict | null => {
+const verdictIn = (board: ActorBoard, detail: ActorDetail): BoardVerdict | null => {
   if (detail.row.status !== 'active') return null;
+  if (detail.row.kind === 'nodeDrain') return drainVerdictIn(board, detail);
   const verdict = valueAt(detail.context, 'verdict');
   return isDrainVerdict(verdict) ? verdict : queueVerdict(board, detail);
 };
 
 /** The details of an actor as they are sent; null for an unknown one. */
-export const sentActor = (board: ActorBoard, id: string): SentActor | null => {
+export const sentActor = (
+  { board, delaysOf }: Pick<FeedOptions, 'board' | 'delaysOf'>,
+  id: string,
+): SentActor | null => {
   const detail = board.detail(id);
   if (detail === undefined) return null;
   const links = linksOf(board, detail);
@@ -159,6 +176,7 @@ export const sentActor = (board: ActorBoard, id: string): SentActor | null => {
     context: contextText(detail.context),
     timeline: reclaimTimeline(board, detail),
     verdict: verdictIn(board, detail),
+    delays: delaysOf?.(detail) ?? [],
     links: links.slice(0, LINKS_SENT),
     linksLeftOut: Math.max(0, links.length - LINKS_SENT),
   };
@@ -259,7 +277,7 @@ export const startActorFeed = (options: FeedOptions, id: string): () => void => 
   const { board, time, reader } = options;
   let onTimeline: ReadonlySet<string> = new Set();
   const send = (): void => {
-    const actor = sentActor(board, id);
+    const actor = sentActor(options, id);
     onTimeline = new Set(actor?.timeline?.rows.map((row) => row.id));
     reader.send({ type: 'actor', nowMs: time.now(), actor });
   };

@@ -4,21 +4,18 @@
  *
  * With PAGE_PICTURES=docs/pictures the documentation's pictures are taken on the way.
  */
-import process from 'node:process';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { SceneActor } from '../support/board/board-scene.ts';
-import { MANY, scenePage, STUCK, UNREACHABLE } from '../support/board/scene-page.ts';
+import { scenePage } from '../support/board/scene-page.ts';
+import { CROWD, FAILED, MANY, NODE, STUCK, UNREACHABLE } from '../support/board/scenes.ts';
 import { describeWithBrowser, openPage, seriousFaults } from '../support/page/browser.ts';
+import { answersOnFirstScreen, isOnFirstScreen } from '../support/page/first-screen.ts';
+import { savePicture } from '../support/page/picture.ts';
 
 const NARROW = { width: 390, height: 844 };
 const PATIENT_MS = 60_000;
 const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });
-
-const picture = async (page: Page, name: string): Promise<void> => {
-  const folder = process.env['PAGE_PICTURES'];
-  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
-};
 
 /** Pairs of elements that cover one another, and elements that are wider than the window. */
 const collisions = (page: Page, selector: string): Promise<readonly string[]> =>
@@ -49,11 +46,15 @@ const cutOff = (page: Page): Promise<readonly string[]> =>
     })
   );
 
-const isOnScreen = async (page: Page, text: string): Promise<boolean> => {
-  const box = await page.getByText(text).first().boundingBox();
-  const { height = 0 } = page.viewportSize() ?? {};
-  return box !== null && box.y >= 0 && box.y + box.height <= height;
-};
+/** What reaches beyond an element, and would be cut off. */
+const cutOffIn = (page: Page, selector: string): Promise<readonly string[]> =>
+  page.locator(selector).first().evaluate((element) => {
+    const { right, bottom } = element.getBoundingClientRect();
+    return [...element.querySelectorAll('*')].filter((inner) => {
+      const box = inner.getBoundingClientRect();
+      return box.right > right + 1 || box.bottom > bottom + 1;
+    }).map((inner) => inner.textContent);
+  });
 
 const opened = async (
   browser: Parameters<typeof openPage>[0],
@@ -66,42 +67,105 @@ const opened = async (
 };
 
 describeWithBrowser('the drain board', (browser) => {
-  it.each([['wide', {}], ['390 px wide', NARROW]] as const)(
-    'answers what is stuck, why and who can act on a first screen that is %s',
-    async (width, look) => {
-      const page = await opened(browser(), STUCK, look);
-      const first = page.locator('.card').first();
-      expect(await first.locator('h3 a').getAttribute('data-item')).toContain('ip-10-42-117-203');
-      for (const answer of ['4 pods cannot leave: budget default/db', 'The owner of the appl']) {
-        expect([answer, await isOnScreen(page, answer)]).toEqual([answer, true]);
+  it.each(
+    [
+      ['a budget that never opens', 'board-stuck', STUCK, {
+        look: {},
+        answers: ['4 pods cannot leave: budget default/db', 'The owner of the application'],
+      }],
+      ['a budget that never opens, 390 px wide', 'board-390', STUCK, {
+        look: NARROW,
+        answers: ['4 pods cannot leave: budget default/db', 'The owner of the application'],
+      }],
+      ['a budget that never opens, in the dark', 'board-dark', STUCK, {
+        look: { scheme: 'dark' },
+        answers: ['4 pods cannot leave: budget default/db', 'The owner of the application'],
+      }],
+      ['a failed drain', 'board-failed', FAILED, {
+        look: {},
+        answers: ['The deadline passed first: 2 pods remain', 'The owner of the application'],
+      }],
+      ['an unreachable shard', 'board-unreachable', UNREACHABLE, {
+        look: {},
+        answers: ['ECONNREFUSED', 'The platform team'],
+      }],
+      ['10,000 actors', 'board-10000', CROWD, {
+        look: {},
+        answers: ['100 pods cannot leave: budget default/db', 'The owner of the application'],
+      }],
+    ] as const,
+  )(
+    'answers what is stuck, why and who can act on its first screen: %s',
+    async (_, name, scene, { look, answers }) => {
+      const page = await opened(browser(), scene, look);
+      expect(await answersOnFirstScreen(page)).toEqual([]);
+      for (const answer of answers) {
+        expect([answer, await isOnFirstScreen(page.getByText(answer))]).toEqual([answer, true]);
       }
       expect(await collisions(page, '.card, .headline, .health li')).toEqual([]);
       expect(await cutOff(page)).toEqual([]);
-      expect(await page.title()).toMatch(/^\(1\) /);
-      await picture(page, width === 'wide' ? 'board-stuck' : 'board-390');
+      expect(await seriousFaults(page)).toEqual([]);
+      await savePicture(page, name);
     },
   );
 
-  it('shows a shard that cannot be reached first, with the reason and who can act', async () => {
-    const page = await opened(browser(), UNREACHABLE);
-    const card = page.locator('.card').first();
-    expect(await card.innerText()).toContain('ECONNREFUSED');
-    expect(await card.locator('.who').innerText()).toBe('The platform team');
-    await picture(page, 'board-unreachable');
+  it.each(
+    [
+      ['Ok', [], /^Tidegate/, '#1f7a4d'],
+      ['Waiting', MANY.slice(0, 6), /^Tidegate/, '#0b6a78'],
+      ['Blocked', STUCK, /^\(1\) Tidegate/, '#c96a00'],
+      ['Failed', FAILED, /^\(1\) Tidegate/, '#b3261e'],
+    ] as const,
+  )(
+    'has the color of the severity %s in its headline and in the icon of its window',
+    async (severity, scene, title, color) => {
+      const page = await opened(browser(), scene);
+      expect(await page.locator('.headline').getAttribute('class')).toContain(
+        severity.toLowerCase(),
+      );
+      await soon(() => page.title()).toMatch(title);
+      const icon = await page.locator('link[rel=icon]').getAttribute('href');
+      expect(decodeURIComponent(icon ?? '')).toContain(color);
+    },
+  );
+
+  it('says of a drain what the board says, in its panel and in the list', async () => {
+    const page = await opened(browser(), STUCK);
+    await page.goto(`${new URL(page.url()).origin}/#/nodeDrain`);
+    await soon(() => page.locator('.line', { hasText: 'ip-10-42' }).innerText())
+      .toContain('BudgetNeverAllows');
+    await page.locator('.line a', { hasText: 'ip-10-42' }).click();
+    await soon(() => page.locator('.panel .why').innerText())
+      .toMatch(/budget default\/db never allows.*The owner of the application/s);
+  });
+
+  it('goes to any view or actor by a few letters', async () => {
+    const page = await opened(browser(), STUCK);
+    await page.keyboard.press('Control+k');
+    const options = page.getByRole('option');
+    await soon(() => options.count()).toBeGreaterThan(10);
+    await savePicture(page, 'board-palette');
+    expect(await cutOffIn(page, '.palette')).toEqual([]);
+    await page.keyboard.type('no such thing');
+    await soon(() => page.locator('.palette .hints').innerText()).toContain(
+      'Nothing has this name',
+    );
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('node drain node-2');
+    await soon(() => options.count()).toBe(1);
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await soon(() => page.locator('.panel h2').innerText()).toContain('node-2');
   });
 
   it.each(['light', 'dark'] as const)(
     'has no serious accessibility violations when it is %s',
     async (scheme) => {
-      for (const scene of [STUCK, UNREACHABLE, MANY.slice(0, 12)]) {
+      for (const scene of [STUCK, FAILED, UNREACHABLE, MANY.slice(0, 12)]) {
         const page = await opened(browser(), scene, { scheme });
         expect(await seriousFaults(page)).toEqual([]);
         await page.close();
       }
-      const page = await opened(browser(), STUCK, { scheme });
-      await page.locator('.card h3 a').first().click();
-      await page.locator('.timeline').waitFor();
-      expect(await seriousFaults(page)).toEqual([]);
     },
   );
 
@@ -121,6 +185,10 @@ describeWithBrowser('the drain board', (browser) => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.keyboard.press('x');
     await soon(() => page.locator('.notice').innerText()).toMatch(/kubectl patch pdb db/);
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    expect(await copied()).toMatch(/^kubectl patch pdb db/);
+    await page.keyboard.press('y');
+    await soon(copied).toBe(NODE);
     await page.keyboard.press('Enter');
     await soon(() => page.locator('.panel').count()).toBe(1);
   });
@@ -141,6 +209,20 @@ describeWithBrowser('the drain board', (browser) => {
     const tail = page.locator('.line .middle-tail').first();
     expect(await tail.evaluate((element) => element.scrollWidth <= element.clientWidth + 1))
       .toBe(true);
+    const name = page.locator('.line .middle').first();
+    expect(await name.getAttribute('title')).toBe(await name.textContent());
+  });
+
+  it('names a demand by its pod, and statecharts Lifecycles', async () => {
+    const page = await opened(browser(), [{
+      id: 'podDemand/0f3c',
+      state: 'waiting',
+      context: { pod: { uid: '0f3c', namespace: 'shop', name: 'cart-7f9c-abcde' } },
+    }]);
+    await page.goto(`${new URL(page.url()).origin}/#/podDemand`);
+    await soon(() => page.locator('.line .middle').first().getAttribute('title'))
+      .toBe('shop/cart-7f9c-abcde');
+    expect(await page.locator('.kinds h2').innerText()).toBe('Lifecycles');
   });
 
   it('draws only so many cards, and says how many more there are', async () => {

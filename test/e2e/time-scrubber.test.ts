@@ -11,7 +11,8 @@ import { runReplay } from '../../src/cli/replay.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { MOMENTS, pastPage } from '../support/page/past-page.ts';
 import { describeWithBrowser, openPage, seriousFaults } from '../support/page/browser.ts';
-import { scenePage, STUCK } from '../support/board/scene-page.ts';
+import { scenePage } from '../support/board/scene-page.ts';
+import { STUCK } from '../support/board/scenes.ts';
 
 const PATIENT_MS = 60_000;
 const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });

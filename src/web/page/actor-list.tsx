@@ -5,7 +5,7 @@
 import { computed, signal } from '@preact/signals';
 import { kubectlCommand } from '../../view/board/board-verdict.ts';
 import { duration } from '../../view/duration.ts';
-import { nowMs, type Row, rows } from './feed.ts';
+import { nowMs, reasonOf, type Row, rows } from './feed.ts';
 import { Name } from './name.tsx';
 import { addressWith, replaceRoute, route } from './route.ts';
 import { span, spoken, statesText } from './words.ts';
@@ -36,7 +36,7 @@ const matches = ({ kind, state, search }: typeof route.value) => {
     (kind === '' || row.kind === kind) && (state === '' || isIn(row, state)) &&
     words.every((word) =>
       row.id.toLowerCase().includes(word) || row.name.toLowerCase().includes(word) ||
-      row.reason.toLowerCase().includes(word) ||
+      reasonOf(row).toLowerCase().includes(word) ||
       row.status === word || row.states.some((path) => path.toLowerCase().includes(word))
     );
 };
@@ -66,7 +66,7 @@ const Line = ({ row, at }: { readonly row: Row; readonly at: number }) => (
           {row.status === 'active' || row.status === 'done' ? '' : `${row.status} in `}
           {statesText(row.states)}
         </span>
-        {row.reason !== '' && <span class='reason'>{row.reason}</span>}
+        {reasonOf(row) !== '' && <span class='reason'>{reasonOf(row)}</span>}
       </span>
     </a>
   </li>

@@ -110,8 +110,13 @@ export const BudgetCardView = ({ card }: { readonly card: BudgetCard }) => {
   );
 };
 
+const isEmpty = ({ count }: PhaseMachines): boolean => count === 0;
+
 /** Machines by phase, in the order of their life. */
-export const Phases = ({ machines }: { readonly machines: readonly PhaseMachines[] }) => (
+export const Phases = ({ machines }: { readonly machines: readonly PhaseMachines[] }) =>
+  machines.every(isEmpty) ? <p class='more'>No machine yet.</p> : <PhaseList machines={machines} />;
+
+const PhaseList = ({ machines }: { readonly machines: readonly PhaseMachines[] }) => (
   <ol class='phases'>
     {machines.map(({ phase, count, names }) => (
       <li key={phase} class={count === 0 ? 'none' : phase.toLowerCase()}>

@@ -62,6 +62,16 @@ export const focused = computed(() => {
 });
 /** The drain board; undefined before it arrives. */
 export const home = computed(() => past.value?.home ?? liveHome.value);
+/** The reasons of drains on the board: what blocks their pods, which the drain does not know. */
+const boardReasons = computed(() =>
+  new Map(
+    home.value?.drains.filter(({ endedMs, severity }) => endedMs === null && severity !== 'Ok')
+      .map(({ id, verdict }): readonly [string, string] => [id, verdict.reason]),
+  )
+);
+/** Why an actor waits; empty when it does not. */
+export const reasonOf = ({ id, reason }: Pick<Row, 'id' | 'reason'>): string =>
+  boardReasons.value.get(id) ?? reason;
 /** The descriptions of the machines. */
 export const catalogue = signal<Catalogue>({ title: 'Tidegate', machines: {} });
 

@@ -32,20 +32,17 @@ const headline = ({ needsPerson, drains, drainsLeftOut }: DrainBoard): string =>
     : `${counted(draining, 'node')} ${draining === 1 ? 'drains' : 'drain'}`;
   return needsPerson === 0
     ? `${moving}. No action needed.`
-    : `${needsPerson} ${needsPerson === 1 ? 'needs' : 'need'} a person. ${moving}.`;
+    : `${counted(needsPerson, 'problem')} ${needsPerson === 1 ? 'needs' : 'need'} a person. ` +
+      `${moving}.`;
 };
 
-/** The first page. */
-export const Home = () => {
-  const board = home.value;
-  if (board === undefined) return <p class='board' aria-busy='true'>Connecting …</p>;
+/** What drains, and what has drained. */
+const Drains = ({ board }: { readonly board: DrainBoard }) => {
   const urgent = board.drains.filter(isUrgent);
   const moving = board.drains.filter((card) => !isUrgent(card));
   const problems = board.health.filter(isUrgent);
   return (
-    <div class='board'>
-      <p class={`headline ${board.severity.toLowerCase()}`} role='status'>{headline(board)}</p>
-      <HealthStrip health={board.health} />
+    <div class='column'>
       {urgent.length + problems.length > 0 && (
         <Section title='Needs a person' class='urgent'>
           {problems.map((card) => <HealthCardView key={card.id} card={card} />)}
@@ -60,23 +57,46 @@ export const Home = () => {
       {board.drainsLeftOut > 0 && (
         <p class='more'>and {counted(board.drainsLeftOut, 'more drain')}</p>
       )}
-      {board.budgets.length > 0 && (
-        <Section title='Budgets' class='dense'>
-          {board.budgets.map((card) => <BudgetCardView key={card.id} card={card} />)}
-        </Section>
-      )}
-      {board.budgetsLeftOut > 0 && (
-        <p class='more'>and {counted(board.budgetsLeftOut, 'more budget')}</p>
-      )}
-      <section class='part'>
-        <h2>Machines</h2>
-        <Phases machines={board.machines} />
-      </section>
       {board.ended.length > 0 && (
         <Section title='Ended' class='dense'>
           {board.ended.map((card) => <NodeCardView key={card.id} card={card} brief />)}
         </Section>
       )}
+    </div>
+  );
+};
+
+/** What the drains share: budgets, and the machines. */
+const Shared = ({ board }: { readonly board: DrainBoard }) => (
+  <div class='column'>
+    {board.budgets.length > 0 && (
+      <Section title='Budgets' class='dense'>
+        {board.budgets.map((card) => <BudgetCardView key={card.id} card={card} />)}
+      </Section>
+    )}
+    {board.budgetsLeftOut > 0 && (
+      <p class='more'>and {counted(board.budgetsLeftOut, 'more budget')}</p>
+    )}
+    <section class='part'>
+      <h2>Machines</h2>
+      <Phases machines={board.machines} />
+    </section>
+  </div>
+);
+
+/** The first page. */
+export const Home = () => {
+  const board = home.value;
+  if (board === undefined) return <p class='board' aria-busy='true'>Connecting …</p>;
+  const hasDrains = board.drains.length + board.ended.length > 0 || board.health.some(isUrgent);
+  return (
+    <div class='board'>
+      <p class={`headline ${board.severity.toLowerCase()}`} role='status'>{headline(board)}</p>
+      <HealthStrip health={board.health} />
+      <div class={hasDrains ? 'columns' : 'columns single'}>
+        {hasDrains && <Drains board={board} />}
+        <Shared board={board} />
+      </div>
     </div>
   );
 };

@@ -23,6 +23,7 @@ const dotTitle = ([key, state, reason]: PodDot): string =>
 const Dots = ({ card }: { readonly card: NodeCard }) => {
   const all = DOT_STATES.reduce((sum, state) => sum + card.pods[state], 0);
   const more = all - card.dots.length;
+  if (all === 0) return null;
   return (
     <div class='dots' role='img' aria-label={`Pods: ${podsText(card)}`}>
       {card.dots.map((dot, at) => <i key={at} class={`dot ${dot[1]}`} title={dotTitle(dot)} />)}

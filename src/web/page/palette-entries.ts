@@ -42,7 +42,7 @@ export const paletteEntries = (
     })),
   ];
   const found = views.filter(({ label, kind }) => fits(`${kind} ${label}`));
-  if (words.length === 0) return found.slice(0, ENTRIES_MAX);
+  if (words.length === 0) return found;
   for (const { id, kind, name, status } of actors) {
     if (found.length >= ENTRIES_MAX) break;
     if (status !== 'active' || !fits(`${kind} ${name}`)) continue;

@@ -39,6 +39,7 @@ const onKey = (event: KeyboardEvent): void => {
   event.preventDefault();
   if (step === undefined) choose(entries.value[place.value]);
   else place.value = nextPlace(entries.value.length, place.value, step);
+  document.querySelector(`#palette-${place.value}`)?.scrollIntoView({ block: 'nearest' });
 };
 
 const Options = () => (
@@ -55,6 +56,17 @@ const Options = () => (
       </li>
     ))}
   </ul>
+);
+
+const Hints = () => (
+  <p class='hints'>
+    {entries.value.length === 0 ? 'Nothing has this name. ' : (
+      <>
+        <kbd>↑</kbd> <kbd>↓</kbd> choose, <kbd>Enter</kbd> opens,{' '}
+      </>
+    )}
+    <kbd>Esc</kbd> closes
+  </p>
 );
 
 /** The palette, invisible until it is opened. */
@@ -89,6 +101,7 @@ export const Palette = () => {
         }}
       />
       <Options />
+      <Hints />
     </dialog>
   );
 };

@@ -4,6 +4,7 @@ import type { HealthCard } from '../../view/board/health.ts';
 import type { BoardVerdict } from '../../view/board/board-verdict.ts';
 import { copyText } from './clipboard.ts';
 import { forecastHead, splitChange } from './names.ts';
+import type { Why } from './words.ts';
 
 /** A command with a button that copies it. */
 export const Command = ({ text }: { readonly text: string }) => (
@@ -15,28 +16,41 @@ export const Command = ({ text }: { readonly text: string }) => (
   </span>
 );
 
+const STAMPS = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
+
+/** A sentence whose times do not break. */
+const Sentence = ({ text }: { readonly text: string }) => (
+  <>
+    {text.split(STAMPS).map((part, at) =>
+      STAMPS.test(part) ? <span key={at} class='stamp'>{part}</span> : part
+    )}.
+  </>
+);
+
 /** The three lines. */
-export const VerdictLines = ({ verdict }: {
-  readonly verdict: BoardVerdict | NonNullable<HealthCard['verdict']>;
+export const WhyLines = ({ why: { reason, sentence, who, action: change, forecast } }: {
+  readonly why: Why;
 }) => {
-  const { action, command } = splitChange(verdict.change);
+  const { action, command } = splitChange(change);
   return (
     <dl class='verdict'>
       <div>
         <dt>Why</dt>
         <dd>
-          {verdict.sentence}. <span class='reason'>{verdict.reason}</span>
+          <Sentence text={sentence} /> <span class='reason'>{reason}</span>
         </dd>
       </div>
-      {verdict.forecast !== '' && verdict.forecast !== verdict.sentence && (
+      {forecast !== '' && forecast !== sentence && (
         <div>
           <dt>Then</dt>
-          <dd>{forecastHead(verdict.forecast)}.</dd>
+          <dd>
+            <Sentence text={forecastHead(forecast)} />
+          </dd>
         </div>
       )}
       <div>
         <dt>Who</dt>
-        <dd class='who'>{WHO[verdict.canAct]}</dd>
+        <dd class='who'>{who}</dd>
       </div>
       {action !== '' && (
         <div>
@@ -49,3 +63,8 @@ export const VerdictLines = ({ verdict }: {
     </dl>
   );
 };
+
+/** The three lines of a verdict. */
+export const VerdictLines = ({ verdict: { canAct, change, ...verdict } }: {
+  readonly verdict: BoardVerdict | NonNullable<HealthCard['verdict']>;
+}) => <WhyLines why={{ ...verdict, who: WHO[canAct], action: change }} />;

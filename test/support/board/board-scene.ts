@@ -1,5 +1,5 @@
 /** Actors with their data, as a process would show them, for tests of the drain board. */
-import type { ActorBoard, ActorRow } from '../../../src/api/actor-board.ts';
+import type { ActorBoard, ActorRow, ActorStep } from '../../../src/api/actor-board.ts';
 import { kindInId } from '../../../src/api/actor-board.ts';
 
 /** The time of these scenes. */
@@ -10,6 +10,8 @@ const MINUTE_MS = 60_000;
 export interface SceneActor extends Partial<Omit<ActorRow, 'id'>> {
   readonly id: string;
   readonly context?: unknown;
+  /** Its history; one step by default. */
+  readonly path?: readonly ActorStep[];
 }
 
 /** A board of these actors. */
@@ -17,7 +19,7 @@ export const sceneOf = (actors: readonly SceneActor[]): Pick<ActorBoard, 'rows' 
   const contexts = new Map(actors.map(({ id, context }) => [id, context]));
   return ({
     rows: () =>
-      actors.map(({ context: _, ...row }): ActorRow => ({
+      actors.map(({ context: _, path: __, ...row }): ActorRow => ({
         kind: kindInId(row.id),
         state: '',
         reason: null,
@@ -68,16 +70,16 @@ export const drainOf = (
 export const podOf = (
   name: string,
   node: string,
-  more: Partial<SceneActor> & { readonly budget?: string } = {},
+  more: Partial<SceneActor> & { readonly budget?: string; readonly with?: object } = {},
 ): SceneActor => {
-  const { budget, ...row } = more;
+  const { budget, with: extra, ...row } = more;
   const need = budget === undefined ? { _tag: 'None' } : { _tag: 'One', budget };
   return {
     id: `podEviction/default/${name}`,
     state: budget === undefined ? 'asking' : 'queued',
     reason: budget === undefined ? 'WaitingForTurn' : 'BlockedByBudget',
     ...row,
-    context: { uid: `uid-${name}`, key: `default/${name}`, node, facts: { need } },
+    context: { uid: `uid-${name}`, key: `default/${name}`, node, facts: { need }, ...extra },
   };
 };
 
@@ -112,3 +114,10 @@ export const budgetOf = (
     },
   };
 };
+
+/** A machine in a phase, with a node of the same name. */
+export const machineIn = (node: string, phase: string, lastError = ''): SceneActor => ({
+  id: `upcomingNode/${node}`,
+  state: 'settled',
+  context: { name: node, facts: { current: { nodeName: node, phase, lastError } } },
+});
