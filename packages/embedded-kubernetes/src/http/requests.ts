@@ -7,9 +7,16 @@ import { applyScale } from '../apply/applying-scale.ts';
 import { apply } from '../apply/applying.ts';
 import { managerName } from '../apply/manager-name.ts';
 import { asRecord, type JsonRecord, textAt } from '../values/json.ts';
+import type { User } from '../authentication/user.ts';
 import type { ClusterAnswer, ClusterRequest, ClusterResponse } from '../api.ts';
 import { type ApiServerState, servedBy, storedOrRefuse, type Target } from '../api-server-state.ts';
-import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from '../kinds/kind.ts';
+import {
+  apiVersionOf,
+  type Kind,
+  kindSubjectOf,
+  type ReviewContext,
+  subjectOf,
+} from '../kinds/kind.ts';
 import { isMetadata, withoutNullTexts } from '../kinds/metadata.ts';
 import { admitToNamespace } from '../kinds/namespaces.ts';
 import { invalidObject, notSupported } from '../validation/field-problem.ts';
@@ -34,6 +41,8 @@ export interface RoutedRequest {
   readonly request: ClusterRequest;
   readonly route: Route;
   readonly query: URLSearchParams;
+  /** The user for whom it acts. */
+  readonly caller: User;
   /** Values of the `Warning` headers of the response. */
   readonly warnings: string[];
 }
@@ -132,6 +141,13 @@ const selectionOf = ({ route, query }: RoutedRequest): Selection => ({
 const isWatch = (query: URLSearchParams): boolean =>
   ['true', '1', ''].includes(query.get('watch') ?? 'false');
 
+const reviewContext = ({ server, caller }: RoutedRequest): ReviewContext => ({
+  caller,
+  authorizer: server.authorizer,
+  userOfToken: server.userOfToken,
+  nowMs: server.time.now(),
+});
+
 const onCollection = (routed: RoutedRequest): ClusterResponse => {
   const { server, register, request, route, query } = routed;
   if (route.kind.respond !== undefined && request.method !== 'POST') throw verbNotServed();
@@ -148,7 +164,7 @@ const onCollection = (routed: RoutedRequest): ClusterResponse => {
       if (route.kind.respond !== undefined) {
         const problems = route.kind.problems?.(object) ?? [];
         if (problems.length > 0) throw invalidObject(kindSubjectOf(route.kind), '', problems);
-        return answerOf(201, route.kind.respond(object));
+        return answerOf(201, route.kind.respond(object, reviewContext(routed)));
       }
       return answerOf(201, create(server, targetOf(route), { object, ...writeOptions(routed) }));
     }
@@ -159,16 +175,27 @@ const onCollection = (routed: RoutedRequest): ClusterResponse => {
   }
 };
 
+/** Admission does not learn names that the request does not have. */
+const nameless = (server: ApiServerState): ApiServerState => {
+  const { admit } = server;
+  if (admit === undefined) return server;
+  return {
+    ...server,
+    admit: (attempt) => admit({ ...attempt, at: { ...attempt.at, name: '' } }),
+  };
+};
+
 const deleteCollection = (routed: RoutedRequest): ClusterAnswer => {
   const { server, request, route, query } = routed;
   const { kind } = route;
   if (kind.verbs !== undefined && !kind.verbs.includes('deletecollection')) throw verbNotServed();
   const body = list(server, selectionOf(routed));
   const items = Array.isArray(body['items']) ? body['items'] : [];
+  const silent = nameless(server);
   for (const item of items) {
     const name = textAt(item, 'metadata', 'name') ?? '';
     const at = { namespace: textAt(item, 'metadata', 'namespace') ?? '', name };
-    remove(server, { kind, at }, deleteOptions(request.body, query, name));
+    remove(silent, { kind, at }, deleteOptions(request.body, query, name));
   }
   return answerOf(200, body);
 };
@@ -265,6 +292,17 @@ const onPodPart = (routed: RoutedRequest, part: 'binding' | 'eviction'): Cluster
   );
 };
 
+const onToken = (routed: RoutedRequest): ClusterAnswer => {
+  posted(routed);
+  const { server, route } = routed;
+  const { kind, at } = targetOf(route);
+  const request = bodyOf(routed);
+  const object = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', ...request };
+  const [operation, subresource] = ['CREATE', 'token'] as const;
+  server.admit?.({ operation, kind, at, subresource, object, dryRun: isDryRun(routed) });
+  return answerOf(201, server.tokens.issue(at, request));
+};
+
 /** Responds to a request; throws the problem that refuses it. */
 export const answerRouted = (routed: RoutedRequest): ClusterResponse => {
   const { route } = routed;
@@ -279,5 +317,6 @@ export const answerRouted = (routed: RoutedRequest): ClusterResponse => {
   if (kind.resource === 'pods' && (subresource === 'eviction' || subresource === 'binding')) {
     return onPodPart(routed, subresource);
   }
+  if (kind.resource === 'serviceaccounts' && subresource === 'token') return onToken(routed);
   throw noSuchPath();
 };

@@ -119,6 +119,7 @@ export const create = (
   const { object: sent, dryRun } = creation;
   const object = prepared(server, target, creation);
   const at = { namespace: kind.namespaced ? target.at.namespace : '', name: nameOf(object) };
+  server.admit?.({ operation: 'CREATE', kind, at, object, dryRun });
   const inTheWay = storedAt(server, { kind, at });
   if (inTheWay !== undefined) {
     throw alreadyExists(subjectOf(kind), at.name, isDeleting(inTheWay));

@@ -13,7 +13,13 @@ import {
   textAt,
   valueAt,
 } from '../values/json.ts';
-import { type ApiServerState, servedBy, storedOrRefuse, type Target } from '../api-server-state.ts';
+import {
+  admitted,
+  type ApiServerState,
+  servedBy,
+  storedOrRefuse,
+  type Target,
+} from '../api-server-state.ts';
 import { kindSubjectOf, type ScalePaths, subjectOf } from '../kinds/kind.ts';
 import { selectorText } from '../kinds/label-selector.ts';
 import { withMetadata } from '../kinds/metadata.ts';
@@ -87,7 +93,19 @@ export const writeScale = (
   const wanted = withMetadata(withValue(current, paths.specReplicas, replicas), {
     resourceVersion: textAt(current, 'metadata', 'resourceVersion'),
   });
-  replace(server, target, {
+  server.admit?.({
+    operation: 'UPDATE',
+    kind,
+    at,
+    subresource: 'scale',
+    object: withMetadata({ kind: 'Scale', apiVersion: 'autoscaling/v1', ...scale }, {
+      name: at.name,
+      namespace: at.namespace,
+    }),
+    oldObject: scaleOf(server, target),
+    dryRun,
+  });
+  replace(admitted(server), target, {
     wanted,
     current,
     dryRun,

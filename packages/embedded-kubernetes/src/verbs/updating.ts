@@ -218,6 +218,15 @@ export const replace = (
   });
   const whole = withGeneration({ wanted: revised, current }, kind);
   assertValid({ wanted: whole, current }, kind);
+  server.admit?.({
+    operation: 'UPDATE',
+    kind,
+    at: target.at,
+    object: whole,
+    oldObject: current,
+    dryRun,
+    ...(part === undefined ? {} : { subresource: part }),
+  });
   if (dryRun) return whole;
   const object = storedBy(kind, whole);
   const before = storedBy(kind, current);
