@@ -17,6 +17,9 @@ const CROWDS = [
   'test/e2e/pods-burst.test.ts',
 ];
 
+/** Bundles the program that these floors start, hundreds of times. */
+const BUNDLED = { globalSetup: ['test/support/processes/bundle-program.ts'] };
+
 /** How large tests are told: `npm run test:full` is `release`. */
 const SCALE = process.env['TIDEGATE_TEST_SCALE'] === 'release' ? 'release' : 'commit';
 
@@ -104,13 +107,19 @@ export default defineConfig({
       onCluster('embedded', 'shortest'),
       onCluster('kube-apiserver'),
       onCluster('kube-apiserver', 'shortest'),
-      floor('integration', 120_000, turn(1, BEDS_AT_ONCE)),
+      floor('integration', 120_000, { ...turn(1, BEDS_AT_ONCE), ...BUNDLED }),
       floor('e2e', 1_200_000, {
         ...turn(1, BEDS_AT_ONCE),
+        ...BUNDLED,
         exclude: SCALE === 'release' ? CROWDS : [],
       }),
       ...(SCALE === 'release'
-        ? [floor('e2e', 1_200_000, { ...turn(2, ALONE), name: 'e2e-crowds', include: CROWDS })]
+        ? [floor('e2e', 1_200_000, {
+          ...turn(2, ALONE),
+          ...BUNDLED,
+          name: 'e2e-crowds',
+          include: CROWDS,
+        })]
         : []),
     ],
   },

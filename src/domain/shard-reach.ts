@@ -6,18 +6,19 @@
 import type { EndingCause, SessionEnding } from './session.ts';
 import { cutText, quoted } from './text.ts';
 
-interface Cause {
+/** Why a session ended, and what to do about it. */
+export interface OutageCause {
   readonly why: string;
   readonly remedy: string;
 }
 
-const SILENT: Cause = {
+const SILENT: OutageCause = {
   why: 'no answer to the connection attempt',
   remedy: "Check network policies, firewalls and routes from the operator's pod to the shard",
 };
 
 /** By what the transport reports. */
-const OF_DETAIL: readonly (readonly [pattern: RegExp, cause: Cause])[] = [
+const OF_DETAIL: readonly (readonly [pattern: RegExp, cause: OutageCause])[] = [
   [/ECONNREFUSED/, {
     why: 'no process listens at this address',
     remedy: 'Check that the shard runs, and the port in --shard-addr',
@@ -33,19 +34,21 @@ const OF_DETAIL: readonly (readonly [pattern: RegExp, cause: Cause])[] = [
   [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, SILENT],
 ];
 
-const OF_ENDING: Readonly<Partial<Record<EndingCause, Cause>>> = {
-  DialOverdue: SILENT,
-  HelloOverdue: {
-    why: 'it accepts the connection and does not acknowledge the session',
-    remedy: 'Check that --shard-addr names the session port of a shard, and what proxies it',
-  },
-  EndedByShard: {
-    why: 'each session ends before a roll-up is acknowledged',
-    remedy: 'Check the logs of the shard, and of the proxies before it',
-  },
-};
+const OF_ENDING: ReadonlyMap<string, OutageCause> = new Map(Object.entries(
+  {
+    DialOverdue: SILENT,
+    HelloOverdue: {
+      why: 'it accepts the connection and does not acknowledge the session',
+      remedy: 'Check that --shard-addr names the session port of a shard, and what proxies it',
+    },
+    EndedByShard: {
+      why: 'each session ends before a roll-up is acknowledged',
+      remedy: 'Check the logs of the shard, and of the proxies before it',
+    },
+  } satisfies Partial<Record<EndingCause, OutageCause>>,
+));
 
-const UNKNOWN: Cause = {
+const UNKNOWN: OutageCause = {
   why: 'the connection fails',
   remedy: 'Check that the shard runs and that the operator can connect to it',
 };
@@ -53,12 +56,17 @@ const UNKNOWN: Cause = {
 /** The maximum length of the transport's own words. */
 const DETAIL_MAX = 300;
 
+/** What the end of a session says about the outage that follows it; `why` may be any text. */
+export const outageCause = (
+  { why, detail }: { readonly why: string; readonly detail: string },
+): OutageCause =>
+  OF_ENDING.get(why) ?? OF_DETAIL.find(([pattern]) => pattern.test(detail))?.[1] ?? UNKNOWN;
+
 /** One sentence on the outage and one on its remedy. */
-export const unreachableNote = (address: string, { why, detail }: SessionEnding): string => {
-  const cause = OF_ENDING[why] ?? OF_DETAIL.find(([pattern]) => pattern.test(detail))?.[1] ??
-    UNKNOWN;
-  return `Cannot reach the shard at ${quoted(address)}: ${cause.why} ` +
-    `(${cutText(detail, DETAIL_MAX, '…')}). ${cause.remedy}`;
+export const unreachableNote = (address: string, ending: SessionEnding): string => {
+  const { why, remedy } = outageCause(ending);
+  return `Cannot reach the shard at ${quoted(address)}: ${why} ` +
+    `(${cutText(ending.detail, DETAIL_MAX, '…')}). ${remedy}`;
 };
 
 /** The end of the outage. */

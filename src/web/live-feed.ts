@@ -6,13 +6,22 @@
  * of names; nothing is computed without a reader.
  */
 import type { ActorBoard, ActorDetail, ActorRow } from '../api/actor-board.ts';
-import { type DrainVerdict, isDrainVerdict } from '../domain/drain/verdict.ts';
-import { valueAt } from '../domain/json.ts';
+import { atBudget } from '../domain/drain/blocker.ts';
+import { blockedVerdict, type DrainVerdict, isDrainVerdict } from '../domain/drain/verdict.ts';
+import { neverAllows } from '../domain/drain/closed-budget.ts';
+import { textAt, valueAt } from '../domain/json.ts';
 import { cutText } from '../domain/text.ts';
 import { type ActorLink, actorLinks } from '../view/actor-links.ts';
+import { boardActors, budgetIn, neededBudget } from '../view/board/board-actors.ts';
+import type { BoardVerdict } from '../view/board/board-verdict.ts';
+import { type DrainBoard, drainBoard } from '../view/board/drain-board.ts';
+import { nodeCard } from '../view/board/node-card.ts';
+import { type ReclaimTimeline, reclaimTimeline } from '../view/board/reclaim-timeline.ts';
+import type { PendingDelay } from '../view/pending-delays.ts';
 import type { Time } from '../domain/time.ts';
+import type { SentHistory } from './history-feed.ts';
 
-/** A row as sent: id, kind, state, reason, status, since, born. */
+/** A row as sent; with a name for an actor whose id is not the name of its object. */
 export type SentRow = readonly [
   id: string,
   kind: string,
@@ -21,6 +30,7 @@ export type SentRow = readonly [
   status: string,
   sinceMs: number,
   bornMs: number,
+  name?: string,
 ];
 
 /** The messages to a page. */
@@ -33,6 +43,8 @@ export type FeedMessage =
     readonly rows: readonly SentRow[];
     readonly gone: readonly string[];
   }
+  | { readonly type: 'history' } & SentHistory
+  | { readonly type: 'home'; readonly nowMs: number; readonly home: DrainBoard }
   | { readonly type: 'actor'; readonly nowMs: number; readonly actor: SentActor | null };
 
 /** The details of one actor, as sent. */
@@ -43,8 +55,12 @@ export interface SentActor extends Omit<ActorDetail, 'row' | 'context'> {
   readonly linksLeftOut: number;
   /** The data of the snapshot, as JSON; truncated when long. */
   readonly context: string;
+  /** Of a reclaim or a drain. */
+  readonly timeline: ReclaimTimeline | null;
   /** What is the matter with it, when it has a verdict. */
-  readonly verdict: DrainVerdict | null;
+  readonly verdict: BoardVerdict | null;
+  /** The delays that run in its states. */
+  readonly delays: readonly PendingDelay[];
 }
 
 /** The recipient of messages. */
@@ -59,21 +75,44 @@ export interface FeedOptions {
   readonly board: ActorBoard;
   readonly time: Pick<Time, 'now' | 'schedule'>;
   readonly reader: FeedReader;
+  /** The delays that run in the states of an actor; none without it. */
+  readonly delaysOf?: ((detail: ActorDetail) => readonly PendingDelay[]) | undefined;
 }
 
 /** Fast enough to look live, slow enough that 500 changes a second are five messages. */
 const BATCH_MS = 200;
+/** The drain board is made from all actors: a large one is made less often. */
+const HOME_MS = 500;
+const LARGE_HOME_MS = 1500;
+const LARGE_HOME_CHARS = 40_000;
 const LINKS_SENT = 200;
 const CONTEXT_CHARACTERS = 20_000;
 
-const sent = (row: ActorRow): SentRow => [
+/** A demand has the UID of its pod in its id; people know the pod by its name. */
+const nameIn = (board: FeedOptions['board'], { id, kind }: ActorRow): readonly [name?: string] => {
+  if (kind !== 'podDemand') return [];
+  const context = board.context(id);
+  const name = textAt(context, 'pod', 'name');
+  return name === undefined ? [] : [`${textAt(context, 'pod', 'namespace') ?? ''}/${name}`];
+};
+
+/** A queue before a budget that cannot open is no wait for a slot. */
+const reasonOf = (board: FeedOptions['board'], { id, state, reason }: ActorRow): string => {
+  if (reason !== 'BlockedByBudget' || state !== 'queued') return reason ?? '';
+  const budget = budgetIn(board.context(`budget/${neededBudget(board.context(id))}`));
+  return budget !== undefined && neverAllows(budget) ? 'BudgetNeverAllows' : reason;
+};
+
+/** A row as it is sent. */
+export const sentRow = (board: FeedOptions['board'], row: ActorRow): SentRow => [
   row.id,
   row.kind,
   row.state,
-  row.reason ?? '',
+  reasonOf(board, row),
   row.status,
   row.sinceMs,
   row.bornMs,
+  ...nameIn(board, row),
 ];
 
 /** Values without a JSON form, as text. */
@@ -99,39 +138,80 @@ const linksOf = (board: ActorBoard, { row, context }: ActorDetail): readonly Act
   return actorLinks({ id: row.id, kind: row.kind, context }, all());
 };
 
-/** An ended actor is not blocked any more. */
-const verdictIn = ({ row, context }: ActorDetail): DrainVerdict | null => {
-  const verdict = valueAt(context, 'verdict');
-  return row.status === 'active' && isDrainVerdict(verdict) ? verdict : null;
+/** The verdict on a pod that queues for a slot of a budget which never gives one. */
+const queueVerdict = (board: ActorBoard, { row, context }: ActorDetail): DrainVerdict | null => {
+  if (row.kind !== 'podEviction' || row.state !== 'queued') return null;
+  const budget = budgetIn(board.context(`budget/${neededBudget(context)}`));
+  if (budget === undefined || !neverAllows(budget)) return null;
+  const blocker = atBudget(budget, { interrupted: [] });
+  return blockedVerdict({ blocker, pods: [textAt(context, 'key') ?? ''] });
 };
 
-const sentActor = (board: ActorBoard, id: string): SentActor | null => {
+/** The verdict on the card of a drain; none when all is well. */
+const drainVerdictIn = (board: ActorBoard, { row, context }: ActorDetail): BoardVerdict | null => {
+  const verdict = nodeCard({ ...row, context }, boardActors(board))?.verdict;
+  return verdict === undefined || verdict.severity === 'Ok' ? null : verdict;
+};
+
+/** An ended actor is not blocked any more. */
+const verdictIn = (board: ActorBoard, detail: ActorDetail): BoardVerdict | null => {
+  if (detail.row.status !== 'active') return null;
+  if (detail.row.kind === 'nodeDrain') return drainVerdictIn(board, detail);
+  const verdict = valueAt(detail.context, 'verdict');
+  return isDrainVerdict(verdict) ? verdict : queueVerdict(board, detail);
+};
+
+/** The details of an actor as they are sent; null for an unknown one. */
+export const sentActor = (
+  { board, delaysOf }: Pick<FeedOptions, 'board' | 'delaysOf'>,
+  id: string,
+): SentActor | null => {
   const detail = board.detail(id);
   if (detail === undefined) return null;
   const links = linksOf(board, detail);
   return {
-    row: sent(detail.row),
+    row: sentRow(board, detail.row),
     path: detail.path,
     log: detail.log,
     context: contextText(detail.context),
-    verdict: verdictIn(detail),
+    timeline: reclaimTimeline(board, detail),
+    verdict: verdictIn(board, detail),
+    delays: delaysOf?.(detail) ?? [],
     links: links.slice(0, LINKS_SENT),
     linksLeftOut: Math.max(0, links.length - LINKS_SENT),
   };
 };
 
 /** Calls `flush` some time after the first mark, and again while the reader is busy. */
-const batches = ({ time, reader }: FeedOptions, flush: () => void) => {
+const batches = ({ time, reader }: FeedOptions, flush: () => void, everyMs = () => BATCH_MS) => {
   let cancel: (() => void) | undefined;
   const due = (): void => {
-    cancel = reader.isBusy() ? time.schedule(BATCH_MS, due) : undefined;
+    cancel = reader.isBusy() ? time.schedule(everyMs(), due) : undefined;
     if (cancel === undefined) flush();
   };
   return {
     mark: () => {
-      cancel ??= time.schedule(BATCH_MS, due);
+      cancel ??= time.schedule(everyMs(), due);
     },
     stop: () => cancel?.(),
+  };
+};
+
+/**
+ * The pods that queue for a budget whose ability to open has changed: their reason is another one,
+ * although they have not moved.
+ */
+const flippedQueues = (board: ActorBoard) => {
+  const closed = new Set<string>();
+  return (id: string): readonly string[] => {
+    if (!id.startsWith('budget/')) return [];
+    const budget = budgetIn(board.context(id));
+    const isClosed = budget !== undefined && neverAllows(budget);
+    if (isClosed === closed.has(id)) return [];
+    if (isClosed) closed.add(id);
+    else closed.delete(id);
+    return board.rows().filter(({ kind, state }) => kind === 'podEviction' && state === 'queued')
+      .map((row) => row.id);
   };
 };
 
@@ -139,22 +219,53 @@ const batches = ({ time, reader }: FeedOptions, flush: () => void) => {
 export const startBoardFeed = (options: FeedOptions): () => void => {
   const { board, time, reader } = options;
   const changed = new Set<string>();
+  const queuesOf = flippedQueues(board);
   const { mark, stop } = batches(options, () => {
     const rows: SentRow[] = [];
     const gone: string[] = [];
     for (const id of changed) {
       const row = board.row(id);
       if (row === undefined) gone.push(id);
-      else rows.push(sent(row));
+      else rows.push(sentRow(board, row));
     }
     changed.clear();
     reader.send({ type: 'changes', nowMs: time.now(), rows, gone });
   });
   const unsubscribe = board.subscribe((id) => {
     changed.add(id);
+    for (const pod of queuesOf(id)) changed.add(pod);
     mark();
   });
-  reader.send({ type: 'board', nowMs: time.now(), rows: board.rows().map(sent) });
+  reader.send({
+    type: 'board',
+    nowMs: time.now(),
+    rows: board.rows().map((row) => sentRow(board, row)),
+  });
+  return () => {
+    unsubscribe();
+    stop();
+  };
+};
+
+/** Sends the drain board whenever it changes; returns a stop function. */
+export const startHomeFeed = (options: FeedOptions): () => void => {
+  const { board, time, reader } = options;
+  let last = '';
+  const send = (): void => {
+    const nowMs = time.now();
+    const home = drainBoard(board, nowMs);
+    const text = JSON.stringify(home);
+    if (text === last) return;
+    last = text;
+    reader.send({ type: 'home', nowMs, home });
+  };
+  const { mark, stop } = batches(
+    options,
+    send,
+    () => last.length > LARGE_HOME_CHARS ? LARGE_HOME_MS : HOME_MS,
+  );
+  const unsubscribe = board.subscribe(mark);
+  send();
   return () => {
     unsubscribe();
     stop();
@@ -164,11 +275,15 @@ export const startBoardFeed = (options: FeedOptions): () => void => {
 /** Sends the details of one actor on every change; returns a stop function. */
 export const startActorFeed = (options: FeedOptions, id: string): () => void => {
   const { board, time, reader } = options;
-  const send = (): void =>
-    reader.send({ type: 'actor', nowMs: time.now(), actor: sentActor(board, id) });
+  let onTimeline: ReadonlySet<string> = new Set();
+  const send = (): void => {
+    const actor = sentActor(options, id);
+    onTimeline = new Set(actor?.timeline?.rows.map((row) => row.id));
+    reader.send({ type: 'actor', nowMs: time.now(), actor });
+  };
   const { mark, stop } = batches(options, send);
   const unsubscribe = board.subscribe((changed) => {
-    if (changed === id) mark();
+    if (changed === id || onTimeline.has(changed)) mark();
   });
   send();
   return () => {

@@ -1,5 +1,7 @@
 /** All areas of the contract, in the order in which they run. */
 import { access } from './cases/access.ts';
+import { applyStructures } from './cases/apply-structures.ts';
+import { apply } from './cases/apply.ts';
 import { customResources } from './cases/custom-resources.ts';
 import { defaults } from './cases/defaults.ts';
 import { deletions } from './cases/deletions.ts';
@@ -7,6 +9,7 @@ import { discovery } from './cases/discovery.ts';
 import { escalation } from './cases/escalation.ts';
 import { evictions } from './cases/evictions.ts';
 import { fields } from './cases/fields.ts';
+import { managedFields } from './cases/managed-fields.ts';
 import { owners } from './cases/owners.ts';
 import { pages } from './cases/pages.ts';
 import { patches } from './cases/patches.ts';
@@ -42,6 +45,9 @@ export const SERVER_AREAS: readonly Area[] = [
   pages,
   watches,
   patches,
+  managedFields,
+  apply,
+  applyStructures,
   subresources,
   customResources,
   evictions,

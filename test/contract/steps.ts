@@ -117,6 +117,7 @@ const patchOf = (type: string) => (body: unknown): Sent => ({
 export const merge = patchOf('merge-patch+json');
 export const strategic = patchOf('strategic-merge-patch+json');
 export const jsonPatch = patchOf('json-patch+json');
+export const config = patchOf('apply-patch+yaml');
 
 /** Answers: what was there, what was made, what was refused and why. */
 export const ok = (body: JsonRecord): Wanted => ({ status: 200, body });

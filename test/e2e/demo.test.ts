@@ -24,7 +24,13 @@ import {
   recordedLog,
   recordedPath,
 } from '../support/page/page-views.ts';
-import { countsByState, lastLines, litProblem, staysOf } from '../support/page/recorded-actors.ts';
+import {
+  actorsNamed,
+  countsByState,
+  lastLines,
+  litProblem,
+  staysOf,
+} from '../support/page/recorded-actors.ts';
 import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 
 const PATIENT_MS = 60_000;
@@ -115,7 +121,7 @@ describeWithBrowser('the demo', (browser) => {
     async (scheme) => {
       const { url, actor } = await followedDemo(STUCK);
       const page = await openPage(browser(), url, { scheme });
-      for (const [view, onPage] of [['', '.welcome'], ['nodeDrain', '.line'], [actor, '.path']]) {
+      for (const [view, onPage] of [['', '.headline'], ['nodeDrain', '.line'], [actor, '.path']]) {
         await page.goto(`${url}#/${view}`);
         await page.locator(String(onPage)).first().waitFor();
         expect([view, await seriousFaults(page)]).toEqual([view, []]);
@@ -187,8 +193,7 @@ describeWithBrowser('the demo', (browser) => {
     it('finds the actor by its name, and its link opens the same actor', async () => {
       const { url, actor, lines } = await followedDemo(name);
       const words = (actor.split('/').at(-1) ?? '').toLowerCase();
-      const named = lastLines(await lines()).map(({ id }) => id)
-        .filter((id) => id.toLowerCase().includes(words));
+      const named = actorsNamed(await lines(), words);
       expect(named).toContain(actor);
       const page = await openPage(browser(), `${url}#/`);
       await page.keyboard.press('/');

@@ -35,7 +35,7 @@ const litPaths = (page: Page): Promise<readonly string[]> =>
 
 /** Each view of the page, and an element that proves that it is rendered. */
 const VIEWS = [
-  ['', '.welcome'],
+  ['', '.headline'],
   ['podEviction', 'text.state-count'],
   ['podEviction?state=queued', '.found b'],
   ['podEviction?search=nobody', '.found'],
@@ -150,9 +150,10 @@ describeWithTestbed('the live page of an operator', BED, (bed) => {
       await page.locator('.links a', { hasText: machines[0] ?? '' }).first().click();
       await soon(() => litPaths(page)).toContain('work.underway.draining.open');
       await picture(page, 'page-drain');
-      await page.locator('.links li', { hasText: 'BlockedByBudget' }).first().locator('a').click();
+      await page.locator('.links li', { hasText: 'BudgetNeverAllows' }).first().locator('a')
+        .click();
       await soon(() => page.locator('.panel .why').innerText())
-        .toContain('A disruption budget currently allows 0 disruptions');
+        .toMatch(/budget default\/db never allows an eviction.*The owner of the application/s);
       const blocked = page.url();
       await picture(page, 'page-actor');
       await page.locator('.links li', { hasText: 'budget' }).locator('a').click();

@@ -32,10 +32,13 @@ import {
 import { newDirectory } from './directories.ts';
 import { compactEtcd, startEtcd } from './etcd.ts';
 import { type Print, printOnStderr } from './go-builds.ts';
-import { commandsOf, type Kubectl, serviceAccount } from './kubectl.ts';
+import { installCrds } from './custom-resources.ts';
+import { commandsOf, type Kubectl } from './kubectl.ts';
 import { freePort } from './ports.ts';
 import { Programs } from './programs.ts';
+import { asAdministrator, type AskApiServer } from './requests.ts';
 import { type StageDelays, stagesFile } from './stages.ts';
+import { eventually } from './waiting.ts';
 
 /** What to start. Without anything it is etcd and the API server alone. */
 export interface TestbedOptions extends Partial<StageDelays> {
@@ -56,6 +59,8 @@ export interface Testbed extends Kubectl {
   readonly server: string;
   readonly auditLog: string;
   readonly directory: string;
+  /** Applies the chart's CRDs and waits until their collections can be listed. */
+  readonly installCrds: () => Promise<void>;
   readonly binaries: Binaries;
   /** The path of a user's kubeconfig; the audit log distinguishes users. */
   readonly kubeconfigFor: (user: TestbedUser) => string;
@@ -73,6 +78,7 @@ export interface Testbed extends Kubectl {
   readonly stop: () => Promise<void>;
 }
 
+const OK = 200;
 const QUICK: StageDelays = { nodeReadyMs: 0, podReadyMs: 0, podCompleteMs: 0, podDeleteMs: 1000 };
 
 const newLayout = async (options: TestbedOptions): Promise<Layout> => {
@@ -137,6 +143,17 @@ interface Site {
   readonly options: TestbedOptions;
 }
 
+const administratorOf = (layout: Layout): AskApiServer =>
+  asAdministrator(kubeconfigPath(layout, 'admin'));
+
+/** No pod is admitted before a controller has made this one. */
+const serviceAccount = async (ask: AskApiServer): Promise<void> => {
+  const path = '/api/v1/namespaces/default/serviceaccounts/default';
+  await eventually(async () => (await ask({ path })).status === OK, {
+    what: 'the default service account',
+  });
+};
+
 /** Starts everything in the order in which the parts need one another. */
 const startAll = async (site: Site): Promise<ApiServer> => {
   const { layout, found, programs, options } = site;
@@ -148,8 +165,7 @@ const startAll = async (site: Site): Promise<ApiServer> => {
   });
   const apiServer = new ApiServer(programs, program, {
     layout,
-    kubectl: found.kubectl,
-    kubeconfig: kubeconfigPath(layout, 'admin'),
+    ask: administratorOf(layout),
   });
   await startEtcd(programs, layout, found);
   await apiServer.start();
@@ -176,6 +192,7 @@ const testbedOf = (
     binaries: found,
     kubeconfigFor: (user) => kubeconfigPath(layout, user),
     ...commandsOf(layout, found.kubectl),
+    installCrds: () => installCrds(administratorOf(layout)),
     stopApiServer: () => apiServer.stop(),
     startApiServer,
     compactHistory: async () => {
@@ -203,7 +220,7 @@ export const startTestbed = async (options: TestbedOptions = {}): Promise<Testbe
     print(`starting etcd and kube-apiserver on ${layout.server}, logs in ${layout.directory}`);
     const site = { layout, found, programs, options };
     const bed = testbedOf(site, await startAll(site), stop);
-    if (options.controllers === true) await serviceAccount(bed.kubectl);
+    if (options.controllers === true) await serviceAccount(administratorOf(layout));
     print(`ready after ${seconds(startedMs)} s`);
     return bed;
   } catch (problem) {

@@ -71,6 +71,8 @@ export interface DrainFacts {
   readonly leaving: number;
   /** What blocks pods. */
   readonly blocked: readonly BlockedPods[];
+  /** The last verdict on what blocks pods, for a reader that does not know the blockers. */
+  readonly recorded?: DrainVerdict | null;
   /** Why the drain failed, or why some of its pods remained; empty when unknown. */
   readonly lastError: string;
   /** The node may get new pods. */
@@ -92,7 +94,8 @@ const FORECAST = 'DeadlineUnreachable';
 
 const entryOf = (reason: DrainReason): Reason => DRAIN_REASONS[reason];
 
-const severityOf = ({ type, canAct }: Reason): Severity =>
+/** How serious a reason is while it lasts. */
+export const severityOf = ({ type, canAct }: Pick<Reason, 'type' | 'canAct'>): Severity =>
   type === 'Warning' && canAct !== 'nobody' ? 'Blocked' : 'Waiting';
 
 /** A verdict with what the reason says by itself. */
@@ -167,21 +170,24 @@ export const leavingSentence = (
   return `${plural(left, 'pod')} must leave, ${leaving} of them ${verb} terminating`;
 };
 
+const chiefOf = ({ blocked, recorded = null }: DrainFacts): DrainVerdict | null =>
+  chiefVerdict(blocked) ?? recorded;
+
 const draining = (facts: DrainFacts): DrainVerdict => {
-  const first = chiefVerdict(facts.blocked);
-  if (first !== undefined) return first;
+  const first = chiefOf(facts);
+  if (first !== null) return first;
   const isLeaving = facts.leaving === facts.left;
   return verdictWith(isLeaving ? 'WaitingForPods' : 'DrainStarted', leavingSentence(facts));
 };
 
 const failed = (facts: DrainFacts): DrainVerdict => {
-  const first = chief(facts.blocked);
+  const first = chiefOf(facts);
   const remaining = facts.lastError === ''
     ? `${plural(facts.left, 'pod')} remained`
     : facts.lastError;
   const sentence = `The deadline passed first: ${remaining}`;
-  if (first === undefined) return verdictWith('DeadlinePassed', sentence, { severity: 'Failed' });
-  const { canAct, change } = blockedVerdict(first);
+  if (first === null) return verdictWith('DeadlinePassed', sentence, { severity: 'Failed' });
+  const { canAct, change } = first;
   return verdictWith('DeadlinePassed', sentence, {
     severity: 'Failed',
     ...(canAct === 'nobody' ? {} : { canAct, change }),

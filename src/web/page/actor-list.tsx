@@ -3,8 +3,10 @@
  * thirty.
  */
 import { computed, signal } from '@preact/signals';
+import { kubectlCommand } from '../../view/board/board-verdict.ts';
 import { duration } from '../../view/duration.ts';
-import { nowMs, type Row, rows } from './feed.ts';
+import { nowMs, reasonOf, type Row, rows } from './feed.ts';
+import { Name } from './name.tsx';
 import { addressWith, replaceRoute, route } from './route.ts';
 import { span, spoken, statesText } from './words.ts';
 
@@ -33,7 +35,8 @@ const matches = ({ kind, state, search }: typeof route.value) => {
   return (row: Row): boolean =>
     (kind === '' || row.kind === kind) && (state === '' || isIn(row, state)) &&
     words.every((word) =>
-      row.id.toLowerCase().includes(word) || row.reason.toLowerCase().includes(word) ||
+      row.id.toLowerCase().includes(word) || row.name.toLowerCase().includes(word) ||
+      reasonOf(row).toLowerCase().includes(word) ||
       row.status === word || row.states.some((path) => path.toLowerCase().includes(word))
     );
 };
@@ -47,20 +50,23 @@ const Line = ({ row, at }: { readonly row: Row; readonly at: number }) => (
     <a
       href={addressWith({ actor: row.id, kind: row.kind })}
       aria-current={route.value.actor === row.id ? 'true' : undefined}
+      data-item={row.name}
+      data-command={kubectlCommand(row)}
       class={row.status === 'active' ? undefined : 'over'}
     >
       <span class='half'>
         <span class='name'>
-          {route.value.kind === '' && <span class='of'>{spoken(row.kind)}</span>} {row.name}
+          {route.value.kind === '' && <span class='of'>{spoken(row.kind)}</span>}
+          <Name text={row.name} />
         </span>
         <span class='age'>{span(nowMs.value - row.sinceMs, duration)}</span>
       </span>
       <span class='half'>
-        <span class='states'>
+        <span class='states' title={row.states.join(' ')}>
           {row.status === 'active' || row.status === 'done' ? '' : `${row.status} in `}
           {statesText(row.states)}
         </span>
-        {row.reason !== '' && <span class='reason'>{row.reason}</span>}
+        {reasonOf(row) !== '' && <span class='reason'>{reasonOf(row)}</span>}
       </span>
     </a>
   </li>
@@ -77,19 +83,25 @@ const Found = () => {
   );
 };
 
-const Filters = () => (
+/** The search over all actors, on every view. */
+export const SearchField = () => (
   <form
-    class='filters'
+    class='search'
     role='search'
     onSubmit={(event) => event.preventDefault()}
   >
     <input
       type='search'
       aria-label='Search by name, state or reason'
-      placeholder='Name, state or reason'
+      placeholder='Name, state or reason ( / )'
       value={route.value.search}
       onInput={({ currentTarget }) => replaceRoute({ search: currentTarget.value })}
     />
+  </form>
+);
+
+const Filters = () => (
+  <div class='filters'>
     <select
       aria-label='Order'
       value={order.value}
@@ -101,7 +113,7 @@ const Filters = () => (
       <option value='longest'>longest in its state</option>
       <option value='name'>by name</option>
     </select>
-  </form>
+  </div>
 );
 
 /** The list with its search. */

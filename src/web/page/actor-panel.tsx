@@ -3,8 +3,10 @@ import { Fragment } from 'preact';
 import type { ActorLink } from '../../view/actor-links.ts';
 import { duration } from '../../view/duration.ts';
 import type { SentActor } from '../live-feed.ts';
-import { catalogue, focused, nowMs, rows } from './feed.ts';
+import { catalogue, focused, nowMs, reasonOf, rows } from './feed.ts';
 import { addressWith, route } from './route.ts';
+import { WhyLines } from './verdict-lines.tsx';
+import { possibleMoves } from './moves.ts';
 import { shortState, span, spoken, statesText, timeOfDay, whyOf } from './words.ts';
 
 const WhyItWaits = ({ reason, verdict }: {
@@ -15,15 +17,7 @@ const WhyItWaits = ({ reason, verdict }: {
   if (why === undefined) return null;
   return (
     <div class='why'>
-      <p>
-        <b>{why.reason}</b> {why.sentence}.
-      </p>
-      <p>
-        {why.action === ''
-          ? `${why.who}${why.who.startsWith('No action') ? '' : ' can act'}.`
-          : `${why.who} can act. ${why.action}.`}
-      </p>
-      {why.forecast !== '' && <p>{why.forecast}.</p>}
+      <WhyLines why={why} />
     </div>
   );
 };
@@ -58,7 +52,9 @@ const Links = ({ links, actor }: {
                 {row?.name ?? id}
               </a>{' '}
               <span class='states'>{statesText(row?.states ?? [])}</span>
-              {row !== undefined && row.reason !== '' && <span class='reason'>{row.reason}</span>}
+              {row !== undefined && reasonOf(row) !== '' && (
+                <span class='reason'>{reasonOf(row)}</span>
+              )}
             </li>
           );
         })}
@@ -81,6 +77,40 @@ const EventName = ({ name }: { readonly name: string }) => (
     ))}
   </>
 );
+
+const NEXT_MAX = 10;
+
+/** Events that may come next, and delays with the time that is left. */
+const Next = ({ actor }: { readonly actor: SentActor }) => {
+  const [, kind, state] = actor.row;
+  const moves = possibleMoves(catalogue.value.machines[kind]?.moves ?? [], state.split(' '));
+  if (moves.length === 0) return null;
+  const left = new Map(actor.delays.map(({ name, endMs }) => [`after ${name}`, endMs]));
+  const inOrder = moves.toSorted(([, one], [, other]) =>
+    Number(left.has(other)) - Number(left.has(one))
+  );
+  return (
+    <section aria-label='Possible next events'>
+      <h3>Possible next</h3>
+      <ul class='next-events'>
+        {inOrder.slice(0, NEXT_MAX).map(([from, cause, to]) => {
+          const endMs = left.get(cause);
+          return (
+            <li key={`${from} ${cause} ${to}`}>
+              <span>
+                <EventName name={cause} /> → {spoken(shortState(to))}
+              </span>
+              {endMs !== undefined && endMs > nowMs.value && (
+                <span class='age'>in {duration(endMs - nowMs.value)}</span>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {moves.length > NEXT_MAX && <p class='more'>and {moves.length - NEXT_MAX} more</p>}
+    </section>
+  );
+};
 
 const Path = ({ path }: { readonly path: SentActor['path'] }) => (
   <section aria-label='Path'>
@@ -162,6 +192,7 @@ export const ActorPanel = () => {
       </p>
       <WhyItWaits reason={reason} verdict={actor.verdict} />
       <Links links={actor.links} actor={actor} />
+      <Next actor={actor} />
       <Path path={actor.path} />
       <Log log={actor.log} />
       <details>

@@ -1,6 +1,6 @@
-/** The machines of the process, each with its number of actors. */
+/** The drain board, and the lifecycles of the process, each with its number of actors. */
 import { computed } from '@preact/signals';
-import { catalogue, rows } from './feed.ts';
+import { catalogue, home, rows } from './feed.ts';
 import { addressWith, route } from './route.ts';
 import { spoken } from './words.ts';
 
@@ -29,18 +29,29 @@ const Kind = ({ name, label, count }: {
   </li>
 );
 
-/** The list on the left. */
-export const Kinds = () => {
-  const names = Object.keys(catalogue.value.machines);
-  const all = [...counts.value.values()].reduce((sum, count) => sum + count, 0);
+const HomeLink = () => {
+  const urgent = home.value?.needsPerson ?? 0;
   return (
-    <nav class='kinds' aria-label='Machines'>
-      <ul>
-        <Kind name='' label='everything' count={all} />
-        {names.map((name) => (
-          <Kind key={name} name={name} label={spoken(name)} count={counts.value.get(name) ?? 0} />
-        ))}
-      </ul>
-    </nav>
+    <a
+      href={addressWith({ kind: '', actor: '', search: '', state: '' })}
+      aria-current={route.value.kind === '' ? 'page' : undefined}
+      class='kind'
+    >
+      <span>Drain board</span>
+      {urgent > 0 && <span class='count urgent'>{urgent}</span>}
+    </a>
   );
 };
+
+/** The list on the left. */
+export const Kinds = () => (
+  <nav class='kinds' aria-label='Views'>
+    <HomeLink />
+    <h2 id='lifecycles'>Lifecycles</h2>
+    <ul aria-labelledby='lifecycles'>
+      {Object.keys(catalogue.value.machines).map((name) => (
+        <Kind key={name} name={name} label={spoken(name)} count={counts.value.get(name) ?? 0} />
+      ))}
+    </ul>
+  </nav>
+);

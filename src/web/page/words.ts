@@ -1,7 +1,7 @@
 /** Names and numbers as the page prints them. */
 import { type Reason, type ReasonName, REASONS } from '../../api/reasons.ts';
-import type { DrainVerdict } from '../../domain/drain/verdict.ts';
 import { WHO } from '../../domain/reason.ts';
+import type { BoardVerdict } from '../../view/board/board-verdict.ts';
 
 const isReason = (text: string): text is ReasonName => Object.hasOwn(REASONS, text);
 
@@ -16,7 +16,7 @@ export interface Why {
 }
 
 /** The explanation of a verdict, or of a reason; undefined for none. */
-export const whyOf = (reason: string, verdict: DrainVerdict | null = null): Why | undefined => {
+export const whyOf = (reason: string, verdict: BoardVerdict | null = null): Why | undefined => {
   if (verdict !== null) {
     const { sentence, canAct, change: action, forecast } = verdict;
     return { reason: verdict.reason, sentence, who: WHO[canAct], action, forecast };
@@ -47,3 +47,13 @@ export const timeOfDay = (atMs: number): string => new Date(atMs).toISOString().
 /** How long: `340 ms`, `12s`, `3m5s`. */
 export const span = (ms: number, duration: (ms: number) => string): string =>
   ms < SECOND_MS ? `${Math.max(0, Math.round(ms))} ms` : duration(ms);
+
+/** A state and its ancestors: `a.b.c` → `a`, `a.b`, `a.b.c`. */
+export const withOuter = (path: string): readonly string[] => {
+  const names = path.split('.');
+  return names.map((_, at) => names.slice(0, at + 1).join('.'));
+};
+
+/** The paths without the ancestors of others. */
+export const innermost = (paths: readonly string[]): readonly string[] =>
+  paths.filter((path) => !paths.some((other) => other.startsWith(`${path}.`)));

@@ -76,6 +76,7 @@ const followToEnd = async (
 ): Promise<FollowedDemo> => {
   await eventually(() => answers(url), {
     what: `the page of ${name}`,
+    timeoutMs: DEMO_MS,
     hopeless: () => demo.isRunning() ? undefined : 'the demo has ended',
   });
   const { page, complaints } = observed;

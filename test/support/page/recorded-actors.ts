@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { kindInId } from '../../../src/api/actor-board.ts';
 import { recordEntry, type RecordLine } from '../../../src/api/actor-record.ts';
+import { textAt } from '../../../src/domain/json.ts';
 
 /** A stay of an actor in a state, until its next transition. */
 export interface Stay {
@@ -52,6 +53,20 @@ export const staysOf = (lines: readonly RecordLine[], id: string): readonly Stay
 export const lastLines = (lines: readonly RecordLine[]): readonly RecordLine[] => [
   ...new Map(lines.map((line) => [line.id, line])).values(),
 ];
+
+/** The names of an actor: its id, and the pod of a demand, whose id has only the pod's UID. */
+const namesIn = ({ id, event }: RecordLine): readonly string[] => [
+  id,
+  textAt(event, 'input', 'pod', 'name') ?? '',
+];
+
+/** The actors with the text in one of their names. */
+export const actorsNamed = (lines: readonly RecordLine[], text: string): readonly string[] => {
+  const found = lines.filter((line) =>
+    namesIn(line).some((name) => name.toLowerCase().includes(text))
+  );
+  return [...new Set(found.map(({ id }) => id))];
+};
 
 /** `a.b.c` → `a`, `a.b`, `a.b.c`. */
 const withOuter = (path: string): readonly string[] =>

@@ -36,9 +36,11 @@ describe('suites', () => {
     expect(suiteSteps(ALL).map(({ args }) => args)).toContainEqual(mutants);
   });
 
-  it('plays the attacks after the pure suites', () => {
-    const titles = suiteSteps(ALL).map(({ title }) => title);
+  it('plays the attacks beside what follows the pure suites, and nothing else', () => {
+    const steps = suiteSteps(ALL);
+    const titles = steps.map(({ title }) => title);
     expect(titles.slice(1, 3)).toEqual(['pure', 'attacks']);
+    expect(steps.filter(({ isBeside }) => isBeside).map(({ title }) => title)).toEqual(['attacks']);
     const fast = suiteSteps({ ...ALL, fast: true }).map(({ title }) => title);
     expect(fast).not.toContain('attacks');
   });

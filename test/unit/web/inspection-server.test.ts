@@ -192,7 +192,7 @@ test('a rendering defect ends the page, is reported, and does not end the proces
 test('a defect that shows later ends the page as well', async () => {
   const time = simulatedTime();
   const defects: unknown[] = [];
-  let change = (_id: string): void => {};
+  const listeners: ((id: string) => void)[] = [];
   const broken = new Error('no row');
   const board: ActorBoard = {
     ...NOBODY,
@@ -200,13 +200,13 @@ test('a defect that shows later ends the page as well', async () => {
       throw broken;
     },
     subscribe: (changed) => {
-      change = changed;
+      listeners.push(changed);
       return () => {};
     },
   };
   const { url } = await served({ board, time, onDefect: (cause) => void defects.push(cause) });
   const page = await fetch(`${url}live`);
-  change('gate/a');
+  for (const changed of listeners) changed('gate/a');
   await time.advance(200);
   await expect(page.text()).rejects.toThrow();
   expect(defects).toEqual([broken]);

@@ -7,6 +7,7 @@ import {
   type FeedReader,
   startActorFeed,
   startBoardFeed,
+  startHomeFeed,
 } from '../../../src/web/live-feed.ts';
 
 const BATCH_MS = 200;
@@ -149,4 +150,31 @@ test('data without a JSON form is shown as far as possible, and never ends the f
   });
   expect(sent[0]).toBe('{\n "height": "12"\n}');
   expect(sent[1]).toMatch(/^Cannot show the data: .*circular/s);
+});
+
+test('a demand is sent with the name of its pod', () => {
+  const { board } = boardOf({ 'podDemand/uid-1': { pod: { namespace: 'shop', name: 'web-1' } } });
+  const { messages, reader } = readerOf();
+  startBoardFeed({ board, time: simulatedTime(), reader });
+  expect(messages[0]).toMatchObject({
+    rows: [['podDemand/uid-1', 'podDemand', 'low', '', 'active', 1, 1, 'shop/web-1']],
+  });
+});
+
+test('the drain board is sent at once and when it has changed, however much else moves', async () => {
+  const time = simulatedTime();
+  const { board, move } = boardOf({ 'gate/a': {}, 'leadership': {} });
+  const { messages, reader } = readerOf();
+  startHomeFeed({ board, time, reader });
+  for (let at = 0; at < 20; at += 1) {
+    move('gate/a', `state${at}`);
+    await time.advance(BATCH_MS);
+  }
+  expect(messages).toHaveLength(1);
+  move('leadership', 'leading.holding');
+  await time.advance(10 * BATCH_MS);
+  expect(messages[1]).toMatchObject({
+    type: 'home',
+    home: { health: [{ label: 'Lease', status: 'leads' }] },
+  });
 });

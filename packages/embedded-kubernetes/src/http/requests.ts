@@ -3,6 +3,9 @@
  *
  * Promises: a problem that a verb throws becomes the real API server's response.
  */
+import { applyScale } from '../apply/applying-scale.ts';
+import { apply } from '../apply/applying.ts';
+import { managerName } from '../apply/manager-name.ts';
 import { asRecord, type JsonRecord, textAt } from '../values/json.ts';
 import type { User } from '../authentication/user.ts';
 import type { ClusterAnswer, ClusterRequest, ClusterResponse } from '../api.ts';
@@ -20,11 +23,11 @@ import { invalidObject, notSupported } from '../validation/field-problem.ts';
 import { badRequest, methodNotAllowed, noSuchPath, verbNotServed } from '../validation/problem.ts';
 import { type FieldPolicy, withKnownFields } from '../schema/known-fields.ts';
 import { bind } from '../verbs/binding.ts';
-import { create } from '../verbs/creating.ts';
+import { create, type WriteOptions } from '../verbs/creating.ts';
 import { deletedStatus, deleteOptions, remove } from '../verbs/deleting.ts';
 import { evict } from '../verbs/evicting.ts';
 import { assertReadable, list, type Selection } from '../verbs/listing.ts';
-import { type Patch, patch } from '../verbs/patching.ts';
+import { isApply, type Patch, patch } from '../verbs/patching.ts';
 import { patchScale, scaleOf, writeScale } from '../verbs/scaling.ts';
 import { update, type UpdateOptions } from '../verbs/updating.ts';
 import { watch, type WatchRegister } from '../verbs/watching.ts';
@@ -63,6 +66,14 @@ const isDryRun = ({ query }: RoutedRequest): boolean => {
   }
   return asked.length > 0;
 };
+
+const isApplied = ({ request }: RoutedRequest): boolean =>
+  request.method === 'PATCH' && isApply(contentTypeOf(request));
+
+const writeOptions = (routed: RoutedRequest): WriteOptions => ({
+  dryRun: isDryRun(routed),
+  manager: managerName(routed.request, routed.query, isApplied(routed)),
+});
 
 const targetOf = ({ kind, namespace = '', name = '' }: Route): Target => ({
   kind,
@@ -155,7 +166,7 @@ const onCollection = (routed: RoutedRequest): ClusterResponse => {
         if (problems.length > 0) throw invalidObject(kindSubjectOf(route.kind), '', problems);
         return answerOf(201, route.kind.respond(object, reviewContext(routed)));
       }
-      return answerOf(201, create(server, targetOf(route), { object, dryRun: isDryRun(routed) }));
+      return answerOf(201, create(server, targetOf(route), { object, ...writeOptions(routed) }));
     }
     case 'DELETE':
       return deleteCollection(routed);
@@ -199,10 +210,14 @@ const removed = (routed: RoutedRequest): ClusterAnswer => {
   return answerOf(accepted ? 202 : 200, body);
 };
 
-const patchOf = (routed: RoutedRequest, part: UpdateOptions['part']): Patch => ({
+const patchOf = (
+  routed: RoutedRequest,
+  part: UpdateOptions['part'],
+): Patch & { readonly isForced: boolean } => ({
   contentType: contentTypeOf(routed.request),
   body: routed.request.body,
-  dryRun: isDryRun(routed),
+  ...writeOptions(routed),
+  isForced: routed.query.get('force') === 'true',
   fields: fieldPolicy(routed),
   ...(part === undefined ? {} : { part }),
 });
@@ -216,16 +231,19 @@ const onObject = (routed: RoutedRequest, part?: UpdateOptions['part']): ClusterR
       return answerOf(200, servedBy(route.kind, storedOrRefuse(server, target)));
     case 'PUT': {
       const object = objectOf(routed, route.kind);
-      const dryRun = isDryRun(routed);
       const result = update(server, target, {
         object,
-        dryRun,
+        ...writeOptions(routed),
         ...(part === undefined ? {} : { part }),
       });
       return answerOf(result.created ? 201 : 200, result.object);
     }
-    case 'PATCH':
-      return answerOf(200, patch(server, target, patchOf(routed, part)));
+    case 'PATCH': {
+      const given = patchOf(routed, part);
+      if (!isApplied(routed)) return answerOf(200, patch(server, target, given));
+      const result = apply(server, target, given);
+      return answerOf(result.created ? 201 : 200, result.object);
+    }
     case 'DELETE':
       if (part !== undefined) throw verbNotServed();
       return removed(routed);
@@ -243,10 +261,13 @@ const onScale = (routed: RoutedRequest): ClusterAnswer => {
     case 'PUT':
       return answerOf(
         200,
-        writeScale(server, target, { scale: bodyOf(routed), dryRun: isDryRun(routed) }),
+        writeScale(server, target, { scale: bodyOf(routed), ...writeOptions(routed) }),
       );
-    case 'PATCH':
-      return answerOf(200, patchScale(server, target, patchOf(routed, undefined)));
+    case 'PATCH': {
+      const given = patchOf(routed, undefined);
+      const write = isApplied(routed) ? applyScale : patchScale;
+      return answerOf(200, write(server, target, given));
+    }
     default:
       throw verbNotServed();
   }

@@ -1,0 +1,123 @@
+/**
+ * The health of what all drains depend on: the session with the fleet, the lease, the API server.
+ *
+ * Promises: the session and the lease are always there; everything else only with a problem.
+ */
+import type { ReasonName } from '../../api/reasons.ts';
+import type { Severity } from '../../domain/drain/verdict.ts';
+import { textAt } from '../../domain/json.ts';
+import { outageCause } from '../../domain/shard-reach.ts';
+import type { BoardActor } from './board-actors.ts';
+import {
+  type BoardVerdict,
+  bySeverity,
+  kubectlCommand,
+  needsPerson,
+  reasonVerdict,
+} from './board-verdict.ts';
+
+/** One of them. */
+export interface HealthCard {
+  readonly id: string;
+  readonly label: string;
+  readonly severity: Severity;
+  /** Its status in a few words. */
+  readonly status: string;
+  /** What is the matter; null while nothing is. */
+  readonly verdict: Omit<BoardVerdict, 'reason'> & { readonly reason: string } | null;
+  readonly command: string;
+  readonly sinceMs: number;
+}
+
+type Health = Pick<HealthCard, 'severity' | 'status' | 'verdict'>;
+
+type SessionText = Parameters<typeof outageCause>[0];
+
+const fine = (status: string): Health => ({ severity: 'Ok', status, verdict: null });
+const waiting = (status: string): Health => ({ severity: 'Waiting', status, verdict: null });
+
+const bad = (status: string, verdict: HealthCard['verdict']): Health => ({
+  severity: verdict?.severity ?? 'Waiting',
+  status,
+  verdict,
+});
+
+/** An outage has its cause and remedy beside its reason. */
+const unreachable = (reason: ReasonName, ending: SessionText): Health => {
+  const { why, remedy } = outageCause(ending);
+  const verdict = reasonVerdict(reason, `${why} (${ending.detail})`);
+  return bad('not connected', { ...verdict, change: remedy });
+};
+
+const sessionHealth = ({ state, reason, context }: BoardActor): Health => {
+  const why = textAt(context, 'ending', 'why') ?? '';
+  const detail = textAt(context, 'ending', 'detail') ?? '';
+  if (state.includes('resync.resynced') || state.includes('resync.unproven')) {
+    return fine('connected');
+  }
+  if (state.includes('connected.streaming')) return waiting('connected, reads the machines');
+  if (reason === 'ShardUnreachable') return unreachable(reason, { why, detail });
+  if (reason !== null) return bad('not connected', reasonVerdict(reason, detail));
+  if (state === 'standby') return fine('another process holds the session');
+  return waiting(detail === '' ? 'connecting' : 'connecting again');
+};
+
+const leaseHealth = ({ state, reason, context }: BoardActor): Health => {
+  const problem = textAt(context, 'problem') ?? '';
+  if (reason !== null) {
+    const isLeading = state.startsWith('leading');
+    return bad(
+      isLeading ? 'leads, renewal fails' : 'does not lead',
+      reasonVerdict(reason, problem),
+    );
+  }
+  if (state.startsWith('leading')) return fine('leads');
+  const holder = textAt(context, 'lease', 'holder') ?? '';
+  if (state === 'standby') return fine(holder === '' ? 'standby' : `standby; ${holder} leads`);
+  return waiting(state === 'released' ? 'released' : 'acquiring');
+};
+
+const operatorHealth = ({ state, context }: BoardActor): Health | undefined => {
+  if (state !== 'waitingForCluster') return undefined;
+  const problem = textAt(context, 'problem') ?? '';
+  return bad('no answer', {
+    ...reasonVerdict('EvictionFailing'),
+    reason: 'ApiServerUnreachable',
+    sentence: `The API server did not answer: ${problem}`,
+    change: 'Check the API server and the kubeconfig',
+    runbook: '',
+  });
+};
+
+const otherHealth = ({ reason }: BoardActor): Health | undefined => {
+  if (reason === null) return undefined;
+  const verdict = reasonVerdict(reason);
+  return needsPerson(verdict.severity) ? bad('has a problem', verdict) : undefined;
+};
+
+const KINDS: Readonly<
+  Record<string, readonly [label: string, look: (actor: BoardActor) => Health | undefined]>
+> = {
+  fleetSession: ['Fleet session', sessionHealth],
+  leadership: ['Lease', leaseHealth],
+  operator: ['API server', operatorHealth],
+  evictionCircuit: ['Evictions', otherHealth],
+  listWatch: ['Watch', otherHealth],
+  demandSync: ['Demand', otherHealth],
+  reclaimRecovery: ['Reclaims', otherHealth],
+  actorRestart: ['Crashed actor', otherHealth],
+  reclaimInstruction: ['Reclaim', otherHealth],
+};
+
+/** The health of a process, the most serious first. */
+export const healthCards = (actors: readonly BoardActor[]): readonly HealthCard[] =>
+  actors.flatMap((actor): readonly HealthCard[] => {
+    const [label, look] = KINDS[actor.kind] ?? [];
+    const health = look?.(actor);
+    if (label === undefined || health === undefined) return [];
+    const { id, kind, sinceMs } = actor;
+    const name = id.slice(kind.length + 1);
+    const command = kubectlCommand({ kind, name }, health.verdict?.change);
+    const named = kind === 'listWatch' || kind === 'reclaimInstruction' || kind === 'actorRestart';
+    return [{ id, label: named ? `${label} ${name}` : label, command, sinceMs, ...health }];
+  }).toSorted(bySeverity);

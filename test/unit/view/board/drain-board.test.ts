@@ -1,0 +1,149 @@
+/** The drain board: what is stuck, why, and who can act, from the actors of a process. */
+import { expect, test } from 'vitest';
+import { drainBoard } from '../../../../src/view/board/drain-board.ts';
+import {
+  budgetOf,
+  drainOf,
+  NOW_MS,
+  podOf,
+  type SceneActor,
+  sceneOf,
+} from '../../../support/board/board-scene.ts';
+
+const boardOf = (...actors: readonly SceneActor[]) => drainBoard(sceneOf(actors), NOW_MS);
+
+test('an idle process needs no person', () => {
+  const board = boardOf();
+  expect(board).toMatchObject({ severity: 'Ok', needsPerson: 0, drains: [], budgets: [] });
+  expect(board.machines.map(({ phase }) => phase)).toContain('Draining');
+});
+
+test('pods behind a budget that never opens are blocked at once, with the change that helps', () => {
+  const { severity, needsPerson, drains: [card], budgets: [budget] } = boardOf(
+    drainOf('node-1', 2),
+    podOf('a', 'node-1', { budget: 'default/db' }),
+    podOf('b', 'node-1', { budget: 'default/db' }),
+    budgetOf(['a', 'b'], { maxUnavailable: 0 }),
+  );
+  expect({ severity, needsPerson }).toEqual({ severity: 'Blocked', needsPerson: 1 });
+  expect(card?.verdict).toMatchObject({
+    reason: 'BudgetNeverAllows',
+    canAct: 'application',
+    severity: 'Blocked',
+  });
+  expect(card?.verdict.sentence).toContain('maxUnavailable is 0 (default/a, default/b)');
+  expect(card?.verdict.forecast).toContain('The node will not be empty by 2026-01-01T12:10:00Z');
+  expect(card?.command).toMatch(/^kubectl patch pdb db /);
+  expect(card?.pods).toEqual({ blocked: 2, waiting: 0, terminating: 0, gone: 0 });
+  expect(budget).toMatchObject({ severity: 'Blocked', slots: 0, queued: 2 });
+});
+
+test('pods that queue for a budget that moves wait, and need no person', () => {
+  const { severity, drains: [card], budgets: [budget] } = boardOf(
+    drainOf('node-1', 3),
+    podOf('a', 'node-1', { budget: 'default/db' }),
+    podOf('b', 'node-1', { state: 'leaving.terminating', reason: 'Terminating' }),
+    podOf('c', 'node-1', { state: 'gone', reason: null, status: 'done' }),
+    budgetOf(['a'], { healthy: 9 }),
+  );
+  expect(severity).toBe('Waiting');
+  // The third of the pods that are left has no eviction yet: its tier has not started.
+  expect(card?.pods).toEqual({ blocked: 0, waiting: 2, terminating: 1, gone: 1 });
+  expect(card?.verdict).toMatchObject({ reason: 'DrainStarted', severity: 'Waiting' });
+  expect(budget).toMatchObject({ severity: 'Waiting', slots: 1, used: 1, change: '' });
+});
+
+test('what the operator recorded as the blocker of a drain is the verdict of its card', () => {
+  const verdict = {
+    reason: 'PolicyRefused',
+    sentence: '1 pod cannot leave: refused by gate: no (default/a)',
+    canAct: 'platform',
+    change: 'Fix the webhook',
+    runbook: 'policy-refused',
+    severity: 'Blocked',
+    forecast: '',
+  };
+  const { drains: [card] } = boardOf(
+    drainOf('node-1', 1, { with: { verdict } }),
+    podOf('a', 'node-1', { state: 'heldUp.refusedByPolicy', reason: 'PolicyRefused' }),
+  );
+  expect(card?.verdict).toEqual(verdict);
+  expect(card?.pods.blocked).toBe(1);
+  expect(card?.command).toBe('kubectl describe node node-1');
+});
+
+test('what needs a person comes first, and the earlier deadline before the other one', () => {
+  const at = (deadlineMs: number) => ({
+    with: { annotation: { ids: [], sinceMs: 0, deadlineMs, graceSeconds: 60 } },
+  });
+  const { drains } = boardOf(
+    drainOf('late', 1, at(NOW_MS + 9000)),
+    drainOf('soon', 1, at(NOW_MS + 3000)),
+    drainOf('stuck', 1, at(NOW_MS + 60_000)),
+    podOf('a', 'stuck', { budget: 'default/db' }),
+    budgetOf(['a'], { maxUnavailable: 0 }),
+  );
+  expect(drains.map(({ node }) => node)).toEqual(['stuck', 'soon', 'late']);
+});
+
+const FAILED = { state: 'clock.over work.failed', reason: null, status: 'stopped' } as const;
+const machineOf = (node: string, more: Partial<SceneActor> = {}): SceneActor => ({
+  id: `upcomingNode/${node}`,
+  state: 'settled',
+  context: {
+    name: node,
+    facts: {
+      reported: { nodeName: node },
+      current: { nodeName: node, phase: 'Failed', lastError: '1 pod remains: default/a (why)' },
+    },
+  },
+  ...more,
+});
+
+test('a failed drain keeps its reason, its pods and who can act, until its machine is gone', () => {
+  const drain = drainOf('node-1', 1, { ...FAILED, with: { end: 'Failed' } });
+  const pod = podOf('a', 'node-1', { state: 'released', reason: null, status: 'stopped' });
+  const { severity, drains: [card], machines } = boardOf(drain, pod, machineOf('node-1'));
+  expect(severity).toBe('Failed');
+  expect(card).toMatchObject({ situation: 'Failed', pods: { blocked: 1 } });
+  expect(card?.verdict.sentence).toContain('1 pod remains: default/a (why)');
+  expect(machines.find(({ phase }) => phase === 'Failed')).toMatchObject({ names: ['node-1'] });
+  const over = boardOf(drain, pod, machineOf('node-1', { state: 'gone', status: 'done' }));
+  expect(over).toMatchObject({ severity: 'Ok', drains: [], ended: [{ node: 'node-1' }] });
+});
+
+test('a drained node is over, and pods of an earlier drain of its name are not counted', () => {
+  const { drains, ended: [card] } = boardOf(
+    drainOf('node-1', 0, {
+      state: 'clock.beforeLastQuarter work.drained',
+      bornMs: NOW_MS - 5000,
+      sinceMs: NOW_MS - 1000,
+      with: { end: 'Drained' },
+    }),
+    podOf('old', 'node-1', { state: 'gone', status: 'done', sinceMs: NOW_MS - 9000 }),
+    podOf('new', 'node-1', { state: 'gone', status: 'done', sinceMs: NOW_MS - 2000 }),
+  );
+  expect(drains).toEqual([]);
+  expect(card).toMatchObject({ situation: 'Drained', severity: 'Ok', pods: { gone: 1 } });
+});
+
+test('a drain that cannot cordon its node shows that before anything about pods', () => {
+  const { drains: [card] } = boardOf(
+    drainOf('node-1', 0, {
+      state: 'clock.beforeLastQuarter work.underway.backingOff',
+      reason: 'CordonFailing',
+      with: { annotation: null, problem: 'forbidden', orders: [{ deadlineMs: NOW_MS + 1 }] },
+    }),
+  );
+  expect(card).toMatchObject({ severity: 'Blocked', deadlineMs: NOW_MS + 1 });
+  expect(card?.verdict.sentence).toMatch(/cannot be cordoned.*: forbidden$/);
+});
+
+test('ten thousand pods make a bounded board with complete counts', () => {
+  const pods = Array.from({ length: 10_000 }, (_, at) => podOf(`p${at}`, `node-${at % 100}`));
+  const drains = Array.from({ length: 100 }, (_, at) => drainOf(`node-${at}`, 100));
+  const board = boardOf(...drains, ...pods);
+  expect(board.drains.length + board.drainsLeftOut).toBe(100);
+  expect(board.drains[0]?.pods.waiting).toBe(100);
+  expect(JSON.stringify(board).length).toBeLessThan(250_000);
+});

@@ -1,0 +1,81 @@
+/** The health of the session and the lease on the drain board. */
+import { expect, test } from 'vitest';
+import { drainBoard } from '../../../../src/view/board/drain-board.ts';
+import { NOW_MS, type SceneActor, sceneOf } from '../../../support/board/board-scene.ts';
+
+const healthOf = (actor: SceneActor) => {
+  const { health: [card], ...board } = drainBoard(sceneOf([actor]), NOW_MS);
+  return { ...board, card };
+};
+
+const ending = { why: 'Unreachable', detail: 'connect ECONNREFUSED 10.0.0.1:443' };
+
+const REASON = 'ShardUnreachable';
+
+test.each(['unreachable', 'connected.redialling'])(
+  'a shard that cannot be reached needs a person while the session is %s',
+  (state) => {
+    const session = { id: 'fleetSession/a', state, reason: REASON, context: { ending } } as const;
+    const { card, needsPerson } = healthOf(session);
+    expect(needsPerson).toBe(1);
+    expect(card?.verdict).toMatchObject({
+      reason: REASON,
+      canAct: 'platform',
+      runbook: 'shard-unreachable',
+      change: 'Check that the shard runs, and the port in --shard-addr',
+    });
+    expect(card?.verdict?.sentence).toContain(
+      `no process listens at this address (${ending.detail})`,
+    );
+  },
+);
+
+test.each(['backingOff', 'connected.dialling'])(
+  'a stream that ended just now needs nobody while the session is %s',
+  (state) => {
+    const { card, needsPerson } = healthOf({ id: 'fleetSession/a', state, context: { ending } });
+    expect(needsPerson).toBe(0);
+    expect(card).toMatchObject({ severity: 'Waiting', status: 'connecting again', verdict: null });
+  },
+);
+
+test('a session that streams again is healthy, whatever ended the one before', () => {
+  const state = 'connected.streaming.rollup.idle connected.streaming.resync.resynced';
+  const { card } = healthOf({ id: 'fleetSession/a', state, context: { ending } });
+  expect(card).toMatchObject({ severity: 'Ok', status: 'connected', verdict: null });
+});
+
+test('a refused session has the reason of its state, with the detail', () => {
+  const { card } = healthOf({
+    id: 'fleetSession/a',
+    state: 'refused',
+    reason: 'SessionRefused',
+    context: { ending: { why: 'RefusedByShard', detail: 'unknown cluster' } },
+  });
+  expect(card?.verdict).toMatchObject({ reason: 'SessionRefused', severity: 'Blocked' });
+  expect(card?.verdict?.sentence).toContain('unknown cluster');
+});
+
+test('a lease that is not renewed needs a person; one that is lost shows it', () => {
+  const renewing = healthOf({
+    id: 'leadership',
+    state: 'leading.renewalFailed',
+    reason: 'LeaseNotRenewed',
+    context: { problem: 'HTTP 500' },
+  });
+  expect(renewing.card).toMatchObject({ severity: 'Blocked', status: 'leads, renewal fails' });
+  const lost = healthOf({
+    id: 'leadership',
+    state: 'retrying',
+    reason: 'LeaseNotHeld',
+    context: { problem: 'not renewed in time' },
+  });
+  expect(lost.card).toMatchObject({ severity: 'Waiting', status: 'does not lead' });
+  expect(lost.card?.verdict?.sentence).toContain('not renewed in time');
+});
+
+test('a standby process names the leader', () => {
+  const context = { problem: '', lease: { holder: 'pod-b' } };
+  expect(healthOf({ id: 'leadership', state: 'standby', context }).card)
+    .toMatchObject({ severity: 'Ok', status: 'standby; pod-b leads' });
+});
