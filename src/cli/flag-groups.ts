@@ -9,6 +9,12 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'max-draining',
     'evictions-per-budget',
   ],
+  'Eviction requests': [
+    'interceptor-deadline',
+    'interceptor-warning',
+    'eviction-request-ttl',
+    'clock-skew',
+  ],
   'Machines that join': ['bootstrap-template-file'],
   'Demand of pods': [
     'with-pods',
