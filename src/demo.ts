@@ -1,6 +1,6 @@
 /**
- * The environment of `tidegate demo`: an embedded cluster without Nodes, a fleet with machines, and
- * the operator as a separate process.
+ * The environment of `tidegate demo`: a cluster without Nodes (the embedded one unless another is
+ * given), a fleet with machines, and the operator as a separate process.
  *
  * Promises: needs nothing but this runtime; listens only on loopback, on free ports; leaves no
  * process and no folder behind, however it ends.
@@ -28,11 +28,18 @@ const LOOPBACK = '127.0.0.1';
 const MACHINES = 40;
 const KUBECONFIG_MODE = 0o600;
 /** Fast enough to watch to the end. */
-const FLEET_TIMING = { cycleMs: 500, creationMs: 800, joiningMs: 500, drainingMs: 500 };
+const FLEET_TIMING = { cycleMs: 500, creationMs: 800, joiningMs: 500, drainingMs: 2000 };
 /** The fleet takes back unneeded machines without a confirmation delay. */
 const LISTEN = { host: LOOPBACK, port: 0 };
 
 const MERGE = { 'content-type': 'application/merge-patch+json' };
+
+/** The cluster of a demo. */
+export interface DemoCluster extends Pick<DemoSite, 'ask' | 'kubeconfig' | 'list'> {
+  /** Kubeconfigs of the operator and of the fleet. */
+  readonly kubeconfigs: { readonly operator: string; readonly fleet: string };
+  readonly stop: () => Promise<void>;
+}
 
 const asking = ({ cluster }: RunningCluster): Pick<DemoSite, 'ask' | 'list'> => ({
   list: (path) => {
@@ -132,10 +139,8 @@ const stopped = async (child: ChildProcess): Promise<void> => {
 
 const LOG_LINES_MAX = 5;
 
-/** Creates the environment. */
-export const startDemoSite: StartDemoSite = async ({ inspectAddress, recordFile }) => {
+const embeddedCluster = async (folder: string): Promise<DemoCluster> => {
   const { runCluster } = await loadEmbeddedKubernetes('demo');
-  const folder = await demoFolder();
   const cluster = await runCluster({
     time: realTime,
     listen: LISTEN,
@@ -146,47 +151,65 @@ export const startDemoSite: StartDemoSite = async ({ inspectAddress, recordFile 
   });
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: KUBECONFIG_MODE });
-  const { port, fleet } = await fleetOf(kubeconfig, folder);
-  const log = join(folder, 'operator.log');
-  let page: Page;
-  const operator = startOperator([
-    `--cluster-id=${CLUSTER}`,
-    `--shard-addr=${LOOPBACK}:${port}`,
-    '--insecure-plaintext',
-    `--kubeconfig=${kubeconfig}`,
-    '--metrics-addr=0',
-    `--health-addr=${LOOPBACK}:0`,
-    '--rollup-interval=1s',
-    '--with-pods',
-    ...(inspectAddress === undefined ? [] : [`--inspect-addr=${inspectAddress}`]),
-    ...(recordFile === undefined ? [] : [`--record=${recordFile}`]),
-  ], {
-    folder,
-    log,
-    onLine: (line) => {
-      page = pageAfter(page, line);
-    },
-  });
-  let trouble: string | undefined;
-  let isStopping = false;
-  operator.once('exit', (code) => {
-    void readFile(log, 'utf8').catch(() => '').then((text) => {
-      const last = text.trimEnd().split('\n').slice(-LOG_LINES_MAX).join('\n');
-      if (!isStopping) trouble = `the operator ended with ${code}:\n${last}`;
-    });
-  });
   return {
-    kubeconfig,
-    page: () => page,
     ...asking(cluster),
-    fleet,
-    trouble: () => trouble,
-    stop: async () => {
-      isStopping = true;
-      await stopped(operator);
-      await fleet.stop();
-      await cluster.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
+    kubeconfig,
+    kubeconfigs: { operator: kubeconfig, fleet: kubeconfig },
+    stop: cluster.stop,
   };
 };
+
+/** Creates the environment on a cluster that `start` makes, with a folder of the demo. */
+export const demoSiteOn =
+  (start: (folder: string) => Promise<DemoCluster>): StartDemoSite =>
+  async ({ inspectAddress, recordFile }) => {
+    const folder = await demoFolder();
+    const { ask, list, kubeconfig, kubeconfigs, stop } = await start(folder);
+    const { port, fleet } = await fleetOf(kubeconfigs.fleet, folder);
+    const log = join(folder, 'operator.log');
+    let page: Page;
+    const operator = startOperator([
+      `--cluster-id=${CLUSTER}`,
+      `--shard-addr=${LOOPBACK}:${port}`,
+      '--insecure-plaintext',
+      `--kubeconfig=${kubeconfigs.operator}`,
+      '--metrics-addr=0',
+      `--health-addr=${LOOPBACK}:0`,
+      '--rollup-interval=1s',
+      '--with-pods',
+      ...(inspectAddress === undefined ? [] : [`--inspect-addr=${inspectAddress}`]),
+      ...(recordFile === undefined ? [] : [`--record=${recordFile}`]),
+    ], {
+      folder,
+      log,
+      onLine: (line) => {
+        page = pageAfter(page, line);
+      },
+    });
+    let trouble: string | undefined;
+    let isStopping = false;
+    operator.once('exit', (code) => {
+      void readFile(log, 'utf8').catch(() => '').then((text) => {
+        const last = text.trimEnd().split('\n').slice(-LOG_LINES_MAX).join('\n');
+        if (!isStopping) trouble = `the operator ended with ${code}:\n${last}`;
+      });
+    });
+    return {
+      kubeconfig,
+      page: () => page,
+      ask,
+      list,
+      fleet,
+      trouble: () => trouble,
+      stop: async () => {
+        isStopping = true;
+        await stopped(operator);
+        await fleet.stop();
+        await stop();
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  };
+
+/** Creates the environment on an embedded cluster. */
+export const startDemoSite: StartDemoSite = demoSiteOn(embeddedCluster);

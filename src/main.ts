@@ -4,6 +4,7 @@
  *
  * Roles are imported on demand, so that help and `explain` start fast.
  */
+import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import type { LogFields } from './api/telemetry.ts';
 import { EXIT } from './cli/exit-codes.ts';
@@ -52,9 +53,17 @@ const startFleet: StartFleet = async (settings) => {
 };
 
 const startCluster: StartCluster = async (settings) => {
-  const { runCluster } = await loadEmbeddedKubernetes('cluster');
+  const { runCluster, tokenUsersIn } = await loadEmbeddedKubernetes('cluster');
   const { definitions } = await import('./api/definitions.ts');
-  return await runCluster({ time: realTime, ...settings, definitions: definitions() });
+  const { tokenAuthFile, clientCaFile, ...others } = settings;
+  const users = tokenAuthFile === undefined
+    ? {}
+    : { users: tokenUsersIn(await readFile(tokenAuthFile, 'utf8')) };
+  const authority = clientCaFile === undefined
+    ? {}
+    : { clientAuthority: await readFile(clientCaFile, 'utf8') };
+  const time = realTime;
+  return await runCluster({ time, ...others, ...users, ...authority, definitions: definitions() });
 };
 
 /** The operator's modules are loaded only after its settings are valid. */

@@ -30,6 +30,7 @@ const GENERATORS = [
   'tools/lifecycles.ts',
   'tools/architecture.ts',
   'tools/page.ts',
+  'tools/playground.ts',
 ];
 
 const FOLDERS = ['src', 'packages', 'test', 'tools'];

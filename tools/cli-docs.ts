@@ -160,7 +160,11 @@ const lines = [
     ['DEADLINE', 'The deadline (`-o wide`)'],
     ['TIERS', 'The same counts by pod priority, lowest first (`-o wide`)'],
     ['BUDGETS', 'Free slots of each budget, and pods of this node that wait (`-o wide`)'],
-    ['BLOCKER', 'What blocks pods in the lowest tier, the first pod and how many more'],
+    [
+      'BLOCKER',
+      'What blocks pods, the first of them and how many more; without a blocker, the budget that ' +
+      'they wait for',
+    ],
   ]),
   '',
   'JSON and YAML contain everything, under `items`; with `--watch`, one document for each change,',
@@ -214,7 +218,7 @@ const lines = [
   '',
   ...optionTable(DOCTOR_OPTIONS, OPERATOR_VARIABLES),
   '',
-  'Exit code 1: a check failed. Warnings and skipped checks do not change the exit code.',
+  'A problem has its remedy and a link to the page about it. Exit code 1: a check failed. Warnings and skipped checks do not change the exit code.',
   '',
   '## tidegate charts export [MACHINE…]',
   '',

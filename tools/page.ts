@@ -6,37 +6,15 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
 import { MACHINES } from '../src/machines/index.ts';
 import { placedChart } from '../src/view/chart/chart-layout.ts';
 import { CHART_STYLE, chartSvg } from '../src/view/chart/chart-svg.ts';
 import { chartOf } from '../src/view/chart/chart.ts';
+import { bundled } from './page-bundle.ts';
+import { PAGE_STYLES } from './page-styles.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = `${ROOT}src/web/page/`;
-
-const STYLES = ['page.css', 'board.css', 'chart.css', 'timeline.css'];
-
-const bundle = async (): Promise<string> => {
-  const built = await build({
-    root: PAGE,
-    configFile: false,
-    logLevel: 'error',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-    build: {
-      write: false,
-      target: 'es2023',
-      modulePreload: false,
-      rolldownOptions: { input: `${PAGE}main.tsx` },
-    },
-  });
-  const outputs = Array.isArray(built) ? built : [built];
-  const chunks = outputs.flatMap((one) => 'output' in one ? one.output : []);
-  const [script, ...others] = chunks;
-  if (script?.type !== 'chunk' || others.length > 0) throw new Error('The page is not one script');
-  return script.code;
-};
 
 const text = (name: string): string => readFileSync(PAGE + name, 'utf8');
 
@@ -47,11 +25,11 @@ const page = async (): Promise<string> =>
   [
     '/** The live page, bundled by `tools/page.ts` from `src/web/page`. Do not edit. */\n',
     constant('PAGE_HTML', 'What is served at `/`', text('index.html')),
-    constant('PAGE_SCRIPT', 'What is served at `/page.js`', await bundle()),
+    constant('PAGE_SCRIPT', 'What is served at `/page.js`', await bundled(`${PAGE}main.tsx`)),
     constant(
       'PAGE_STYLE',
       'What is served at `/page.css`',
-      CHART_STYLE + STYLES.map(text).join(''),
+      CHART_STYLE + PAGE_STYLES.map(text).join(''),
     ),
   ].join('\n');
 

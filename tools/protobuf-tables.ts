@@ -19,6 +19,8 @@ const PACKAGES: readonly (readonly [module: string, folder: string])[] = [
   ['k8s.io/api', 'authentication/v1'],
   ['k8s.io/api', 'authorization/v1'],
   ['k8s.io/api', 'autoscaling/v1'],
+  ['k8s.io/api', 'rbac/v1'],
+  ['k8s.io/api', 'admissionregistration/v1'],
   ['k8s.io/apimachinery', 'pkg/apis/meta/v1'],
   ['k8s.io/apiextensions-apiserver', 'pkg/apis/apiextensions/v1'],
 ];
@@ -166,6 +168,7 @@ const OTHER_ROOTS = [
   'policy.Eviction',
   'core.Binding',
   'autoscaling.Scale',
+  'authentication.TokenRequest',
 ];
 
 const groupName = (group: string): string => group === '' ? 'core' : group.split('.')[0] ?? '';

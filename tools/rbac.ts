@@ -5,7 +5,7 @@
  * the Lease only in the namespace of the operator.
  */
 import { stringify } from 'yaml';
-import { API_GROUP } from '../src/domain/api-group.ts';
+import { API_GROUP, LIFECYCLE_GROUP } from '../src/domain/api-group.ts';
 import { NEEDED_RIGHTS, type NeededRight } from '../src/domain/operator-rights.ts';
 import type { RoleName } from '../src/domain/operator-roles.ts';
 import { settlePages } from './pages.ts';
@@ -22,6 +22,7 @@ interface Account {
 const ACCOUNTS: readonly Account[] = [
   { name: 'tidegate-operator', roles: ['fleet', 'pods'] },
   { name: 'tidegate-pods', roles: ['pods'] },
+  { name: 'tidegate-evictions', roles: ['evictions'] },
 ];
 
 interface Rule {
@@ -90,6 +91,7 @@ const VIEWER: readonly Rule[] = [
   ...['capacityrequests', 'upcomingnodes', 'availablecapacities'].map((resource) =>
     ruleOf(API_GROUP, resource, READ)
   ),
+  ruleOf(LIFECYCLE_GROUP, 'evictionrequests', READ),
 ];
 
 const objects = [

@@ -30,34 +30,72 @@ const BUDGET_MINUTES = 40;
 const MS_PER_MINUTE = 60_000;
 const MS_PER_SECOND = 1000;
 
-const run = (command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> =>
+/** How a process ended, and what it printed, unless that was printed at once. */
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+}
+
+const run = (
+  command: string,
+  args: readonly string[],
+  { env, isPrinted }: { readonly env: NodeJS.ProcessEnv; readonly isPrinted: boolean },
+): Promise<Ended> =>
   new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', env });
+    const stdio = isPrinted ? 'inherit' : 'pipe';
+    const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', stdio, stdio], env });
+    const chunks: Buffer[] = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
+    }
     child.on('error', reject);
-    child.on('exit', (code) => resolve(code ?? 1));
+    child.on('close', (code) =>
+      resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() }));
   });
 
-/** Runs one step; returns its exit code and the durations of its files. */
+/** One step as it was. */
+interface EndedStep {
+  readonly title: string;
+  readonly code: number;
+  readonly ms: number;
+  readonly files: readonly FileTime[];
+}
+
+/** Runs one step; one that runs beside others is printed when it has ended. */
 const runStep = async (
-  { runtime, args, reports, env, title }: SuiteStep,
-): Promise<{ readonly code: number; readonly files: readonly FileTime[] }> => {
+  { runtime, args, reports, env, title, isBeside = false }: SuiteStep,
+): Promise<EndedStep> => {
+  const begin = performance.now();
   const folder = mkdtempSync(join(tmpdir(), 'tidegate-suite-'));
   const report = join(folder, 'report.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  process.stdout.write(`\n== ${title}\n`);
+  if (!isBeside) process.stdout.write(`\n== ${title}\n`);
   try {
-    const code = await run(
+    const { code, output } = await run(
       join(ROOT, 'node_modules/.bin', runtime),
       [...args, ...(reports ? reporters : [])],
-      { ...process.env, ...env },
+      { env: { ...process.env, ...env }, isPrinted: !isBeside },
     );
+    if (isBeside) process.stdout.write(`\n== ${title}, beside the steps before\n${output}`);
     const files = reports && existsSync(report)
       ? fileTimes(parseJson(readFileSync(report, 'utf8')), ROOT)
       : [];
-    return { code, files };
+    return { title, code, ms: performance.now() - begin, files };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+};
+
+/** Runs steps until one fails, and waits for those that run beside others. */
+const runSteps = async (steps: readonly SuiteStep[]): Promise<readonly EndedStep[]> => {
+  const ended: EndedStep[] = [];
+  const beside: Promise<EndedStep>[] = [];
+  for (const step of steps) {
+    if (step.isBeside === true) beside.push(runStep(step));
+    else ended.push(await runStep(step));
+    if (ended.some(({ code }) => code !== 0)) break;
+  }
+  return [...ended, ...await Promise.all(beside)];
 };
 
 const seconds = (ms: number): string => `${(ms / MS_PER_SECOND).toFixed(0).padStart(5)} s`;
@@ -65,24 +103,16 @@ const seconds = (ms: number): string => `${(ms / MS_PER_SECOND).toFixed(0).padSt
 /** Runs all steps once; returns the exit code. */
 const runSuites = async (choice: SuiteChoice): Promise<number> => {
   const begin = performance.now();
-  const times: (readonly [title: string, ms: number])[] = [];
-  const files: FileTime[] = [];
-  let code = 0;
-  for (const step of suiteSteps(choice)) {
-    const stepBegin = performance.now();
-    const ended = await runStep(step);
-    times.push([step.title, performance.now() - stepBegin]);
-    files.push(...ended.files);
-    code = ended.code;
-    if (code !== 0) break;
-  }
+  const ended = await runSteps(suiteSteps(choice));
+  const code = ended.find((step) => step.code !== 0)?.code ?? 0;
+  const files = ended.flatMap((step) => step.files);
   const totalMs = performance.now() - begin;
   const lines = [
     '',
     'The slowest files:',
     ...slowest(files, SLOWEST).map(({ file, ms }) => `${seconds(ms)}  ${file}`),
     'Steps:',
-    ...times.map(([title, ms]) => `${seconds(ms)}  ${title}`),
+    ...ended.map(({ title, ms }) => `${seconds(ms)}  ${title}`),
     `${seconds(totalMs)}  in all`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);

@@ -3,7 +3,14 @@
  * a test and on its time. README.md has examples.
  */
 export { type ClusterRunOptions, runCluster, type RunningCluster } from './src/run.ts';
-export { type Cluster, type ClusterOptions, makeCluster } from './src/cluster.ts';
+export {
+  type AuthorizationMode,
+  type Cluster,
+  type ClusterOptions,
+  makeCluster,
+} from './src/cluster.ts';
+export type { TokenUser } from './src/authentication/authenticator.ts';
+export { tokenUsersIn } from './src/authentication/token-file.ts';
 export type { ClusterAnswer, ClusterRequest, ClusterResponse } from './src/api.ts';
 export { type BoundAddress, serveCluster } from './src/http/server.ts';
 export { withSimulation } from './src/http/simulation-routes.ts';

@@ -15,6 +15,8 @@ import {
   type PodPolicy,
 } from './capacity-requests/capacity-requests-role.ts';
 import { demandRole } from './demand/demand-role.ts';
+import type { EvictionRequestPolicy } from './eviction-requests/eviction-requests.ts';
+import { evictionRequestsRole } from './eviction-requests/eviction-requests-role.ts';
 import {
   fleetSessionRole,
   type FleetSessionRoleOptions,
@@ -37,6 +39,7 @@ export interface FleetOptions extends FleetSessionRoleOptions {
 export interface RolesOptions {
   readonly fleet?: FleetOptions | undefined;
   readonly pods?: PodPolicy | undefined;
+  readonly evictions?: EvictionRequestPolicy | undefined;
 }
 
 /** The environment of the selected roles. */
@@ -78,8 +81,13 @@ export const makeRoles =
   (context: RoleContext): readonly Role[] => {
     const pods = options.pods && capacityRequestsRole(environment, options.pods, context);
     const fleet = options.fleet && fleetRoles(environment, options.fleet, { context, pods });
+    const evictions = options.evictions && evictionRequestsRole(environment, {
+      policy: options.evictions,
+      drains: fleet?.nodeDrains.shared,
+    }, context);
     const inOrder = [
       fleet?.nodeDrains,
+      evictions,
       pods,
       fleet?.demand,
       fleet?.fleetSession,

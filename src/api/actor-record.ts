@@ -84,6 +84,25 @@ export const recordText = (item: RecordHead | RecordLine | RecordGap): string =>
     'event' in item && hasError(item.event) ? { ...item, event: packed(item.event) } : item,
   );
 
+/** A line of a recording as text. Total. */
+export const recordedText = (item: RecordHead | RecordGap | RecordLine): string => {
+  if (!('event' in item)) return recordText(item);
+  try {
+    return recordText(item);
+  } catch {
+    // Data that is not plain cannot be recorded; the event can.
+    return recordText({ ...item, event: { type: item.event.type } });
+  }
+};
+
+/** The first line of a recording. */
+export const recordHead = (title: string, startedMs: number): RecordHead => ({
+  recording: 'tidegate',
+  format: 1,
+  title,
+  startedMs,
+});
+
 const unreadable = (why: string): RecordEntry => ({ _tag: 'Unreadable', why });
 
 const FORMAT = 1;

@@ -1,5 +1,6 @@
 /** AvailableCapacity: free capacity of the fleet on given terms. */
 import { Schema } from 'effect';
+import { API_GROUP } from '../domain/api-group.ts';
 import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
 import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import { int32Field, QuantityField, requirementsField, ResourceMapField } from './fields.ts';
@@ -29,6 +30,8 @@ const AvailableCapacityStatus = Schema.Struct({});
 
 /** The custom resource. */
 export const availableCapacity: CustomResource = {
+  group: API_GROUP,
+  category: 'fleet',
   kind: 'AvailableCapacity',
   plural: 'availablecapacities',
   shortNames: ['avc'],

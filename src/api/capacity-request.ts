@@ -1,5 +1,6 @@
 /** CapacityRequest: capacity that this cluster requests. */
 import { Schema } from 'effect';
+import { API_GROUP } from '../domain/api-group.ts';
 import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
 import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import {
@@ -100,6 +101,8 @@ type CapacityRequestStatus = typeof CapacityRequestStatus.Type;
 
 /** The custom resource. */
 export const capacityRequest: CustomResource = {
+  group: API_GROUP,
+  category: 'fleet',
   kind: 'CapacityRequest',
   plural: 'capacityrequests',
   shortNames: ['cr', 'crs'],

@@ -5,7 +5,7 @@
  * type, nothing is left open by accident) and adds nothing to the Effect schemas.
  */
 import { Schema } from 'effect';
-import { API_GROUP, API_VERSION, GROUP_VERSION } from '../domain/api-group.ts';
+import { API_VERSION } from '../domain/api-group.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../domain/json.ts';
 
 /** A column of `kubectl get`. */
@@ -17,13 +17,24 @@ export interface PrinterColumn {
   readonly priority?: 1;
 }
 
+/** A CEL rule on whole objects. */
+export interface ObjectRule {
+  readonly rule: string;
+  readonly message: string;
+}
+
 /** The source of a CRD and its reference page. */
 export interface CustomResource {
+  readonly group: string;
+  /** Of `kubectl get <category>`. */
+  readonly category: 'fleet' | 'lifecycle';
   readonly kind: string;
   readonly plural: string;
   readonly shortNames: readonly string[];
   readonly scope: 'Namespaced' | 'Cluster';
   readonly description: string;
+  /** What relates `metadata.name` and `spec`. */
+  readonly rules?: readonly ObjectRule[];
   readonly spec: Schema.Top;
   readonly status: Schema.Top;
   readonly columns: readonly PrinterColumn[];
@@ -48,9 +59,6 @@ export const wideColumn = (name: string, jsonPath: string): PrinterColumn => ({
   priority: 1,
 });
 
-/** The category of all resources: `kubectl get fleet`. */
-export const CATEGORY = 'fleet';
-
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 const VALIDATIONS = 'x-kubernetes-validations';
 
@@ -69,6 +77,7 @@ const KEPT_KEYWORDS = [
   'maxItems',
   'maxProperties',
   'required',
+  'default',
 ] as const;
 
 const isKept = (keyword: string): boolean =>
@@ -132,12 +141,16 @@ export const structuralSchema = (schema: Schema.Top): JsonRecord => ({
   ),
 });
 
+/** `apiVersion` of the objects of a resource. */
+export const groupVersion = ({ group }: CustomResource): string => `${group}/${API_VERSION}`;
+
 const openApiSchema = (resource: CustomResource): JsonRecord => ({
   description: resource.description,
   type: 'object',
   required: ['spec'],
+  ...(resource.rules === undefined ? {} : { [VALIDATIONS]: resource.rules }),
   properties: {
-    apiVersion: { type: 'string', description: `\`${GROUP_VERSION}\`.` },
+    apiVersion: { type: 'string', description: `\`${groupVersion(resource)}\`.` },
     kind: { type: 'string', description: `\`${resource.kind}\`.` },
     metadata: { type: 'object' },
     spec: structuralSchema(resource.spec),
@@ -146,7 +159,7 @@ const openApiSchema = (resource: CustomResource): JsonRecord => ({
 });
 
 /** `<plural>.<group>`: the name of the CRD. */
-export const crdName = (resource: CustomResource): string => `${resource.plural}.${API_GROUP}`;
+export const crdName = ({ plural, group }: CustomResource): string => `${plural}.${group}`;
 
 /** The CustomResourceDefinition of a resource. */
 export const customResourceDefinition = (resource: CustomResource): JsonRecord => ({
@@ -154,7 +167,7 @@ export const customResourceDefinition = (resource: CustomResource): JsonRecord =
   kind: 'CustomResourceDefinition',
   metadata: { name: crdName(resource) },
   spec: {
-    group: API_GROUP,
+    group: resource.group,
     scope: resource.scope,
     names: {
       kind: resource.kind,
@@ -162,7 +175,7 @@ export const customResourceDefinition = (resource: CustomResource): JsonRecord =
       plural: resource.plural,
       singular: resource.kind.toLowerCase(),
       shortNames: resource.shortNames,
-      categories: [CATEGORY],
+      categories: [resource.category],
     },
     versions: [{
       name: API_VERSION,

@@ -79,6 +79,35 @@ export const TimestampField = Schema.String.annotate({ format: 'date-time' });
 /** A list that is replaced as a whole; its items may repeat. */
 export const atomic = { 'x-kubernetes-list-type': 'atomic' } as const;
 
+/** A list whose items are merged by a key, so that each writer can own its items. */
+export const mapBy = (key: string) =>
+  ({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] }) as const;
+
+const conditionText = (description: string, max: number) =>
+  Schema.String.check(Schema.isMaxLength(max)).annotate({ description });
+
+/** `metav1.Condition`. */
+const ConditionField = Schema.Struct({
+  type: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(316)).annotate({
+    description: 'What the condition is about.',
+  }),
+  status: Schema.Literals(['True', 'False', 'Unknown']).annotate({
+    description: 'Whether it holds.',
+  }),
+  observedGeneration: Schema.optionalKey(
+    Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+      format: 'int64',
+      description: 'The generation that it was derived from.',
+    }),
+  ),
+  lastTransitionTime: TimestampField.annotate({ description: 'When its status last changed.' }),
+  reason: conditionText('One-word cause.', 1024),
+  message: conditionText('Details, for people.', 32_768),
+});
+
+/** `status.conditions`, one item a type. */
+export const ConditionsField = Schema.Array(ConditionField).annotate(mapBy('type'));
+
 const LABEL_OPERATORS = '`In`, `NotIn`, `Exists` or `DoesNotExist`';
 
 /**

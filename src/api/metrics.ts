@@ -283,6 +283,11 @@ export const METRICS = catalogue({
     help: 'Pods to be evicted, by statechart state.',
     labels: ['state'],
   },
+  tidegate_eviction_requests: {
+    type: 'gauge',
+    help: 'Open EvictionRequests, by statechart state.',
+    labels: ['state'],
+  },
   tidegate_actor_defects_total: {
     type: 'counter',
     help: 'Crashed actors that are restarted.',

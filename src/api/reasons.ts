@@ -3,6 +3,7 @@
  * sentence, who can act on it, and its runbook. Other reasons are never used.
  */
 import { DRAIN_REASONS } from '../domain/drain/drain-reasons.ts';
+import { EVICTION_REQUEST_REASONS } from '../domain/eviction-requests/request-reasons.ts';
 import type { Reason } from '../domain/reason.ts';
 import { POD_DEMAND_REASONS } from './pod-demand-reasons.ts';
 import { RECLAIM_REASONS } from './reclaim-reasons.ts';
@@ -197,6 +198,7 @@ export const REASONS = registry({
     runbook: 'cordon-left-alone',
   },
   ...DRAIN_REASONS,
+  ...EVICTION_REQUEST_REASONS,
   ...RECLAIM_REASONS,
   ...POD_DEMAND_REASONS,
 });

@@ -1,5 +1,6 @@
 /** UpcomingNode: a machine that is becoming a Node of this cluster. */
 import { Schema } from 'effect';
+import { API_GROUP } from '../domain/api-group.ts';
 import { MACHINE_ID_KEY } from '../domain/ids.ts';
 import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import { ObjectReferenceField, ResourceMapField, TaintsField, TimestampField } from './fields.ts';
@@ -49,6 +50,8 @@ type UpcomingNodeStatus = typeof UpcomingNodeStatus.Type;
 
 /** The custom resource. */
 export const upcomingNode: CustomResource = {
+  group: API_GROUP,
+  category: 'fleet',
   kind: 'UpcomingNode',
   plural: 'upcomingnodes',
   shortNames: ['upn'],

@@ -28,9 +28,13 @@ const KUBECONFIG_MODE = 0o600;
 const EVERY_ADDRESS: readonly string[] = ['', '0.0.0.0', '::'];
 
 /** Where a client of this machine finds the server. */
-const urlOf = ({ host, port }: RunningCluster['address']): string => {
+const urlOf = (
+  { host, port }: RunningCluster['address'],
+  { authorization }: ClusterSettings,
+): string => {
   const reachable = EVERY_ADDRESS.includes(host) ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  const scheme = authorization === 'RBAC' ? 'https' : 'http';
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 };
 
 /** Runs the cluster until a signal ends it. */
@@ -47,7 +51,7 @@ export const runClusterCommand = async (
   const signal = endingSignal();
   const { writeKubeconfig } = settled.settings;
   const { kubeconfig, address, stop } = await start(settled.settings);
-  const where = urlOf(address);
+  const where = urlOf(address, settled.settings);
   if (writeKubeconfig === undefined) {
     terminal.print(kubeconfig);
     terminal.report(`Cluster listens on ${where}`);

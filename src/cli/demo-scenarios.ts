@@ -72,9 +72,9 @@ const nothingLeft = ({ pods, requests, machines }: DemoScene): boolean =>
 
 const create = (name: string, replicas: number, more: readonly object[] = []): DemoStep => ({
   announcement: ['you', `kubectl create deployment ${name} --replicas=${replicas}, 4 CPU a pod`],
-  act: ({ ask }) => {
-    for (const one of more) ask('POST', BUDGETS, one);
-    ask('POST', DEPLOYMENTS, deployment(name, replicas));
+  act: async ({ ask }) => {
+    for (const one of more) await ask('POST', BUDGETS, one);
+    await ask('POST', DEPLOYMENTS, deployment(name, replicas));
   },
   waitsFor: `${replicas} pods to run on new machines`,
   until: allRun(replicas),

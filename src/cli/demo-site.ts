@@ -8,8 +8,12 @@ export interface DemoSite {
   readonly page: () => { readonly url: string; readonly isOpened: boolean } | undefined;
   /** Objects of a collection, by its path in the API. */
   readonly list: (path: string) => readonly unknown[];
-  /** Sends a request to the API server as a person would; throws when it is refused. */
-  readonly ask: (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) => void;
+  /** Sends a request to the API server as a person would; fails when it is refused. */
+  readonly ask: (
+    method: 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: object,
+  ) => void | Promise<void>;
   readonly fleet: {
     /** The machines that are bound to this cluster. */
     readonly bound: () => readonly string[];

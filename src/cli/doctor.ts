@@ -28,6 +28,7 @@ import {
   finding,
   hasFailed,
   leaseFinding,
+  PAGES,
   rightsFinding,
 } from '../view/diagnosis.ts';
 import { answered, askCluster } from './cluster-question.ts';
@@ -45,7 +46,7 @@ const versionCheck: Checking = Effect.map(serverVersion, (version) => {
     case 'Supported':
       return [finding(check, 'ok', `Kubernetes ${version.version} answers`)];
     case 'TooOld':
-      return [finding(check, 'failed', [version.why, 'Upgrade the cluster'])];
+      return [finding(check, 'failed', [version.why, 'Upgrade the cluster', PAGES.cluster])];
     case 'Unknown':
       return [finding(check, 'warning', version.why)];
   }
@@ -77,7 +78,9 @@ const rightsCheck = (settings: DoctorSettings): Checking => {
   ).pipe(Effect.map((answers) => {
     for (const { answer } of answers) {
       if (answer._tag === 'Unanswered') {
-        return [finding('rights', 'skipped', `The API server answers no questions: ${answer.why}`)];
+        return [
+          finding('rights', 'skipped', `The API server refuses access reviews: ${answer.why}`),
+        ];
       }
     }
     return [rightsFinding(asked.length, answers.filter(({ answer }) => answer._tag === 'Denied'))];
@@ -126,9 +129,9 @@ const certificateCheck = async (
   const { files, cluster } = certificate;
   const reading = await Effect.runPromise(credentialReader()(files, cluster));
   if (reading._tag === 'Unusable') {
-    const remedy = 'Issue a certificate for this cluster; see docs/security.md';
+    const remedy = 'Issue a certificate for this cluster';
     return {
-      finding: finding('certificate', 'failed', [reading.problem, remedy]),
+      finding: finding('certificate', 'failed', [reading.problem, remedy, PAGES.certificate]),
       pair: undefined,
     };
   }
@@ -163,6 +166,7 @@ const shardCheck = async (
     : finding(check, 'failed', [
       `${address} cannot be reached ${how}: ${probe.why}`,
       'Check the address, the network policies on the way, and that both sides use TLS or neither',
+      PAGES.shard,
     ]);
 };
 
@@ -194,7 +198,11 @@ export const runDoctor = async (
   const certificate = await certificateCheck(settings, time.now());
   const shard = await shardCheck(settings, certificate.pair);
   const inCluster = answer._tag === 'Silent'
-    ? [finding('api server', 'failed', [answer.why, 'Check --kubeconfig and --context'])]
+    ? [finding('api server', 'failed', [
+      answer.why,
+      'Check --kubeconfig and --context',
+      PAGES.cluster,
+    ])]
     : [...answer.value, clockFinding(clock.skewMs)];
   const findings = [...inCluster, certificate.finding, shard];
   terminal.print(

@@ -16,6 +16,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'pod-selector',
     'namespace-selector',
   ],
+  'Users and rights': ['authorization', 'token-auth-file', 'client-ca-file'],
   Addresses: ['metrics-addr', 'health-addr', 'listen', 'script-listen'],
   'Live page and recording': [
     'inspect-addr',

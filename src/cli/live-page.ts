@@ -4,23 +4,35 @@ import { realTime } from '../effects/real-time.ts';
 import { CHARTS } from '../gen/charts.ts';
 import { PAGE_HTML, PAGE_SCRIPT, PAGE_STYLE } from '../gen/page.ts';
 import { MACHINES } from '../machines/index.ts';
-import { type FillableBoard, makeActorBoard } from '../observability/actor-board.ts';
+import { makeActorBoard } from '../observability/actor-board.ts';
+import {
+  type HistoricalBoard,
+  LIVE_HISTORY,
+  REPLAY_HISTORY,
+  withHistory,
+} from '../observability/actor-history.ts';
 import { catalogueText } from '../view/catalogue.ts';
 import type { ActorBoard, ActorDetail } from '../api/actor-board.ts';
 import { type DelayedMachine, type PendingDelay, pendingDelays } from '../view/pending-delays.ts';
+import type { Time } from '../domain/time.ts';
 import type { PageAccess } from '../web/page-access.ts';
 import { type InspectionServer, startInspectionServer } from '../web/inspection-server.ts';
 
 /** The machines of the catalogue, by name. */
 export const KINDS: ReadonlySet<string> = new Set(Object.keys(MACHINES));
 
-/** A board of this process's actors. */
-export const liveBoard = (): FillableBoard => makeActorBoard({ time: realTime, kinds: KINDS });
+/** A board of this process's actors, and their last minutes. */
+export const liveBoard = (): HistoricalBoard =>
+  withHistory(makeActorBoard({ time: realTime, kinds: KINDS }), realTime, LIVE_HISTORY);
+
+/** A board of a recording, by its clock, and its past. */
+export const replayBoard = (time: Pick<Time, 'now'>): HistoricalBoard =>
+  withHistory(makeActorBoard({ time, kinds: KINDS }), time, REPLAY_HISTORY);
 
 /** The content of a page. */
 export interface LivePageOptions {
   readonly address: ListenAddress;
-  readonly board: ActorBoard;
+  readonly board: ActorBoard & Partial<Pick<HistoricalBoard, 'history'>>;
   readonly title: string;
   /** Further names of the page, and its token; none by default. */
   readonly access?: Omit<PageAccess, 'host'>;
@@ -52,6 +64,8 @@ export const startLivePage = (
     access,
     board,
     delaysOf,
+    history: board.history,
+    title,
     time: { now, schedule: realTime.schedule },
     files: {
       html: PAGE_HTML,

@@ -13,6 +13,7 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   demandSync: 'info',
   drainBlocker: 'debug',
   evictionCircuit: 'debug',
+  evictionRequest: 'debug',
   fleetSession: 'debug',
   leadership: 'debug',
   listWatch: 'debug',

@@ -54,7 +54,10 @@ const layersOf = (settings: OperatorSettings, { time, telemetry, intern }: Share
 };
 
 /** The inputs of the selected roles. */
-const rolesOptions = ({ fleet, pods }: OperatorSettings, intern: Intern): RolesOptions => ({
+const rolesOptions = (
+  { fleet, pods, evictions }: OperatorSettings,
+  intern: Intern,
+): RolesOptions => ({
   fleet: fleet && {
     clusterId: fleet.clusterId,
     shardAddress: fleet.shardAddress,
@@ -77,6 +80,7 @@ const rolesOptions = ({ fleet, pods }: OperatorSettings, intern: Intern): RolesO
     intern,
   },
   pods,
+  evictions,
 });
 
 const leaseOptions = (settings: LeaseSettings): LeadershipOptions => {

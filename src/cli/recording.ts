@@ -7,8 +7,11 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type RecordEntry, recordEntry, type RecordLine } from '../api/actor-record.ts';
+import { RESTORED } from '../api/actor-history.ts';
+import { numberAt } from '../domain/json.ts';
 import { MACHINES } from '../machines/index.ts';
 import type { FillableBoard } from '../observability/actor-board.ts';
+import type { ActorTransition } from '../observability/inspector.ts';
 import { makeReplay, type Replayed } from '../view/replay.ts';
 
 /** A valid line, or its problem. */
@@ -77,6 +80,13 @@ const problemIn = (line: RecordLine, replayed: Replayed): string | undefined => 
   }
 };
 
+/** The age of an actor that is older than its recording. */
+const ageIn = (event: RecordLine['event']): Pick<ActorTransition, 'since'> => {
+  if (event.type !== RESTORED) return {};
+  const [sinceMs, bornMs] = [numberAt(event, 'sinceMs'), numberAt(event, 'bornMs')];
+  return sinceMs === undefined || bornMs === undefined ? {} : { since: { sinceMs, bornMs } };
+};
+
 /** Creates a replayer for a board. */
 export const playerOn = (board: FillableBoard): Player => {
   const replay = makeReplay(MACHINES);
@@ -85,7 +95,8 @@ export const playerOn = (board: FillableBoard): Player => {
     play: (line) => {
       const replayed = replay.play(line);
       if (replayed._tag !== 'Unplayable') {
-        board.observe({ id: line.id, event: line.event, snapshot: replayed.actor.snapshot });
+        const { id, event } = line;
+        board.observe({ id, event, snapshot: replayed.actor.snapshot, ...ageIn(event) });
       }
       const problem = problemIn(line, replayed);
       if (problem === undefined || reported.has(line.id)) return undefined;

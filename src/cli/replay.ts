@@ -12,7 +12,7 @@ import { type FillableBoard, makeActorBoard } from '../observability/actor-board
 import { actorsText, actorText } from '../view/replay-text.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { failureSentence, unknownWord } from './failures.ts';
-import { KINDS, startLivePage } from './live-page.ts';
+import { KINDS, replayBoard, startLivePage } from './live-page.ts';
 import { type Player, playerOn, recordedIn, stopMomentIn } from './recording.ts';
 import { REPLAY_FORMATS, type ReplayRequest } from './replay-request.ts';
 import { endingSignal } from './signals.ts';
@@ -140,7 +140,10 @@ export const runReplay = async (
     return EXIT.usage;
   }
   const clock = { nowMs: 0 };
-  const board = makeActorBoard({ time: { now: () => clock.nowMs }, kinds: KINDS });
+  const now = { now: () => clock.nowMs };
+  const board = understood.page === undefined
+    ? makeActorBoard({ time: now, kinds: KINDS })
+    : replayBoard(now);
   const playback: Playback = {
     asked: understood,
     time,

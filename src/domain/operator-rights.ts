@@ -3,7 +3,7 @@
  *
  * Promises: the same rights as docs/compatibility.md lists, which a test compares.
  */
-import { API_GROUP } from './api-group.ts';
+import { API_GROUP, LIFECYCLE_GROUP } from './api-group.ts';
 import type { RoleName } from './operator-roles.ts';
 
 /** Verbs on one resource. */
@@ -57,6 +57,15 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right(API_GROUP, 'capacityrequests', 'get list watch create patch delete'),
     right(API_GROUP, 'capacityrequests/status', 'patch'),
     { ...right('', 'namespaces', 'list watch'), isOptional: true },
+    ...SHARED,
+  ],
+  evictions: [
+    right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch patch delete'),
+    right(LIFECYCLE_GROUP, 'evictionrequests/status', 'patch'),
+    right('', 'pods', 'list watch'),
+    right('', 'pods/eviction', 'create'),
+    right('', 'nodes', 'list watch'),
+    right('policy', 'poddisruptionbudgets', 'list watch'),
     ...SHARED,
   ],
 };

@@ -4,13 +4,14 @@
 export const ROLE_SUMMARIES = {
   fleet: 'session with the fleet, demand, upcoming nodes and drains',
   pods: 'a CapacityRequest for every pod',
+  evictions: 'EvictionRequests: interceptors in turn, then the eviction of the pod',
 } as const;
 
 /** The name of a role. */
 export type RoleName = keyof typeof ROLE_SUMMARIES;
 
 /** Announced roles that this version does not have. */
-const PLANNED_ROLES: readonly string[] = ['evictions', 'maintenance', 'availability'];
+const PLANNED_ROLES: readonly string[] = ['maintenance', 'availability'];
 
 const isRole = (name: string): name is RoleName => Object.hasOwn(ROLE_SUMMARIES, name);
 

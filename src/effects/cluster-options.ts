@@ -1,5 +1,6 @@
 /** The options of `tidegate cluster`, and its settings from flags and environment. */
 import {
+  choice,
   defaulted,
   file,
   listen,
@@ -39,6 +40,19 @@ export const CLUSTER_OPTIONS = {
     help: 'Seed of UIDs, generated names and durations',
     default: '1',
   }),
+  authorization: defaulted(choice(['AlwaysAllow', 'RBAC']), {
+    name: 'authorization',
+    help: 'Who may do what: everyone everything, or users what roles grant, over HTTPS',
+    default: 'AlwaysAllow',
+  }),
+  tokenAuthFile: optional(file, {
+    name: 'token-auth-file',
+    help: 'File of users with tokens, a line each: token,user,uid,"group1,group2"',
+  }),
+  clientCaFile: optional(file, {
+    name: 'client-ca-file',
+    help: 'Authorities whose client certificates name a user (CN) and groups (O)',
+  }),
 } as const;
 
 /** The settings of `tidegate cluster`. */
@@ -48,6 +62,9 @@ export interface ClusterSettings {
   readonly nodes: number;
   readonly rate: number;
   readonly seed: number;
+  readonly authorization: 'AlwaysAllow' | 'RBAC';
+  readonly tokenAuthFile: string | undefined;
+  readonly clientCaFile: string | undefined;
 }
 
 /** The settings of the embedded cluster from its flags and the environment. */
@@ -61,6 +78,13 @@ export const clusterSettings = (
   if (address === 'off') {
     return settingsProblem(
       'Cannot use --listen "0": the cluster would be unreachable; write HOST:PORT',
+    );
+  }
+  const { authorization, clientCaFile } = others;
+  if (clientCaFile !== undefined && authorization !== 'RBAC') {
+    return settingsProblem(
+      'Cannot use --client-ca-file: without users the cluster is served over plain HTTP; add ' +
+        '--authorization=RBAC',
     );
   }
   return { _tag: 'Settled', settings: { listen: address, ...others } };

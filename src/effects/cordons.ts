@@ -10,13 +10,16 @@ import { conditionPatch, type DrainCondition } from '../domain/drain/drain-condi
 import { projectDrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import { textAt } from '../domain/json.ts';
-import type { KubeAnswer } from './kube-api.ts';
+import type { KubeAnswer, KubeCall } from './kube-api.ts';
 import { Writes } from './writes.ts';
 
 /** From sending to the last byte of the answer. */
 const PATCH_TIMEOUT_MS = 15_000;
 /** Answers that a retry would repeat. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422]);
+
+/** The right to the status is optional. */
+const FORBIDDEN = 403;
 
 /** The purpose of a Node patch, as a label of `tidegate_node_writes_total`. */
 export type NodeWritePurpose = 'cordon' | 'end' | 'release';
@@ -25,19 +28,25 @@ export type NodeWritePurpose = 'cordon' | 'end' | 'release';
 const CONDITION_TRIES = 5;
 const CONDITION_RETRY_MS = 500;
 
+/** A condition with its moment on the wall clock. */
+export interface TimedCondition {
+  readonly condition: DrainCondition;
+  readonly nowMs: number;
+}
+
 /** One patch of one Node. */
 export interface NodeWrite {
   readonly node: string;
   readonly purpose: NodeWritePurpose;
+  /** Metadata only, when there is a condition. */
   readonly body: object;
+  /** Written in the same request, where the operator may write the status. */
+  readonly timed?: TimedCondition;
 }
 
 /** A condition to show on one Node. */
-export interface ConditionWrite {
+export interface ConditionWrite extends TimedCondition {
   readonly node: string;
-  readonly condition: DrainCondition;
-  /** The wall clock. */
-  readonly nowMs: number;
 }
 
 /** Patches Nodes. */
@@ -60,6 +69,19 @@ const outcomeOf = ({ status, body }: KubeAnswer): NodeWriteOutcome => {
   return REFUSALS.has(status) ? { _tag: 'Refused', why } : { _tag: 'Fault', why };
 };
 
+/** The patch of a Node; with its status when there is a condition. */
+const callOf = ({ node, body, timed }: NodeWrite): KubeCall => ({
+  method: 'PATCH',
+  timeoutMs: PATCH_TIMEOUT_MS,
+  ...(timed === undefined
+    ? { path: `/api/v1/nodes/${node}`, body, contentType: 'application/merge-patch+json' }
+    : {
+      path: `/api/v1/nodes/${node}/status`,
+      body: conditionPatch(timed.condition, timed.nowMs, body),
+      contentType: 'application/strategic-merge-patch+json',
+    }),
+});
+
 /** Nodes of a real API server. */
 export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, Writes> =>
   Layer.effect(
@@ -69,14 +91,8 @@ export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, 
       const countWrite = (op: string, outcome: string): void =>
         telemetry.count('tidegate_node_writes_total', 1, { op, outcome });
       return {
-        setCondition: ({ node, condition, nowMs }) =>
-          writes.send('event', {
-            method: 'PATCH',
-            path: `/api/v1/nodes/${node}/status`,
-            body: conditionPatch(condition, nowMs),
-            contentType: 'application/strategic-merge-patch+json',
-            timeoutMs: PATCH_TIMEOUT_MS,
-          }).pipe(
+        setCondition: ({ node, ...timed }) =>
+          writes.send('event', callOf({ node, purpose: 'end', body: {}, timed })).pipe(
             Effect.flatMap(({ status }) =>
               status === 429 || status >= 500
                 ? Effect.fail(`status ${status}`)
@@ -91,19 +107,18 @@ export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, 
               onFailure: () => countWrite('condition', 'Fault'),
             }),
           ),
-        patch: ({ node, purpose, body }) =>
-          writes.send('phase', {
-            method: 'PATCH',
-            path: `/api/v1/nodes/${node}`,
-            body,
-            contentType: 'application/merge-patch+json',
-            timeoutMs: PATCH_TIMEOUT_MS,
-          }).pipe(
+        patch: ({ timed, ...write }) =>
+          writes.send('phase', callOf({ ...write, ...(timed && { timed }) })).pipe(
+            Effect.flatMap((answer) =>
+              timed !== undefined && answer.status === FORBIDDEN
+                ? writes.send('phase', callOf(write))
+                : Effect.succeed(answer)
+            ),
             Effect.match({
               onSuccess: outcomeOf,
               onFailure: ({ why }): NodeWriteOutcome => ({ _tag: 'Fault', why }),
             }),
-            Effect.tap(({ _tag }) => Effect.sync(() => countWrite(purpose, _tag))),
+            Effect.tap(({ _tag }) => Effect.sync(() => countWrite(write.purpose, _tag))),
           ),
       };
     }),

@@ -7,6 +7,7 @@
  */
 import { type DrainingLimit, readDrainingLimit } from '../domain/drain/draining-limit.ts';
 import { ROLE_NAMES, type RoleName, rolesIn } from '../domain/operator-roles.ts';
+import { EVICTION_REQUEST_OPTIONS } from './eviction-request-options.ts';
 import {
   choice,
   defaulted,
@@ -170,6 +171,7 @@ export const OPERATOR_OPTIONS = {
     default: '1',
   }),
   ...POD_DEMAND_OPTIONS,
+  ...EVICTION_REQUEST_OPTIONS,
   tlsCert: optional(file, {
     name: 'tls-cert',
     help: 'Client certificate for the shard (PEM); needs --tls-key and --tls-ca',

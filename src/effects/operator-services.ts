@@ -11,6 +11,7 @@ import type { Time } from '../domain/time.ts';
 import { type AvailableCapacities, availableCapacitiesLayer } from './available-capacities.ts';
 import { type CapacityRequests, capacityRequestsLayer } from './capacity-requests.ts';
 import { type Cordons, cordonsLayer } from './cordons.ts';
+import { type EvictionRequests, evictionRequestsLayer } from './eviction-requests.ts';
 import { type Events, eventsLayer } from './events.ts';
 import { type PodEvictionApi, podEvictionApiLayer } from './pod-eviction-api.ts';
 import type { KubeApi } from './kube-api.ts';
@@ -30,6 +31,7 @@ export type ClusterServices =
   | AvailableCapacities
   | Events
   | PodEvictionApi
+  | EvictionRequests
   | PodRequests;
 
 /** The inputs of the services. */
@@ -60,6 +62,7 @@ export const operatorServices = <Problem>(
     cordonsLayer(telemetry),
     podEvictionApiLayer(telemetry),
     podRequestsLayer({ telemetry, intern }),
+    evictionRequestsLayer,
   );
   return Layer.provideMerge(objects, writes).pipe(Layer.provideMerge(clockLayer(time)));
 };

@@ -58,6 +58,11 @@ export const podsOperatorSettings = (
   if (settled._tag === 'SettingsProblem') return settled;
   return {
     _tag: 'Settled',
-    settings: { ...settled.settings, fleet: undefined, pods: podPolicyOf(decoded.settings) },
+    settings: {
+      ...settled.settings,
+      fleet: undefined,
+      pods: podPolicyOf(decoded.settings),
+      evictions: undefined,
+    },
   };
 };

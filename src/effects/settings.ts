@@ -10,6 +10,7 @@ import type { DrainingLimit } from '../domain/drain/draining-limit.ts';
 import { goDuration } from '../domain/go-duration.ts';
 import { type ClusterId, clusterId } from '../domain/ids.ts';
 import { leaseTimesProblem } from '../domain/lease.ts';
+import { evictionPolicyOf, type EvictionSettings } from './eviction-request-options.ts';
 import { FLEET_OPTIONS } from './fleet-options.ts';
 import type { ListenAddress } from './option-kinds.ts';
 import { FLEET_ROLE_OPTIONS, OPERATOR_OPTIONS, ROLE_OPTIONS } from './operator-options.ts';
@@ -99,6 +100,7 @@ export interface ProcessSettings {
 export interface OperatorSettings extends ProcessSettings {
   readonly fleet: FleetRoleSettings | undefined;
   readonly pods: PodSettings | undefined;
+  readonly evictions: EvictionSettings | undefined;
 }
 
 /** The options that process settings derive from. */
@@ -356,10 +358,9 @@ export const operatorSettings = (
   const settled = processSettings(options, processEnvironment);
   if (settled._tag === 'SettingsProblem') return settled;
   const pods = withPods || roles.includes('pods') ? podPolicyOf(options) : undefined;
-  return {
-    _tag: 'Settled',
-    settings: { ...settled.settings, fleet: fleet?.settings, pods },
-  };
+  const evictions = roles.includes('evictions') ? evictionPolicyOf(options) : undefined;
+  const settings = { ...settled.settings, fleet: fleet?.settings, pods, evictions };
+  return { _tag: 'Settled', settings };
 };
 
 /** The settings of the stand-in fleet from its flags and the environment. */

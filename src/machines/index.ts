@@ -5,6 +5,7 @@ import { budget } from './budget.ts';
 import { demandSync } from './demand-sync.ts';
 import { drainBlocker } from './drain-blocker.ts';
 import { evictionCircuit } from './eviction-circuit.ts';
+import { evictionRequest } from './eviction-request.ts';
 import { fleetSession } from './fleet-session.ts';
 import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
@@ -24,6 +25,7 @@ export const MACHINES = {
   demandSync,
   drainBlocker,
   evictionCircuit,
+  evictionRequest,
   fleetSession,
   leadership,
   listWatch,

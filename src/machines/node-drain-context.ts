@@ -55,6 +55,9 @@ export interface NodeDrainAct {
   readonly body: object;
 }
 
+/** The patch that writes the end. */
+export interface NodeEndAct extends NodeDrainAct, NodeDrainEnd {}
+
 /** The end to show on the UpcomingNode. */
 export interface NodeDrainEnd {
   readonly node: string;

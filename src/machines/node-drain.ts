@@ -48,6 +48,7 @@ import {
   type NodeDrainEnd,
   type NodeDrainEvent,
   type NodeDrainInput,
+  type NodeEndAct,
   observed,
   type PodsObserved,
   SHOW_END_MS_MAX,
@@ -67,7 +68,7 @@ export const nodeDrain = setup({
   actors: {
     cordonNode: required<NodeWriteOutcome, NodeDrainAct>('cordonNode'),
     showEnd: required<void, NodeDrainEnd>('showEnd'),
-    writeEnd: required<NodeWriteOutcome, NodeDrainAct>('writeEnd'),
+    writeEnd: required<NodeWriteOutcome, NodeEndAct>('writeEnd'),
   },
   actions: {
     requestSlot: () => {},
@@ -346,7 +347,12 @@ export const nodeDrain = setup({
               invoke: {
                 id: 'writeEnd',
                 src: 'writeEnd',
-                input: ({ context }) => ({ node: context.name, body: endBody(context) ?? {} }),
+                input: ({ context }) => ({
+                  node: context.name,
+                  owner: context.owner,
+                  end: context.end ?? 'Failed',
+                  body: endBody(context) ?? {},
+                }),
                 ...answered,
               },
             },

@@ -33,10 +33,11 @@ export interface FillableBoard extends ActorBoard {
   readonly observe: Inspector;
 }
 
-const STEPS_KEPT = 30;
-const EVENTS_KEPT = 50;
+/** The number of states and events that are kept of each actor. */
+export const STEPS_KEPT = 30;
+export const EVENTS_KEPT = 50;
 /** The number of ended actors that are kept; the oldest is evicted first. */
-const ENDED_KEPT = 500;
+export const ENDED_KEPT = 500;
 /** More distinct state texts than all machines have together. */
 const STATES_MAX = 10_000;
 
@@ -162,20 +163,20 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     }
   };
   /** An id may be reused, by a restarted actor or a returning machine. */
-  const entryOf = (id: string): Entry | undefined => {
+  const entryOf = ({ id, since }: ActorTransition): Entry | undefined => {
     const known = entries.get(id);
     if (known !== undefined) return known;
     const kind = kindInId(id);
     if (!kinds.has(kind)) return undefined;
-    const entry = newEntry(id, kind, time.now());
+    const entry = newEntry(id, kind, since?.bornMs ?? time.now());
     entries.set(id, entry);
     return entry;
   };
   /** Texts of states are few and interned, and so are their reasons. */
   const kept = textPool(STATES_MAX);
   const reasonIn = reasonsOfStates();
-  const note = (entry: Entry, { snapshot, event }: ActorTransition): void => {
-    const nowMs = time.now();
+  const note = (entry: Entry, { snapshot, event, since }: ActorTransition): void => {
+    const nowMs = since?.sinceMs ?? time.now();
     const state = kept(stateText('value' in snapshot ? snapshot.value : undefined));
     const status = isStatus(snapshot.status) ? snapshot.status : 'active';
     const moved = state !== entry.state;
@@ -196,7 +197,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
   };
 
   const observe = (transition: ActorTransition): void => {
-    const entry = entryOf(transition.id);
+    const entry = entryOf(transition);
     if (entry === undefined) return;
     note(entry, transition);
     notify(transition.id);

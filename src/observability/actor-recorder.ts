@@ -7,8 +7,10 @@
  */
 import { kindInId } from '../api/actor-board.ts';
 import {
+  recordedText,
   type RecordGap,
   type RecordHead,
+  recordHead,
   type RecordLine,
   recordText,
 } from '../api/actor-record.ts';
@@ -63,28 +65,12 @@ const lineOf = ({ atMs, id, event, value, status }: Transition): RecordLine => (
   status,
 });
 
-const textOf = (item: RecordItem): string => {
-  if (!('event' in item)) return recordText(item);
-  const line = lineOf(item);
-  try {
-    return recordText(line);
-  } catch {
-    // Data that is not plain cannot be recorded; the event can.
-    return recordText({ ...line, event: { type: line.event.type } });
-  }
-};
+const textOf = (item: RecordItem): string => recordedText('event' in item ? lineOf(item) : item);
 
 const recordingError = (file: string, cause: unknown, remedy = ''): Error => {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new Error(`Cannot record to "${file}": ${why}${remedy}`, { cause });
 };
-
-const headOf = ({ title, time }: Pick<RecordingOptions, 'title' | 'time'>): RecordHead => ({
-  recording: 'tidegate',
-  format: 1,
-  title,
-  startedMs: time.now(),
-});
 
 /** Begins a recording in an open file. */
 export const recordInto = (
@@ -116,7 +102,7 @@ export const recordInto = (
     lost = 0;
     write(transition);
   };
-  write(headOf({ title, time }));
+  write(recordHead(title, time.now()));
   return {
     observe: ({ id, event, snapshot }) => {
       if (!kinds.has(kindInId(id))) return;
@@ -136,7 +122,7 @@ export const startActorRecorder = async (
 ): Promise<ActorRecorder> => {
   const disk = await openLineFile(file, {
     onFailure: (cause) => onFailure(recordingError(file, cause).message),
-    firstLine: () => recordText(headOf(options)),
+    firstLine: () => recordText(recordHead(options.title, options.time.now())),
   }).catch((cause: unknown) => {
     throw recordingError(file, cause, '; use a writable file for --record');
   });

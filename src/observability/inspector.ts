@@ -18,6 +18,8 @@ export interface ActorTransition {
   readonly event: { readonly type: string };
   /** The snapshot after it. */
   readonly snapshot: SnapshotSeen['snapshot'];
+  /** Of an actor that is older than its recording; otherwise the transition is of now. */
+  readonly since?: { readonly sinceMs: number; readonly bornMs: number };
 }
 
 /** Receives every transition: the live page, the recorder. */

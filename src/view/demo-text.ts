@@ -19,7 +19,7 @@ const drainText = (drain: DrainStatus | undefined): string => {
   if (drain === undefined || drain.state === 'Cordoned') return '';
   if (drain.state === 'Drained') return 'empty';
   const { left, leaving } = drain.pods;
-  const [blocker] = drain.blockers;
+  const [blocker] = [...drain.blockers, ...drain.waits];
   return [
     `${left} left`,
     ...(leaving > 0 ? [`${leaving} leaving`] : []),

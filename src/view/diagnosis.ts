@@ -2,6 +2,7 @@
  * The findings of `tidegate doctor`: pure functions from what was read to what it means and what to
  * do about it.
  */
+import { pageUrl } from '../domain/documentation.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../domain/json.ts';
 import { sameJson } from '../domain/json-equality.ts';
 import { leaseRecordOf } from '../domain/lease.ts';
@@ -10,6 +11,19 @@ import { quoted } from '../domain/text.ts';
 import { duration } from './duration.ts';
 import { oneLine } from './table.ts';
 import { wrappedLines } from './wrapped-text.ts';
+
+/** The pages about problems, by their paths. */
+export const PAGES = {
+  cluster: 'docs/tasks/install.md#6-verify',
+  upgrade: 'docs/tasks/upgrade.md',
+  definitions: 'docs/tasks/install.md#2-custom-resources',
+  rights: 'docs/tasks/rbac.md',
+  start: 'docs/tasks/install.md#5-start',
+  lease: 'docs/runbooks.md#lease-not-renewed',
+  certificate: 'docs/tasks/mtls.md',
+  rotation: 'docs/tasks/mtls.md#5-rotate',
+  shard: 'docs/runbooks.md#shard-unreachable',
+} as const;
 
 /** How a check ended. */
 export type FindingState = 'ok' | 'warning' | 'failed' | 'skipped';
@@ -22,16 +36,22 @@ export interface Finding {
   readonly finding: string;
   /** What to do; null when there is nothing to do. */
   readonly remedy: string | null;
+  /** The address of the page about it; null when there is nothing to do. */
+  readonly page: string | null;
 }
 
-/** A finding, with its remedy when there is something to do. */
+/** What was found, what to do about it, and the page with more, by its path. */
+type FoundProblem = readonly [finding: string, remedy: string, page: string];
+
+/** A finding, with its remedy and its page when there is something to do. */
 export const finding = (
   check: string,
   state: FindingState,
-  found: string | readonly [finding: string, remedy: string],
+  found: string | FoundProblem,
 ): Finding => {
-  const [text, remedy = null] = typeof found === 'string' ? [found] : found;
-  return { check, state, finding: text, remedy };
+  if (typeof found === 'string') return { check, state, finding: found, remedy: null, page: null };
+  const [text, remedy, page] = found;
+  return { check, state, finding: text, remedy, page: pageUrl(page) };
 };
 
 /** A verb that is denied, or could not be asked about. */
@@ -59,6 +79,7 @@ export const rightsFinding = (
     `${user} may not ${missing.join('; ')}`,
     'Grant these verbs in the ClusterRole of the operator. To check its own rights, run this ' +
     'command in its pod, or with a kubeconfig of its service account',
+    PAGES.rights,
   ]);
 };
 
@@ -77,14 +98,22 @@ export const definitionFinding = (wanted: unknown, found: unknown): Finding => {
   const check = `crd ${textAt(wanted, 'spec', 'names', 'plural') ?? ''}`;
   const name = textAt(wanted, 'metadata', 'name') ?? '';
   if (found === undefined) {
-    return finding(check, 'failed', [`${name} is not installed`, CRD_REMEDY]);
+    return finding(check, 'failed', [`${name} is not installed`, CRD_REMEDY, PAGES.definitions]);
   }
   if (!isEstablished(found)) {
-    return finding(check, 'failed', [`${name} is not established`, `kubectl describe crd ${name}`]);
+    return finding(check, 'failed', [
+      `${name} is not established`,
+      `kubectl describe crd ${name}`,
+      PAGES.definitions,
+    ]);
   }
   return sameJson(schemaOf(wanted), schemaOf(found))
     ? finding(check, 'ok', `${name} is installed as this version has it`)
-    : finding(check, 'warning', [`${name} has the schema of another version`, CRD_REMEDY]);
+    : finding(check, 'warning', [
+      `${name} has the schema of another version`,
+      CRD_REMEDY,
+      PAGES.upgrade,
+    ]);
 };
 
 /** The Lease of the operator; `found` is undefined when there is none. */
@@ -99,6 +128,7 @@ export const leaseFinding = (
     return finding(check, 'warning', [
       `${lease} does not exist: no operator has run with it`,
       'Start the operator, or name its Lease with --lease-namespace and --lease-name',
+      PAGES.start,
     ]);
   }
   const { holder, durationSeconds } = leaseRecordOf(found);
@@ -106,6 +136,7 @@ export const leaseFinding = (
     return finding(check, 'warning', [
       `${lease} was released: no operator runs`,
       'Start the operator',
+      PAGES.start,
     ]);
   }
   const renewedMs = Date.parse(textAt(found, 'spec', 'renewTime') ?? '');
@@ -115,6 +146,7 @@ export const leaseFinding = (
     return finding(check, 'failed', [
       `${lease} is held by ${quoted(holder)}, which renewed it last ${since}`,
       'Look at the logs of the operator, and whether its pod runs',
+      PAGES.lease,
     ]);
   }
   return finding(
@@ -130,7 +162,7 @@ const SKEW_MS_MAX = 5_000;
 export const clockFinding = (skewMs: number | undefined): Finding => {
   const check = 'clock';
   if (skewMs === undefined) {
-    return finding(check, 'skipped', 'The API server did not say what time it has');
+    return finding(check, 'skipped', 'The answers of the API server have no date');
   }
   if (Math.abs(skewMs) <= SKEW_MS_MAX) {
     return finding(check, 'ok', 'The clock of this machine agrees with that of the API server');
@@ -141,6 +173,7 @@ export const clockFinding = (skewMs: number | undefined): Finding => {
       duration(Math.abs(skewMs))
     } ${direction} that of the API server`,
     'Synchronize the clock (NTP): certificates are checked with it',
+    PAGES.certificate,
   ]);
 };
 
@@ -159,7 +192,11 @@ export const certificateFinding = (
   const text = `${file} is for ${identity} and expires in ${duration(left)}`;
   return left > EXPIRES_SOON_MS
     ? finding('certificate', 'ok', text)
-    : finding('certificate', 'warning', [text, 'Renew it; the operator reads the files again']);
+    : finding('certificate', 'warning', [
+      text,
+      'Renew it; the operator reads the files again',
+      PAGES.rotation,
+    ]);
 };
 
 /** The worst state of all findings. */
@@ -187,7 +224,7 @@ export const diagnosisText = (
   /** A command is never broken: a part of it could be pasted. */
   const remedyLines = (remedy: string): readonly string[] =>
     remedy.startsWith('kubectl ') ? [`${' '.repeat(left)}→ ${remedy}`] : indented(`→ ${remedy}`);
-  const lines = findings.flatMap(({ check, state, finding: text, remedy }) => {
+  const lines = findings.flatMap(({ check, state, finding: text, remedy, page }) => {
     const [mark, code] = MARKS[state];
     const [first = '', ...more] = indented(`${check}: ${text}`);
     const padded = mark.padEnd(MARK_COLUMNS);
@@ -196,6 +233,7 @@ export const diagnosisText = (
       painted + first.slice(MARK_COLUMNS),
       ...more,
       ...(remedy === null ? [] : remedyLines(remedy)),
+      ...(page === null ? [] : [`${' '.repeat(left)}  ${page}`]),
     ];
   });
   const count = (state: FindingState): number =>

@@ -88,6 +88,12 @@ const coveringIn = (budgets: ReadonlyMap<string, readonly Budget[]>) => {
   };
 };
 
+/** For a moment an eviction that goes well looks the same: its pod is not seen terminating yet. */
+const INTERRUPTED_AFTER_MS = 5000;
+
+const isOld = ({ disruptedPods }: Budget, podName: string, nowMs: number): boolean =>
+  nowMs - (disruptedPods[podName] ?? nowMs) >= INTERRUPTED_AFTER_MS;
+
 const interruptedIn = ({ pods, budgets, nowMs }: DrainScene): InterruptedSlots => {
   const charged = [...budgets].filter(({ disruptedPods }) => Object.keys(disruptedPods).length > 0);
   if (charged.length === 0) return new Map();
@@ -95,7 +101,8 @@ const interruptedIn = ({ pods, budgets, nowMs }: DrainScene): InterruptedSlots =
   return new Map(charged.map((budget) => {
     const named = Object.keys(budget.disruptedPods)
       .flatMap((name) => byKey.get(objectKey(name, budget.namespace)) ?? []);
-    return [budget.key, interruptedEvictions(budget, named, nowMs)];
+    const interrupted = interruptedEvictions(budget, named, nowMs);
+    return [budget.key, interrupted.filter(({ podName }) => isOld(budget, podName, nowMs))];
   }));
 };
 

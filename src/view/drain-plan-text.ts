@@ -1,4 +1,5 @@
 /** The plan of a drain as text: a table of the tiers, then warnings and unknowns. */
+import { runbookUrl } from '../domain/documentation.ts';
 import { TOLERATES_TEXT } from '../domain/drain/plan.ts';
 import { actionText, plural } from '../domain/drain/verdict.ts';
 import { duration } from './duration.ts';
@@ -67,7 +68,7 @@ const blockerLines = ({ reason, pods, text, canAct, change, runbook }: PlannedBl
     `${reason}: ${text}`,
     `  Pods: ${pods.join(', ')}`,
     ...(action === '' ? [] : [`  ${action}`]),
-    ...(runbook === '' ? [] : [`  Runbook: ${runbook}`]),
+    ...(runbook === '' ? [] : [`  Runbook: ${runbookUrl(runbook)}`]),
   ];
 };
 

@@ -27,6 +27,7 @@ import {
 import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
 import type { NodeFacts } from './drain-facts.ts';
+import { waitAtBudget } from './moving-budgets.ts';
 import { machineReports, reportedBlocker } from './reported-blockers.ts';
 
 /** A pod that must leave and still exists. */
@@ -51,6 +52,9 @@ export interface Recount {
   /** Every tier up to this one may go; null before the first. */
   readonly startedTo: TierKey | null;
 }
+
+/** The last moment of a termination: the kubelet has stopped the containers (DR-42). */
+const OVERDUE_AFTER_MS = 10_000;
 
 const NAMESPACE_GOES: EvictionOutcome = { _tag: 'NamespaceTerminating' };
 
@@ -104,13 +108,17 @@ export const recountDrain = (
       paused: node.paused,
       kubeletSilent: node.kubeletSilent,
       nowMs,
+      overdueAfterMs: OVERDUE_AFTER_MS,
     });
   };
   const reports = [...facts.events, ...machineReports(facts)];
   const pending = plan.tiers.flatMap(({ key: tier, pods }) =>
     pods.map((pod): PendingPod => {
-      const { reason, text, subject, change } = blockerNow(pod, tier);
-      const reported = reason === 'WaitingForTurn'
+      const now = blockerNow(pod, tier);
+      const { reason, text, subject, change } = annotation === undefined
+        ? now
+        : waitAtBudget(now, pod, { facts, sinceMs });
+      const reported = now.reason === 'WaitingForTurn'
         ? reportedBlocker(pod, reports, annotation?.sinceMs ?? 0)
         : undefined;
       return reported === undefined

@@ -26,13 +26,15 @@ const blockerInLine = ({ reason, pods, text }: DrainBlocker): string =>
 const NOT_IN_TIME = '; the deadline will pass first';
 
 const blockerOf = (
-  { blockers: [first], kubeletSilent, lastError, state, verdict }: DrainStatus,
+  { blockers: [first], waits, kubeletSilent, lastError, state, verdict }: DrainStatus,
 ): string => {
   if (first !== undefined) {
     return `${blockerInLine(first)}${verdict.forecast === '' ? '' : NOT_IN_TIME}`;
   }
   if (state === 'Failed') return lastError ?? '';
   if (state === 'Paused') return 'DrainPaused';
+  const [wait] = waits;
+  if (wait !== undefined && verdict.reason === wait.reason) return blockerInLine(wait);
   return kubeletSilent && state === 'Draining' ? 'KubeletSilent' : '';
 };
 

@@ -70,6 +70,8 @@ export interface DrainStatus {
   readonly budgets: readonly BudgetStatus[];
   /** The most important blocker of the lowest tier. */
   readonly blockers: readonly DrainBlocker[];
+  /** What pods wait for that nothing blocks; pods at a budget come first. */
+  readonly waits: readonly DrainBlocker[];
   /** The error that the drain of a failed machine left. */
   readonly lastError: string | null;
   readonly kubeletSilent: boolean;
@@ -103,8 +105,7 @@ const isOver = (state: DrainSituation): boolean =>
 /** Groups pods by blocker, in the order of the plan. */
 const blockedPodsOf = (pending: readonly PendingPod[]): readonly BlockedPods[] => {
   const groups = new Map<string, BlockedPods>();
-  for (const { pod, reason, text, subject, change, blocks } of pending) {
-    if (!blocks) continue;
+  for (const { pod, reason, text, subject, change } of pending) {
     const key = `${reason} ${subject}`;
     const known = groups.get(key);
     const blocker = known?.blocker ??
@@ -119,6 +120,13 @@ const drainBlocker = (blocked: BlockedPods): DrainBlocker => {
   const { canAct, change, runbook } = blockedVerdict(blocked);
   return { reason, text, canAct, change, runbook, pods };
 };
+
+/** Pods that wait, and are not terminating. */
+const isWaiting = ({ pod, blocks }: PendingPod): boolean => !blocks && !pod.terminating;
+
+/** Pods that wait at a budget, which the verdict names when nothing blocks the drain. */
+const isAtBudget = ({ reason, subject }: BlockedPods['blocker']): boolean =>
+  reason === 'WaitingForTurn' && subject !== '';
 
 /** Pods that stay, because they would come back past the cordon; they block nothing. */
 const stayingPods = ({ plan }: Recount): readonly DrainBlocker[] => {
@@ -159,7 +167,11 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
   const isEmptying = isDrain && !(isOver(state) && !node.unschedulable);
   const deadlineMs = annotation?.deadlineMs ?? null;
   const isCounting = deadlineMs !== null && !isOver(state);
-  const blockedPods = isEmptying ? blockedPodsOf(recount.pending) : [];
+  const pending = isEmptying ? recount.pending : [];
+  const blockedPods = blockedPodsOf(pending.filter(({ blocks }) => blocks));
+  const waitingPods = blockedPodsOf(pending.filter(isWaiting));
+  const atBudget = waitingPods.filter(({ blocker }) => isAtBudget(blocker));
+  const elsewhere = waitingPods.filter(({ blocker }) => !isAtBudget(blocker));
   const forecast = annotation === undefined || !isEmptying || isOver(state)
     ? undefined
     : forecastOf(blockedPods, recount.pending.map(({ pod }) => pod), annotation);
@@ -178,6 +190,7 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
     pods: { left, leaving, blocked: isEmptying ? blocked : 0 },
     tiers: isEmptying ? tiersOf(recount) : [],
     budgets: isEmptying ? budgetsOf(facts, recount) : [],
+    waits: isOver(state) ? [] : [...atBudget, ...elsewhere].map(drainBlocker),
     blockers: isEmptying ? [...blockedPods.map(drainBlocker), ...stayingPods(recount)] : [],
     lastError,
     kubeletSilent: node.kubeletSilent,
@@ -186,7 +199,11 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
       state,
       left,
       leaving,
-      blocked: forecast === undefined ? blockedPods : [...blockedPods, forecast],
+      blocked: [
+        ...blockedPods,
+        ...(forecast === undefined ? [] : [forecast]),
+        ...atBudget,
+      ],
       lastError: state === 'Failed' ? lastError ?? '' : '',
       schedulable: !node.unschedulable,
       cordonedByPerson: Object.hasOwn(node.cordons, 'person'),

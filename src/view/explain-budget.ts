@@ -3,6 +3,8 @@
  *
  * Promises: agrees with the verdict on drains, because both use the same sentences; total.
  */
+import { REASONS } from '../api/reasons.ts';
+import { runbookUrl } from '../domain/documentation.ts';
 import { type Budget, isProcessed, projectBudget } from '../domain/drain/budget.ts';
 import {
   closedText,
@@ -11,7 +13,7 @@ import {
   openingChange,
   slotChange,
 } from '../domain/drain/closed-budget.ts';
-import type { DrainStatus } from './drain-status.ts';
+import type { DrainBlocker, DrainStatus } from './drain-status.ts';
 import { type Detail, type Explanation, timelineOf } from './explanation.ts';
 
 /** The objects that were read. */
@@ -22,11 +24,27 @@ export interface BudgetExplanationFacts {
   readonly events: readonly unknown[];
 }
 
-type Verdict = Pick<Explanation, 'state' | 'why' | 'waitsFor' | 'canAct' | 'action'>;
+type Verdict = Pick<Explanation, 'state' | 'why' | 'waitsFor' | 'canAct' | 'action' | 'runbook'>;
 
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-const verdictOn = (budget: Budget): Verdict => {
+/** Drains wait at the budget, and none is blocked by it. */
+const isMoving = ({ key }: Budget, drains: BudgetExplanationFacts['drains'] = []): boolean => {
+  const names = ({ text }: DrainBlocker): boolean => text.startsWith(`budget ${key} `);
+  return drains.some(({ waits }) => waits.some(names)) &&
+    !drains.some(({ blockers }) => blockers.some(names));
+};
+
+const FULL_NOW: Verdict = {
+  state: 'Full',
+  why: '',
+  waitsFor: 'Evicted pods to be replaced; then the next pod goes',
+  canAct: 'nobody',
+  action: '',
+  runbook: '',
+};
+
+const verdictOn = (budget: Budget, drains: BudgetExplanationFacts['drains']): Verdict => {
   if (budget.selector === null) {
     return {
       state: 'SelectsNothing',
@@ -34,6 +52,7 @@ const verdictOn = (budget: Budget): Verdict => {
       waitsFor: 'Nothing: it blocks no drain',
       canAct: 'application',
       action: 'Give it the selector of the application, or delete it',
+      runbook: '',
     };
   }
   if (!isProcessed(budget)) {
@@ -43,6 +62,7 @@ const verdictOn = (budget: Budget): Verdict => {
       waitsFor: 'The disruption controller to count its pods',
       canAct: 'nobody',
       action: '',
+      runbook: '',
     };
   }
   if (neverAllows(budget)) {
@@ -52,16 +72,19 @@ const verdictOn = (budget: Budget): Verdict => {
       waitsFor: 'A change of the budget or of the number of replicas',
       canAct: 'application',
       action: openingChange(budget),
+      runbook: runbookUrl(REASONS.BudgetNeverAllows.runbook),
     };
   }
   const { disruptionsAllowed } = budget;
   if (disruptionsAllowed === 0) {
+    if (isMoving(budget, drains)) return { ...FULL_NOW, why: upperFirst(closedText(budget)) };
     return {
       state: 'Closed',
       why: upperFirst(closedText(budget)),
       waitsFor: 'Pods of the budget to become healthy',
       canAct: 'application',
       action: slotChange(budget),
+      runbook: runbookUrl(REASONS.BlockedByBudget.runbook),
     };
   }
   return {
@@ -72,6 +95,7 @@ const verdictOn = (budget: Budget): Verdict => {
     waitsFor: 'Nothing: pods may be evicted',
     canAct: 'nobody',
     action: '',
+    runbook: '',
   };
 };
 
@@ -127,7 +151,7 @@ export const explainBudget = ({ budget: raw, drains, events }: BudgetExplanation
     kind: 'PodDisruptionBudget',
     name: budget.key,
     what: 'How many pods of an application may be disrupted at a time',
-    ...verdictOn(budget),
+    ...verdictOn(budget, drains),
     problems: [],
     details: detailsOf(budget, drains),
     events: timelineOf(events),

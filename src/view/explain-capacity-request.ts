@@ -4,6 +4,8 @@
  *
  * Promises: agrees with the operator, because both use the same parser; total.
  */
+import { REASONS } from '../api/reasons.ts';
+import { runbookUrl } from '../domain/documentation.ts';
 import { listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
 import { readCapacityRequest } from '../domain/demand/reading.ts';
 import type { Terms } from '../domain/demand/terms.ts';
@@ -24,7 +26,7 @@ export interface CapacityRequestFacts {
   readonly nowMs: number;
 }
 
-type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action'>;
+type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action' | 'runbook'>;
 
 /** Longer than one roll-up interval: a request that is older has another problem. */
 const USUAL_WAIT_MS = 60_000;
@@ -36,6 +38,7 @@ const ACKNOWLEDGED: Verdict = {
   waitsFor: 'The fleet; its machines appear as UpcomingNodes',
   canAct: 'nobody',
   action: '',
+  runbook: '',
 };
 
 const DELETED: Verdict = {
@@ -43,6 +46,7 @@ const DELETED: Verdict = {
   waitsFor: 'Its finalizers; the next roll-up omits it',
   canAct: 'nobody',
   action: '',
+  runbook: '',
 };
 
 const unreadable = (acknowledged: boolean): Verdict => ({
@@ -53,6 +57,7 @@ const unreadable = (acknowledged: boolean): Verdict => ({
   waitsFor: 'A correction of the fields below',
   canAct: 'application',
   action: 'Correct the fields below',
+  runbook: runbookUrl(REASONS.InvalidCapacityRequest.runbook),
 });
 
 type LeaseState = 'unknown' | 'missing' | 'silent' | 'held';
@@ -95,13 +100,15 @@ const PENDING: Verdict = {
   waitsFor: 'The fleet to acknowledge the next roll-up',
   canAct: 'nobody',
   action: '',
+  runbook: '',
 };
 
 const pending = (facts: CapacityRequestFacts): Verdict => {
   if (facts.outage !== undefined) return duringOutage(PENDING, facts.outage);
   const createdMs = Date.parse(textAt(facts.request, 'metadata', 'creationTimestamp') ?? '');
   if (!(facts.nowMs - createdMs > USUAL_WAIT_MS)) return PENDING;
-  return { ...PENDING, ...OVERDUE[leaseState(facts)], canAct: 'platform' };
+  const runbook = runbookUrl(REASONS.RollupNotAcknowledged.runbook);
+  return { ...PENDING, ...OVERDUE[leaseState(facts)], canAct: 'platform', runbook };
 };
 
 const detail = (name: string, value: string | undefined): readonly Detail[] =>

@@ -31,18 +31,13 @@ export interface MachineFacts {
 /** Stages of a drain that goes on. */
 const ACTIVE: ReadonlySet<string> = new Set(['Draining', 'Paused', 'Overdue', 'Cancelling']);
 
-interface Verdict {
-  readonly why: string;
-  readonly waitsFor: string;
-  readonly canAct: CanAct;
-  readonly action: string;
-}
+type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action' | 'runbook'>;
 
 const verdict = (
   why: string,
   waitsFor: string,
   who: readonly [canAct: CanAct, action: string],
-): Verdict => ({ why, waitsFor, canAct: who[0], action: who[1] });
+): Verdict => ({ why, waitsFor, canAct: who[0], action: who[1], runbook: '' });
 
 const NOBODY = ['nobody', ''] as const;
 
@@ -144,9 +139,9 @@ const drainOf = (
   phase: Phase | undefined,
 ): Verdict | undefined => {
   if (drained === undefined || (phase !== 'Draining' && phase !== 'Failed')) return undefined;
-  const { state, why, waitsFor, canAct, action } = explainNode(drained, outage);
+  const { state, why, waitsFor, canAct, action, runbook } = explainNode(drained, outage);
   const isMeant = phase === 'Failed' ? state === 'Failed' : ACTIVE.has(state);
-  return isMeant ? { why, waitsFor, canAct, action } : undefined;
+  return isMeant ? { why, waitsFor, canAct, action, runbook } : undefined;
 };
 
 const verdictOn = (facts: MachineFacts, phase: Phase | undefined): Verdict => {

@@ -3,6 +3,7 @@
  *
  * Promises: agrees with `drain status`, in sentences; total.
  */
+import { runbookUrl } from '../domain/documentation.ts';
 import { CORDON_PREFIX, unrecognizedCordons } from '../domain/drain/cordon.ts';
 import { actionText, type DrainSituation, leavingSentence } from '../domain/drain/verdict.ts';
 import { duration } from './duration.ts';
@@ -11,7 +12,7 @@ import { type DrainBlocker, type DrainStatus, drainStatus } from './drain-status
 import type { Detail, Explanation, FieldProblem } from './explanation.ts';
 import { duringOutage } from './shard-outage.ts';
 
-type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action'>;
+type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action' | 'runbook'>;
 
 /** The situations in which an owner drains, or has drained, the node. */
 const OWNED_SITUATIONS: ReadonlySet<DrainSituation> = new Set([
@@ -60,7 +61,7 @@ const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string
   Schedulable: () => 'Nothing',
   Cordoned: () => 'The owner of the cordon to uncordon it',
   Draining: ({ blockers, pods, verdict }) => {
-    if (blockers.length > 0) return verdict.sentence;
+    if (blockers.length > 0 || verdict.reason === 'WaitingForTurn') return verdict.sentence;
     return pods.left === 0
       ? 'The operator to record the end of the drain'
       : 'The pods to leave; nothing blocks them';
@@ -87,6 +88,7 @@ const verdictOn = (status: DrainStatus, outage: string | undefined): Verdict => 
     waitsFor: WAITS_FOR[status.state](status),
     canAct: status.verdict.canAct,
     action: status.verdict.change,
+    runbook: runbookUrl(status.verdict.runbook),
   };
   return waitsForFleet(status) ? duringOutage(verdict, outage) : verdict;
 };
@@ -94,11 +96,14 @@ const verdictOn = (status: DrainStatus, outage: string | undefined): Verdict => 
 const detail = (name: string, value: string): readonly Detail[] =>
   value === '' ? [] : [{ name, value }];
 
-const help = ({ canAct, change, runbook }: DrainBlocker): string => {
+const help = ({ canAct, change }: DrainBlocker): string => {
   const action = actionText({ canAct, change });
-  const page = runbook === '' ? '' : ` (runbook ${runbook})`;
-  return action === '' ? '' : `. ${action}${page}`;
+  return action === '' ? '' : `. ${action}`;
 };
+
+/** The page about a blocker, unless the summary shows it. */
+const runbookOf = ({ runbook }: DrainBlocker, { verdict }: DrainStatus): readonly Detail[] =>
+  runbook === verdict.runbook ? [] : detail('Runbook', runbookUrl(runbook));
 
 const tierText = ({ priority, left, leaving, blocked, started }: DrainStatus['tiers'][number]) =>
   `${priority === null ? "the operator's own pod" : `priority ${priority}`}: ${left} left, ` +
@@ -123,9 +128,11 @@ const details = (status: DrainStatus, nowMs: number): readonly Detail[] => [
         `pods waiting here: ${waiting}`,
     )
   ),
-  ...status.blockers.flatMap((blocker) =>
-    detail(blocker.reason, `${firstPods(blocker)}: ${blocker.text}${help(blocker)}`)
-  ),
+  ...status.blockers.flatMap((blocker) => [
+    ...detail(blocker.reason, `${firstPods(blocker)}: ${blocker.text}${help(blocker)}`),
+    ...runbookOf(blocker, status),
+  ]),
+  ...status.waits.flatMap((wait) => detail(wait.reason, `${firstPods(wait)}: ${wait.text}`)),
   ...detail('Last error', status.lastError ?? ''),
 ];
 

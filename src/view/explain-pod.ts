@@ -3,6 +3,8 @@
  *
  * Promises: agrees with the pods role, because both use the same parser; total.
  */
+import { runbookUrl } from '../domain/documentation.ts';
+import type { DrainSituation } from '../domain/drain/verdict.ts';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { NO_DEFAULTS } from '../domain/pod-demand/penalties.ts';
 import { type DemandStatus, projectPodDemand } from '../domain/pod-demand/pod-demand.ts';
@@ -28,13 +30,14 @@ export interface PodExplanationFacts {
   readonly nowMs: number;
 }
 
-type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action'>;
+type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action' | 'runbook'>;
 
 const noDemand = (why: string): Verdict => ({
   why,
   waitsFor: 'Nothing: the fleet is not asked for it',
   canAct: 'nobody',
   action: '',
+  runbook: '',
 });
 
 const NO_DEMAND: Readonly<Record<Exclude<DemandStatus, 'Wanted'>, Verdict>> = {
@@ -51,6 +54,7 @@ const WITHOUT_REQUEST: Verdict = {
   action:
     'Check that it runs and is leader, whether its selectors exclude the pod or its namespace, ' +
     'and the Events of the pod',
+  runbook: '',
 };
 
 const UNREADABLE: Verdict = {
@@ -58,6 +62,7 @@ const UNREADABLE: Verdict = {
   waitsFor: 'A CapacityRequest that the fleet acknowledges',
   canAct: 'platform',
   action: 'Retry with permission to list capacityrequests',
+  runbook: '',
 };
 
 const detail = (name: string, value: string | undefined): readonly Detail[] =>
@@ -91,9 +96,9 @@ const findingOf = (
   if (current === undefined) {
     return { verdict: requests === undefined ? UNREADABLE : WITHOUT_REQUEST, details: asked };
   }
-  const { why, waitsFor, canAct, action, state } = explained;
+  const { why, waitsFor, canAct, action, runbook, state } = explained;
   return {
-    verdict: { why: `Its CapacityRequest: ${why}`, waitsFor, canAct, action },
+    verdict: { why: `Its CapacityRequest: ${why}`, waitsFor, canAct, action, runbook },
     details: [
       { name: 'Request', value: textAt(current, 'metadata', 'name') ?? '' },
       { name: 'Request state', value: state },
@@ -102,27 +107,33 @@ const findingOf = (
   };
 };
 
-/** A pod that must leave its node and cannot; undefined for any other. */
-const blockedOn = ({ pod, drained }: PodExplanationFacts): Verdict | undefined => {
+const waitOf = (state: DrainSituation, isPassing: boolean): string => {
+  if (state === 'Failed') return 'Nothing: Tidegate evicts no more pods';
+  return isPassing ? 'Its turn to be evicted' : 'What blocks it to end';
+};
+
+/** A pod that must leave its node and has not been evicted yet; undefined for any other. */
+const heldOn = ({ pod, drained }: PodExplanationFacts): Verdict | undefined => {
   if (drained === undefined) return undefined;
-  const { node, state, blockers, verdict } = drainStatus(drained);
+  const { node, state, blockers, waits, verdict } = drainStatus(drained);
   const key = objectKey(
     textAt(pod, 'metadata', 'name') ?? '',
     textAt(pod, 'metadata', 'namespace'),
   );
   const blocker = blockers.find(({ pods }) => pods.includes(key));
-  if (blocker === undefined || state === 'Drained') return undefined;
-  const { text, canAct, change } = blocker;
+  const wait = waits.find(({ pods }) => pods.includes(key));
+  const held = blocker ?? wait;
+  if (held === undefined || state === 'Drained') return undefined;
+  const { text, canAct, change, runbook } = held;
   const forecast = verdict.forecast === '' ? '' : `. ${verdict.forecast}`;
   return {
     why: `It must leave the node "${node}", which is ${
       state === 'Failed' ? 'not drained in time' : 'being drained'
     }: ${text}${forecast}`,
-    waitsFor: state === 'Failed'
-      ? 'Nothing: Tidegate evicts no more pods'
-      : 'What blocks it to end',
+    waitsFor: waitOf(state, blocker === undefined),
     canAct,
     action: change,
+    runbook: runbookUrl(runbook),
   };
 };
 
@@ -142,7 +153,7 @@ export const explainPod = (facts: PodExplanationFacts): Explanation => {
     state: textAt(pod, 'status', 'phase') ?? 'Unknown',
     what: 'A pod, and the capacity requested for it',
     ...verdict,
-    ...blockedOn(facts),
+    ...heldOn(facts),
     problems: (wanted?.warnings ?? []).map(({ field, problem, remedy }) => ({
       field,
       problem,

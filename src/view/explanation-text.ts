@@ -53,7 +53,7 @@ const timelineRow = (event: TimelineEntry, nowMs: number): readonly [string, str
 export const explanationText = (explanation: Explanation, options: TextOptions): string => {
   const { columns = Number.POSITIVE_INFINITY } = options;
   const paint = (code: string, text: string) => options.colors ? `${code}${text}${PLAIN}` : text;
-  const { kind, name, state, canAct, action, problems, details, events } = explanation;
+  const { kind, name, state, canAct, action, runbook, problems, details, events } = explanation;
   const who = canAct === 'nobody' ? WHO.nobody : `${WHO[canAct]}: ${action}`;
   const section = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : ['', paint(BOLD, title), ...lines];
@@ -64,6 +64,7 @@ export const explanationText = (explanation: Explanation, options: TextOptions):
       ['Why', explanation.why],
       ['Waits for', explanation.waitsFor],
       ['Can act', who],
+      ...(runbook === '' ? [] : [['Runbook', runbook] as const]),
     ], columns),
     ...section(
       'Fields to correct',

@@ -50,6 +50,8 @@ export interface Explanation {
   readonly canAct: CanAct;
   /** The recommended action; empty when none is needed. */
   readonly action: string;
+  /** The address of the page about it; empty without one. */
+  readonly runbook: string;
   readonly problems: readonly FieldProblem[];
   readonly details: readonly Detail[];
   /** Newest first. */

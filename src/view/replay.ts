@@ -13,6 +13,7 @@ import {
 } from 'xstate';
 import type { RecordLine } from '../api/actor-record.ts';
 import { kindInId } from '../api/actor-board.ts';
+import { RESTORED } from '../api/actor-history.ts';
 import { stateText } from '../domain/state-value.ts';
 
 /** A replayed actor. */
@@ -35,17 +36,27 @@ export interface Replay {
 }
 
 const INIT = 'xstate.init';
+const STATUSES = ['active', 'done', 'error', 'stopped'] as const;
 
 /** The innermost states of a snapshot, in the format of a recording. */
 export const stateOf = ({ value }: AnyMachineSnapshot): string => stateText(value);
 
 const inputOf = (event: EventObject): unknown => 'input' in event ? event['input'] : undefined;
 
+/** An actor whose start is older than the recording. */
+const restored = (machine: AnyStateMachine, { event, status }: RecordLine): AnyMachineSnapshot =>
+  machine.resolveState({
+    value: Reflect.get(event, 'value'),
+    context: Reflect.get(event, 'context'),
+    status: STATUSES.find((one) => one === status) ?? 'active',
+  });
+
 /** An empty replay. */
 export const makeReplay = (machines: Readonly<Record<string, AnyStateMachine>>): Replay => {
   const actors = new Map<string, ReplayedActor>();
 
-  const next = ({ id, event }: RecordLine): ReplayedActor | string => {
+  const next = (line: RecordLine): ReplayedActor | string => {
+    const { id, event } = line;
     const kind = kindInId(id);
     const machine = Object.hasOwn(machines, kind) ? machines[kind] : undefined;
     if (machine === undefined) return `there is no machine "${kind}"`;
@@ -53,6 +64,7 @@ export const makeReplay = (machines: Readonly<Record<string, AnyStateMachine>>):
       if (event.type === INIT) {
         return { id, kind, snapshot: initialTransition(machine, inputOf(event))[0] };
       }
+      if (event.type === RESTORED) return { id, kind, snapshot: restored(machine, line) };
       const actor = actors.get(id);
       if (actor === undefined) return 'its start is not in the recording';
       return { id, kind, snapshot: transition(machine, actor.snapshot, event)[0] };

@@ -5,6 +5,7 @@
  * outage of a former leader is not reported; total.
  */
 import { type ReasonName, REASONS } from '../api/reasons.ts';
+import { runbookUrl } from '../domain/documentation.ts';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { sentencesOf } from '../domain/shard-reach.ts';
 import { type Explanation, isOurs, type TimelineEntry, timelineEntryOf } from './explanation.ts';
@@ -47,7 +48,7 @@ export const shardOutage = (
   return nowMs - Date.parse(newest.time) < CURRENT_MS ? newest.note : undefined;
 };
 
-type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action'>;
+type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action' | 'runbook'>;
 
 /** The verdict on what waits for the shard, during an outage. */
 export const duringOutage = <Given extends Verdict>(
@@ -61,6 +62,7 @@ export const duringOutage = <Given extends Verdict>(
     ...verdict,
     why: `${verdict.why}. ${UNREACHABLE}: ${sentence}`,
     canAct,
-    action: `${remedy} (runbook ${runbook})`,
+    action: remedy,
+    runbook: runbookUrl(runbook),
   };
 };

@@ -7,7 +7,10 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ActorBoard } from '../api/actor-board.ts';
+import type { ActorHistory } from '../api/actor-history.ts';
 import type { Time } from '../domain/time.ts';
+import { type HistoryAnswers, historyAnswers } from './history-answers.ts';
+import { historyMessages, momentQuery } from './history-feed.ts';
 import { type PageAccess, pageRefusal } from './page-access.ts';
 import {
   type FeedMessage,
@@ -39,6 +42,10 @@ export interface PageFiles {
 export interface InspectionOptions {
   readonly address: InspectAddress;
   readonly board: ActorBoard;
+  /** The recent past of the board; none by default. */
+  readonly history?: ActorHistory | undefined;
+  /** The title of recordings. */
+  readonly title?: string;
   readonly time: Pick<Time, 'now' | 'schedule'>;
   readonly files: PageFiles;
   /** Further names and the token of the page. */
@@ -148,7 +155,7 @@ const streamTo = (
   options: InspectionOptions,
   actor: string | undefined,
 ): void => {
-  const { board } = options;
+  const { board, history } = options;
   const time = guarded(options.time, (cause) => refuse(options, response, cause));
   response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
   const reader: FeedReader = {
@@ -161,9 +168,13 @@ const streamTo = (
   const stops = actor === undefined
     ? [startBoardFeed(feed), startHomeFeed(feed)]
     : [startActorFeed(feed, actor)];
+  const past = actor === undefined && history ? historyMessages(history) : undefined;
   let stopClock: () => void = () => {};
   const tick = (): void => {
-    if (!reader.isBusy()) reader.send({ type: 'tick', nowMs: time.now() });
+    if (!reader.isBusy()) {
+      const nowMs = time.now();
+      reader.send(past ? { type: 'history', ...past(nowMs) } : { type: 'tick', nowMs });
+    }
     stopClock = time.schedule(TICK_MS, tick);
   };
   tick();
@@ -201,9 +212,33 @@ const limitConnections = (server: Server): void => {
   });
 };
 
+/** Answers about the past; undefined for other paths. */
+const pastAnswer = (answers: HistoryAnswers | undefined, url: URL) => {
+  if (answers === undefined) return undefined;
+  if (url.pathname === '/recording.jsonl') return answers.recording;
+  if (url.pathname !== '/past') return undefined;
+  const query = momentQuery(url.searchParams);
+  return (response: ServerResponse): boolean => {
+    if (query === undefined) plain(response, 400, 'Write the moment as ?at=MILLISECONDS\n');
+    return query === undefined || answers.moment(response, query);
+  };
+};
+
+const answersOf = (options: InspectionOptions): HistoryAnswers | undefined => {
+  const { history, time, title = 'Tidegate' } = options;
+  return history && historyAnswers({
+    history,
+    time,
+    title,
+    headers: HEADERS,
+    onDefect: (response, cause) => refuse(options, response, cause),
+  });
+};
+
 const serve = (
   options: InspectionOptions,
   { all, boards }: OpenStreams,
+  answers = answersOf(options),
 ): (request: IncomingMessage, response: ServerResponse) => void =>
 (request, response) => {
   const refusal = pageRefusal(request, { ...options.access, host: options.address.host });
@@ -226,6 +261,11 @@ const serve = (
     }
     streamTo(response, options, actor);
     if (actor === undefined) options.onOpened?.(boards.size);
+    return;
+  }
+  const past = pastAnswer(answers, url);
+  if (past !== undefined) {
+    if (!past(response)) plain(response, 503, 'Too many requests wait: try again\n');
     return;
   }
   const file = fileAt(options.files, url.pathname);

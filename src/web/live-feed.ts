@@ -19,6 +19,7 @@ import { nodeCard } from '../view/board/node-card.ts';
 import { type ReclaimTimeline, reclaimTimeline } from '../view/board/reclaim-timeline.ts';
 import type { PendingDelay } from '../view/pending-delays.ts';
 import type { Time } from '../domain/time.ts';
+import type { SentHistory } from './history-feed.ts';
 
 /** A row as sent; with a name for an actor whose id is not the name of its object. */
 export type SentRow = readonly [
@@ -42,6 +43,7 @@ export type FeedMessage =
     readonly rows: readonly SentRow[];
     readonly gone: readonly string[];
   }
+  | { readonly type: 'history' } & SentHistory
   | { readonly type: 'home'; readonly nowMs: number; readonly home: DrainBoard }
   | { readonly type: 'actor'; readonly nowMs: number; readonly actor: SentActor | null };
 
@@ -101,7 +103,8 @@ const reasonOf = (board: FeedOptions['board'], { id, state, reason }: ActorRow):
   return budget !== undefined && neverAllows(budget) ? 'BudgetNeverAllows' : reason;
 };
 
-const sentRow = (board: FeedOptions['board'], row: ActorRow): SentRow => [
+/** A row as it is sent. */
+export const sentRow = (board: FeedOptions['board'], row: ActorRow): SentRow => [
   row.id,
   row.kind,
   row.state,
@@ -158,7 +161,11 @@ const verdictIn = (board: ActorBoard, detail: ActorDetail): BoardVerdict | null 
   return isDrainVerdict(verdict) ? verdict : queueVerdict(board, detail);
 };
 
-const sentActor = ({ board, delaysOf }: FeedOptions, id: string): SentActor | null => {
+/** The details of an actor as they are sent; null for an unknown one. */
+export const sentActor = (
+  { board, delaysOf }: Pick<FeedOptions, 'board' | 'delaysOf'>,
+  id: string,
+): SentActor | null => {
   const detail = board.detail(id);
   if (detail === undefined) return null;
   const links = linksOf(board, detail);

@@ -1,20 +1,29 @@
 /** All areas of the contract, in the order in which they run. */
 import { access } from './cases/access.ts';
+import { applyStructures } from './cases/apply-structures.ts';
+import { apply } from './cases/apply.ts';
 import { customResources } from './cases/custom-resources.ts';
 import { defaults } from './cases/defaults.ts';
 import { deletions } from './cases/deletions.ts';
 import { discovery } from './cases/discovery.ts';
+import { escalation } from './cases/escalation.ts';
 import { evictions } from './cases/evictions.ts';
 import { fields } from './cases/fields.ts';
+import { managedFields } from './cases/managed-fields.ts';
 import { owners } from './cases/owners.ts';
 import { pages } from './cases/pages.ts';
 import { patches } from './cases/patches.ts';
+import { policies } from './cases/policies.ts';
+import { policyMatching } from './cases/policy-matching.ts';
+import { policyRequests } from './cases/policy-requests.ts';
 import { protobuf } from './cases/protobuf.ts';
 import { refusals } from './cases/refusals.ts';
+import { rights } from './cases/rights.ts';
 import { selectors } from './cases/selectors.ts';
 import { shapes } from './cases/shapes.ts';
 import { subresources } from './cases/subresources.ts';
 import { tables } from './cases/tables.ts';
+import { users } from './cases/users.ts';
 import { validity } from './cases/validity.ts';
 import { versions } from './cases/versions.ts';
 import { watches } from './cases/watches.ts';
@@ -36,12 +45,21 @@ export const SERVER_AREAS: readonly Area[] = [
   pages,
   watches,
   patches,
+  managedFields,
+  apply,
+  applyStructures,
   subresources,
   customResources,
   evictions,
   deletions,
   owners,
   access,
+  users,
+  rights,
+  escalation,
+  policies,
+  policyRequests,
+  policyMatching,
   discovery,
   tables,
 ];

@@ -23,8 +23,23 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   '/apis/scheduling.k8s.io/v1': ['priorityclasses'],
   '/apis/storage.k8s.io/v1': ['volumeattachments'],
   '/apis/apiextensions.k8s.io/v1': ['customresourcedefinitions'],
-  '/apis/authentication.k8s.io/v1': ['selfsubjectreviews'],
-  '/apis/authorization.k8s.io/v1': ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
+  '/apis/authentication.k8s.io/v1': ['selfsubjectreviews', 'tokenreviews'],
+  '/apis/authorization.k8s.io/v1': [
+    'localsubjectaccessreviews',
+    'selfsubjectaccessreviews',
+    'selfsubjectrulesreviews',
+    'subjectaccessreviews',
+  ],
+  '/apis/rbac.authorization.k8s.io/v1': [
+    'clusterrolebindings',
+    'clusterroles',
+    'rolebindings',
+    'roles',
+  ],
+  '/apis/admissionregistration.k8s.io/v1': [
+    'validatingadmissionpolicies',
+    'validatingadmissionpolicybindings',
+  ],
   '/apis/contract.tidegate.dev/v1': ['boats', 'buoys', 'harbours'],
 };
 
@@ -38,6 +53,12 @@ const CLUSTER_WIDE = new Set([
   'selfsubjectreviews',
   'selfsubjectaccessreviews',
   'selfsubjectrulesreviews',
+  'subjectaccessreviews',
+  'tokenreviews',
+  'clusterrolebindings',
+  'clusterroles',
+  'validatingadmissionpolicies',
+  'validatingadmissionpolicybindings',
   'harbours',
 ]);
 

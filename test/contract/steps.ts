@@ -23,6 +23,8 @@ export interface Run {
   readonly watches: Map<string, OpenWatch>;
   /** The newest answer. */
   answer: Answer;
+  /** Headers that say who asks; empty for the administrator. */
+  identity: Readonly<Record<string, string>>;
 }
 
 /** One step; rejects when the cluster does not keep the contract. */
@@ -55,7 +57,7 @@ const asked = async (run: Run, [method, path, send]: readonly [Method, string, u
   run.answer = await run.cluster.request({
     method,
     path: at,
-    headers,
+    headers: { ...filled(run.identity, run.kept), ...headers },
     ...(body === undefined ? {} : { body: filled(body, run.kept) }),
   });
 };
@@ -81,6 +83,27 @@ export const patch = (path: string, body: unknown, wanted: Wanted = 200): Step =
 export const del = (path: string, body: unknown = undefined, wanted: Wanted = 200): Step =>
   ask('DELETE', path, [body, wanted]);
 
+const identified =
+  (identity: Run['identity']) => (...steps: readonly Step[]): Step => async (run) => {
+    const before = run.identity;
+    run.identity = identity;
+    try {
+      for (const step of steps) await step(run);
+    } finally {
+      run.identity = before;
+    }
+  };
+
+/** Steps of another user, whom the administrator impersonates. Groups are lines of one header. */
+export const as = (user: string, ...groups: readonly string[]) =>
+  identified({
+    'impersonate-user': user,
+    ...(groups.length === 0 ? {} : { 'impersonate-group': groups.join('\n') }),
+  });
+
+/** Steps with these headers instead of the administrator's credentials. */
+export const withHeaders = (headers: Readonly<Record<string, string>>) => identified(headers);
+
 /** A GET with an Accept header. */
 export const getAs = (accept: string, path: string, wanted: Wanted = 200): Step =>
   ask('GET', path, [{ body: undefined, headers: { accept } }, wanted]);
@@ -94,6 +117,7 @@ const patchOf = (type: string) => (body: unknown): Sent => ({
 export const merge = patchOf('merge-patch+json');
 export const strategic = patchOf('strategic-merge-patch+json');
 export const jsonPatch = patchOf('json-patch+json');
+export const config = patchOf('apply-patch+yaml');
 
 /** Answers: what was there, what was made, what was refused and why. */
 export const ok = (body: JsonRecord): Wanted => ({ status: 200, body });

@@ -19,6 +19,7 @@ const runIn = (cluster: ContractCluster, namespace: string): Run => ({
   kept: new Map([['ns', namespace]]),
   watches: new Map<string, OpenWatch>(),
   answer: NOTHING,
+  identity: {},
 });
 
 const walk = async (run: Run, steps: readonly Step[]): Promise<void> => {

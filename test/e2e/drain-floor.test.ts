@@ -51,7 +51,8 @@ describeWithTestbed('a drain that nothing blocks', BED, (bed) => {
     const counts = auditCounts(requests);
     expect(counts).toEqual({
       'create pods/eviction': PODS,
-      'patch nodes': 2,
+      'patch nodes': 1,
+      'patch nodes/status': 1,
       'patch upcomingnodes/status': 2,
     });
     expect(total(counts)).toBe(PODS + WRITES_BESIDE);

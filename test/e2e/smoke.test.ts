@@ -1,4 +1,4 @@
-/** The shortest scenario with real components only; runs under both runtimes. */
+/** The shortest scenario with real components only, from the source; runs under both runtimes. */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
 import {
@@ -21,8 +21,12 @@ const MACHINES = 5;
 describeWithTestbed(`operator under ${thisRuntime}`, { print: () => {} }, (bed) => {
   it('turns demand into Ready machines, and exits with 0 when stopped', async () => {
     const cluster = await freshCluster(bed());
-    const fleet = await startFleet({ kubeconfig: bed().kubeconfigFor('fleet') });
-    const operator = await startOperator({ bed: bed(), shardAddress: fleet.address });
+    const fleet = await startFleet({ isSource: true, kubeconfig: bed().kubeconfigFor('fleet') });
+    const operator = await startOperator({
+      bed: bed(),
+      isSource: true,
+      shardAddress: fleet.address,
+    });
     await cluster.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'smoke'));
 
     const ready = await untilAll(cluster, COLLECTIONS.upcomingNodes, {

@@ -7,5 +7,9 @@ import { describeWithTestbed } from '../support/api/testbed.ts';
 describeWithTestbed('real API server', {
   print: () => {},
   // Whatever else controllers write would be in the way of what the cases write.
-  controllers: ['garbage-collector-controller', 'namespace-controller'],
+  controllers: [
+    'clusterrole-aggregation-controller',
+    'garbage-collector-controller',
+    'namespace-controller',
+  ],
 }, (bed) => contractSuite(SERVER_AREAS, { open: () => contractBed(bed()) }));

@@ -1,8 +1,10 @@
 /**
- * The commands of the task documents, run as they are written, in one shell: on the embedded
- * cluster with the stand-in fleet, and those about RBAC on a real API server.
+ * The commands of README.md and of the task documents, run as they are written, in one shell: on
+ * the embedded cluster with the stand-in fleet; the way to the first drain and RBAC also on a real
+ * control plane.
  *
  * Only the ports are others, so that a demo may run on the same machine, and the fleet is quick.
+ * The examples of README.md name objects, addresses and files of nobody: here of this cluster.
  */
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -52,8 +54,45 @@ const PAGES: readonly DocumentedPage[] = [
   { path: 'docs/tasks/mtls.md', before: RESTARTED },
 ];
 
-const blocksOf = (path: string, marker?: Marker): readonly CommandBlock[] =>
-  commandBlocks(path).filter((block) => block.marker === marker);
+const README = 'README.md';
+
+/**
+ * Objects of the cluster that the pages leave behind, under the names of README.md: the fleet, which
+ * forgot its machines, has sent others.
+ */
+const EXAMPLES = `
+kubectl rollout status deployment/web --timeout=120s
+until [ "$(kubectl get nodes --no-headers | wc -l)" = "$(kubectl get upcomingnodes --no-headers | grep -c ' Ready ')" ]; do sleep 1; done
+pod=$(kubectl get pods -l app=web --field-selector status.phase=Running -o jsonpath='{.items[0].metadata.name}')
+node=$(kubectl get pod "$pod" -o jsonpath='{.spec.nodeName}')
+request=$(kubectl get capacityrequests -o jsonpath='{.items[0].metadata.name}')
+kill "$operator"; wait "$operator"; unset TIDEGATE_TLS_CERT TIDEGATE_TLS_KEY TIDEGATE_TLS_CA
+`;
+const EXAMPLE_NAMES: Readonly<Record<string, string>> = {
+  'my-cluster': 'try',
+  'shard.example:7443': '127.0.0.1:7700',
+  ' tls.crt': ' "$tls/tls.crt"',
+  ' tls.key': ' "$tls/tls.key"',
+  ' ca.crt': ' "$tls/ca.crt"',
+  'default/web-1': 'default/$pod',
+  'default/training': 'default/$request',
+  'default/db': 'default/web',
+  'm-42': '$node',
+  'node-7': '$node',
+};
+
+/** A command of README.md; an operator runs on while the next ones are tried. */
+const withExamples = (commands: string): string => {
+  const named = Object.entries(EXAMPLE_NAMES)
+    .reduce((text, [name, own]) => text.replaceAll(name, own), commands);
+  return /main\.ts operator/.test(named)
+    ? `${named.trimEnd()} > "$try/operator.log" 2>&1 & operator=$!\n` +
+      'until curl -sf localhost:8771/readyz > /dev/null; do sleep 1; done\n'
+    : named;
+};
+
+const blocksOf = (path: string, ...markers: readonly (Marker | undefined)[]) =>
+  commandBlocks(path).filter(({ marker }) => marker === undefined || markers.includes(marker));
 
 /** Runs blocks, and lists those that fail or print something else than the page says. */
 const problemsOf = async (
@@ -87,46 +126,88 @@ describe('expected output', () => {
 
 const PORTS = ['7780', '7700', '7701', '8770', '8771', '8772'] as const;
 
-describeWithBinaries('documented commands on the embedded cluster', () => {
-  let shell: ShellSession | undefined;
+/** A shell with `kubectl`, and the commands of a page with ports that are free. */
+const pageShell = async (kubectl: string, variables: Readonly<Record<string, string>> = {}) => {
   const ports = new Map<string, string>();
+  for (const port of PORTS) ports.set(port, `${await freePort()}`);
+  const at = (port: typeof PORTS[number]): string => `127.0.0.1:${ports.get(port)}`;
+  const shell = await shellSession(PROJECT, {
+    PATH: `${dirname(kubectl)}:${process.env['PATH'] ?? ''}`,
+    TIDEGATE_CLUSTER_LISTEN: at('7780'),
+    TIDEGATE_FLEET_LISTEN: at('7700'),
+    TIDEGATE_FLEET_SCRIPT_LISTEN: at('7701'),
+    TIDEGATE_METRICS_ADDR: at('8770'),
+    TIDEGATE_HEALTH_ADDR: at('8771'),
+    TIDEGATE_ROLLUP_INTERVAL: '1s',
+    TIDEGATE_FLEET_CREATION_TIME: '100ms',
+    ...variables,
+  });
   const written = (commands: string): string =>
     commands.replaceAll(/\b(?:77|87)\d\d\b/g, (port) => ports.get(port) ?? port);
+  return { shell, written };
+};
+
+test('docs/README.md has the command line of the first drain', () => {
+  const [, program] = commandBlocks('docs/tasks/first-drain.md');
+  const [index] = commandBlocks('docs/README.md');
+  const lines = (program?.commands ?? '').split('\n').filter((line) => line !== 'tidegate version');
+  expect(index?.commands).toBe(['npm ci', ...lines].join('\n'));
+});
+
+describeWithBinaries('documented commands on the embedded cluster', () => {
+  let shell: ShellSession | undefined;
+  let written = (commands: string): string => commands;
 
   beforeAll(async () => {
     const { kubectl } = await binaries(() => {});
-    for (const port of PORTS) ports.set(port, `${await freePort()}`);
-    const at = (port: typeof PORTS[number]): string => `127.0.0.1:${ports.get(port)}`;
-    shell = await shellSession(PROJECT, {
-      PATH: `${dirname(kubectl)}:${process.env['PATH'] ?? ''}`,
-      TIDEGATE_CLUSTER_LISTEN: at('7780'),
-      TIDEGATE_FLEET_LISTEN: at('7700'),
-      TIDEGATE_FLEET_SCRIPT_LISTEN: at('7701'),
-      TIDEGATE_METRICS_ADDR: at('8770'),
-      TIDEGATE_HEALTH_ADDR: at('8771'),
-      TIDEGATE_ROLLUP_INTERVAL: '1s',
-      TIDEGATE_FLEET_CREATION_TIME: '100ms',
-    });
+    ({ shell, written } = await pageShell(kubectl));
   }, PATIENT_MS);
   afterAll(() => shell?.stop());
 
-  test.each(PAGES)('$path does what it says', { timeout: PATIENT_MS }, async (page) => {
+  const running = (): ShellSession => {
     if (shell === undefined) throw new Error('There is a shell only while tests run');
-    const { code } = await shell.run(written(page.before ?? ':'));
+    return shell;
+  };
+
+  test.each(PAGES)('$path does what it says', { timeout: PATIENT_MS }, async (page) => {
+    const { code } = await running().run(written(page.before ?? ':'));
     expect(code).toBe(0);
-    expect(await problemsOf(shell, blocksOf(page.path), written)).toEqual([]);
+    const blocks = blocksOf(page.path, 'embedded cluster');
+    expect(await problemsOf(running(), blocks, written)).toEqual([]);
+  });
+
+  test('README.md does what it says', { timeout: PATIENT_MS }, async () => {
+    expect((await running().run(written(EXAMPLES))).code).toBe(0);
+    const asRun = (commands: string): string => written(withExamples(commands));
+    expect(blocksOf(README).length).toBeGreaterThan(3);
+    expect(await problemsOf(running(), blocksOf(README), asRun)).toEqual([]);
   });
 });
 
-describeWithTestbed('documented commands on a real API server', { print: () => {} }, (bed) => {
-  beforeAll(() => bed().installCrds());
+const BED = { controllers: true, scheduler: true, kwok: true, print: () => {} };
+
+describeWithTestbed('documented commands on a real control plane', BED, (bed) => {
+  test('docs/tasks/first-drain.md leads from nothing to a drained node', {
+    timeout: PATIENT_MS,
+  }, async () => {
+    const { shell, written } = await pageShell(bed().binaries.kubectl, {
+      KUBECONFIG: bed().kubeconfig,
+    });
+    try {
+      const blocks = blocksOf('docs/tasks/first-drain.md', 'real cluster');
+      expect(blocks.length).toBeGreaterThan(7);
+      expect(await problemsOf(shell, blocks, written)).toEqual([]);
+    } finally {
+      await shell.stop();
+    }
+  });
 
   test('docs/tasks/rbac.md gives an operator all of its rights', async () => {
     const path = `${dirname(bed().binaries.kubectl)}:${process.env['PATH'] ?? ''}`;
     const shell = await shellSession(PROJECT, { PATH: path, KUBECONFIG: bed().kubeconfig });
     try {
-      const [program] = blocksOf('docs/tasks/install.md');
-      const blocks = [program, ...blocksOf('docs/tasks/rbac.md', 'real cluster')]
+      const [program, definitions] = blocksOf('docs/tasks/install.md');
+      const blocks = [program, definitions, ...blocksOf('docs/tasks/rbac.md', 'real cluster')]
         .flatMap((block) => block === undefined ? [] : [block]);
       expect(blocks.length).toBeGreaterThan(3);
       expect(await problemsOf(shell, blocks, (commands) => commands)).toEqual([]);

@@ -1,6 +1,5 @@
 /** The commands about drains as their own processes against a real API server. */
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { printCordon } from '../../src/domain/drain/cordon.ts';
 import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
@@ -8,13 +7,13 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { evictionPolicy } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
+import { tidegateCommand } from '../support/processes/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const RUN_TYPESCRIPT = 'Deno' in globalThis ? ['run', '-A', MAIN] : [MAIN];
+const TIDEGATE = tidegateCommand();
 
 /** A command under way. */
 const started = (...given: readonly string[]) => {
-  const child = spawn(process.execPath, [...RUN_TYPESCRIPT, ...given]);
+  const child = spawn(TIDEGATE.file, [...TIDEGATE.args, ...given]);
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (output.stdout += chunk));
   child.stderr.on('data', (chunk) => (output.stderr += chunk));

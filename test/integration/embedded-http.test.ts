@@ -11,7 +11,7 @@ describe('embedded API server over HTTP', () => {
   let site: EmbeddedHttp;
   contractSuite(SERVER_AREAS, {
     open: async () => {
-      site = await embeddedHttp();
+      site = await embeddedHttp({ hasUsers: true });
       return site.contract;
     },
     close: () => site.stop(),

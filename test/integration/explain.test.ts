@@ -1,15 +1,14 @@
 /** `tidegate explain` as its own process against a real API server. */
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { describeWithTestbed } from '../support/api/testbed.ts';
+import { tidegateCommand } from '../support/processes/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const RUN_TYPESCRIPT = 'Deno' in globalThis ? ['run', '-A', MAIN] : [MAIN];
+const TIDEGATE = tidegateCommand();
 
 const explain = (...given: readonly string[]): Promise<readonly [number | null, string, string]> =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, [...RUN_TYPESCRIPT, 'explain', ...given]);
+    const child = spawn(TIDEGATE.file, [...TIDEGATE.args, 'explain', ...given]);
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk) => (stdout += chunk));
@@ -144,7 +143,8 @@ describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) =
     const [, stdout] = await explain(...asked);
     expect(JSON.parse(stdout)).toMatchObject({
       why: expect.stringContaining('ShardUnreachable: Cannot reach the shard at shard:7780'),
-      action: 'Check the shard (runbook shard-unreachable)',
+      action: 'Check the shard',
+      runbook: 'https://tidegate.dev/docs/runbooks.md#shard-unreachable',
     });
   });
 

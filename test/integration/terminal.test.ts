@@ -1,27 +1,23 @@
 /**
- * A terminal after a command, and a machine after a demo that was killed: no process and no folder
- * is left, and the scrollback is intact.
- *
- * `script` of util-linux gives a command a real terminal and types out what it writes.
+ * A terminal after every command, and a machine after a demo that was killed: no process and no
+ * folder is left, and the scrollback is intact.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { runCluster } from '@tidegate/embedded-kubernetes';
 import { expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
 import { demoFolder } from '../../src/cli/demo-folder.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { eventually } from '../support/eventually.ts';
+import { tidegateCommand } from '../support/processes/program.ts';
+import { ALTERNATE_SCREEN, scrollbackHarm, TIDEGATE, typedBy } from '../support/processes/typed.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const RUNTIME = 'deno' in process.versions ? ['run', '-A', '-q'] : [];
+const { file: PROGRAM, args: ARGS } = tidegateCommand();
 const PATIENT_MS = 120_000;
-const ERASE_SCROLLBACK = '\u001b[3J';
-const ALTERNATE_SCREEN = { on: '\u001b[?1049h', off: '\u001b[?1049l' };
 
 const scratch = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-killed-'));
@@ -39,7 +35,7 @@ const processesOf = async (folder: string): Promise<readonly string[]> => {
 };
 
 const begun = async (folder: string) => {
-  const demo = spawn(process.execPath, [...RUNTIME, MAIN, 'demo'], {
+  const demo = spawn(PROGRAM, [...ARGS, 'demo'], {
     env: { ...process.env, TMPDIR: folder },
     stdio: 'ignore',
   });
@@ -98,25 +94,12 @@ const kubeconfigIn = async (folder: string): Promise<string> => {
   return file;
 };
 
-/** What a command writes to a terminal of its own. */
-const typedBy = async (command: string, folder: string): Promise<string> => {
-  const child = spawn('script', ['-qec', `stty cols 90 rows 30; ${command}`, '/dev/null'], {
-    env: { ...process.env, TMPDIR: folder, TERM: 'xterm-256color' },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => void chunks.push(chunk));
-  await new Promise((resolve) => child.once('close', resolve));
-  return Buffer.concat(chunks).toString('utf8');
-};
-
 test('a terminal keeps its scrollback over a demo, and has the story and its moral', {
   timeout: 2 * PATIENT_MS,
 }, async () => {
   const folder = await scratch();
-  const command = [process.execPath, ...RUNTIME, MAIN, 'demo'].join(' ');
-  const typed = await typedBy(command, folder);
-  expect(typed).not.toContain(ERASE_SCROLLBACK);
+  const typed = await typedBy(`${TIDEGATE} demo`, folder);
+  expect(scrollbackHarm(typed)).toEqual([]);
   const [before = '', drawn = '', ...more] = typed.split(ALTERNATE_SCREEN.on);
   expect([before, more]).toEqual(['', []]);
   const [picture = '', after = '', ...again] = drawn.split(ALTERNATE_SCREEN.off);
@@ -131,9 +114,65 @@ test('a terminal keeps its scrollback over watched drains, and the last table', 
 }, async () => {
   const folder = await scratch();
   const kubeconfig = await kubeconfigIn(folder);
-  const command = [process.execPath, ...RUNTIME, MAIN, 'drain', 'status', '-w'].join(' ');
-  const typed = await typedBy(`timeout -s INT 10 ${command} --kubeconfig=${kubeconfig}`, folder);
-  expect(typed).not.toContain(ERASE_SCROLLBACK);
+  const command = `${TIDEGATE} drain status -w --kubeconfig=${kubeconfig}`;
+  const typed = await typedBy(`timeout -s INT 10 ${command}`, folder);
+  expect(scrollbackHarm(typed)).toEqual([]);
   expect(typed.startsWith(ALTERNATE_SCREEN.on)).toBe(true);
   expect(typed.split(ALTERNATE_SCREEN.off).at(-1)).toBe('No node is drained\r\n');
+});
+
+/** How a person types each command; those that run on are ended as by Ctrl-C. */
+const TYPED: Readonly<Record<string, string>> = {
+  tidegate: '',
+  explain: 'explain node-1',
+  drain: 'drain',
+  'drain-status': 'drain status -A',
+  'drain-plan': 'drain plan node-1',
+  tree: 'tree node-1',
+  doctor: 'doctor --shard-addr=127.0.0.1:1',
+  demo: 'demo --scenario=nothing',
+  charts: 'charts',
+  'charts-export': 'charts export leadership',
+  'charts-diff': 'charts diff',
+  replay: 'replay nothing.jsonl',
+  completion: 'completion bash',
+  version: 'version',
+};
+const ENDED: Readonly<Record<string, string>> = {
+  cluster: 'cluster --listen=127.0.0.1:0',
+  fleet: 'fleet --listen=127.0.0.1:0 --script-listen=0',
+  operator: 'operator --cluster-id=c --shard-addr=127.0.0.1:1 --insecure-plaintext ' +
+    '--metrics-addr=0 --health-addr=127.0.0.1:0',
+  pods: 'pods --metrics-addr=0 --health-addr=127.0.0.1:0',
+  'demo that is interrupted': 'demo',
+};
+
+test('every command is typed', async () => {
+  const recorded = await readdir(new URL('../unit/cli/golden', import.meta.url));
+  const commands = recorded.filter((name) => name.endsWith('.txt'))
+    .map((name) => name.slice(0, -'.txt'.length));
+  const typed = Object.keys({ ...TYPED, ...ENDED });
+  expect(commands.filter((command) => !typed.includes(command))).toEqual([]);
+});
+
+test.each([
+  ...Object.entries(TYPED),
+  ...Object.entries(ENDED).map(([name, given]) => [name, given] as const),
+])('a terminal keeps its scrollback over %s', { timeout: PATIENT_MS }, async (name, given) => {
+  const folder = await scratch();
+  const kubeconfig = await kubeconfigIn(folder);
+  const limit = Object.hasOwn(ENDED, name) ? 'timeout -s INT 15 ' : '';
+  const typed = await typedBy(`KUBECONFIG=${kubeconfig} ${limit}${TIDEGATE} ${given}`, folder);
+  expect(typed).not.toBe('');
+  expect(scrollbackHarm(typed)).toEqual([]);
+});
+
+test.each([
+  ['\u001b[3J', ['the scrollback is erased', '"\\u001b[3J" outside of it']],
+  ['a\u001b[2A', ['"\\u001b[2A" outside of it']],
+  [`${ALTERNATE_SCREEN.on}\u001b[H`, ['an alternate screen is not left']],
+  [`${ALTERNATE_SCREEN.on}\u001b[?25l${ALTERNATE_SCREEN.off}`, ['the cursor stays hidden']],
+  [`\u001b[2mdim${ALTERNATE_SCREEN.on}\u001b[H${ALTERNATE_SCREEN.off}`, []],
+])('harm to a scrollback is found in %j', (typed, harm) => {
+  expect(scrollbackHarm(typed)).toEqual(harm);
 });

@@ -198,6 +198,7 @@ const wire = (invoked: InvokedActors) => {
     recordLeftAlone: ignore,
     evictPods: ignore,
     releasePods: ignore,
+    conditionAtEnd: () => undefined,
     showEnd: (end) => invoked.perform('showEnd', end),
   });
 };

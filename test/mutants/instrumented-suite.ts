@@ -3,13 +3,14 @@
  * after the other, each time only the files that reach it.
  *
  * Promises: the tree and vitest's caches are not touched; a mutation is caught when a test fails,
- * or when it does not end.
+ * or when it does not end; the files of a run share one worker, which no other run sees.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import {
+  BaseSequencer,
   createVitest,
   type Reporter,
   type TestModule,
@@ -19,7 +20,9 @@ import {
 import { type ChangedFiles, ROOT } from './planted-bugs.ts';
 
 /** A test of a mutation may wait for what never happens. */
-const TEST_TIMEOUT_MS = 20_000;
+const TEST_TIMEOUT_MS = 60_000;
+/** A test bed starts. */
+const HOOK_TIMEOUT_MS = 300_000;
 
 /** The tests of `npm test` that know nothing of clusters and of whole simulations. */
 const SUITES = ['test/unit/**/*.test.ts', 'test/models/*.test.ts', 'packages/*/test/**/*.test.ts'];
@@ -31,16 +34,36 @@ const LEFT_OUT = [
   'test/models/harness.test.ts',
 ];
 
+/** Which mutations a test file reaches. */
+export interface Reach {
+  /** By path from the root. */
+  readonly testFile: string;
+  /** Those reached while modules load have a mark before them. */
+  readonly ids: readonly string[];
+  /** It fails without any mutation, and says nothing about one. */
+  readonly fails: boolean;
+  readonly ms: number;
+}
+
 /** Tests on instrumented sources. */
 export interface InstrumentedSuite {
-  /** The test files that reach each mutation, the fastest first; those that fail without one. */
-  readonly reached: () => Promise<{
-    readonly filesOf: ReadonlyMap<string, readonly string[]>;
-    readonly failing: readonly string[];
-  }>;
+  /** What each of these test files reaches. */
+  readonly reached: (testFiles: readonly string[]) => Promise<readonly Reach[]>;
   /** The first test that fails with the mutation, run in these files; `undefined` if none does. */
-  readonly caughtBy: (mutant: string, files: readonly string[]) => Promise<string | undefined>;
+  readonly caughtBy: (
+    mutant: string,
+    testFiles: readonly string[],
+  ) => Promise<string | undefined>;
+  /** All test files, by path from the root. */
+  readonly testFiles: readonly string[];
   readonly close: () => Promise<void>;
+}
+
+/** The order in which a run names its files. */
+class AsNamed extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return Promise.resolve(files);
+  }
 }
 
 const configOf = (include: readonly string[], reporter: Reporter) => ({
@@ -53,8 +76,11 @@ const configOf = (include: readonly string[], reporter: Reporter) => ({
   exclude: LEFT_OUT,
   setupFiles: [join(ROOT, 'test/mutants/mutant-setup.ts')],
   testTimeout: TEST_TIMEOUT_MS,
-  hookTimeout: TEST_TIMEOUT_MS,
+  hookTimeout: HOOK_TIMEOUT_MS,
   pool: 'threads' as const,
+  isolate: false,
+  maxWorkers: 1,
+  sequence: { sequencer: AsNamed },
   provide: { scale: 'commit' as const, activeMutant: '', reachedFolder: '' },
   fsModuleCache: false,
   onConsoleLog: () => false as const,
@@ -63,7 +89,11 @@ const configOf = (include: readonly string[], reporter: Reporter) => ({
 /** The failure of a module that has just ended. */
 const failureOf = (module: TestModule): string | undefined => {
   const [failed] = module.children.allTests('failed');
-  if (failed !== undefined) return `${module.relativeModuleId}: ${failed.fullName}`;
+  if (failed !== undefined) {
+    const [error] = failed.result().errors ?? [];
+    const isLate = error?.message.startsWith('Test timed out') ?? false;
+    return `${module.relativeModuleId}: ${failed.fullName}${isLate ? ' (timed out)' : ''}`;
+  }
   return module.errors().length === 0 ? undefined : `${module.relativeModuleId}: does not load`;
 };
 
@@ -80,18 +110,9 @@ class FirstFailure implements Reporter {
   }
 }
 
-/** The test files that reach each mutation, as the set-up of each file has written it. */
-const filesReaching = (
-  folder: string,
-  testFiles: readonly string[],
-): ReadonlyMap<string, readonly string[]> => {
-  const filesOf = new Map<string, string[]>();
-  for (const file of testFiles) {
-    const reached = readFileSync(join(folder, encodeURIComponent(file)), 'utf8').split('\n');
-    for (const id of reached) filesOf.set(id, [...filesOf.get(id) ?? [], file]);
-  }
-  return filesOf;
-};
+/** The ids that the set-up of a test file has written. */
+const idsIn = (file: string): readonly string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter((id) => id !== '') : [];
 
 class RunningSuite implements InstrumentedSuite {
   readonly #vitest: Vitest;
@@ -106,34 +127,38 @@ class RunningSuite implements InstrumentedSuite {
     this.#vitest = vitest;
     this.#first = first;
     this.#specifications = new Map(
-      specifications.map((specification) => [specification.moduleId, specification]),
+      specifications.map((each) => [each.moduleId.slice(ROOT.length), each]),
     );
   }
 
-  readonly reached: InstrumentedSuite['reached'] = async () => {
+  get testFiles(): readonly string[] {
+    return [...this.#specifications.keys()];
+  }
+
+  readonly reached: InstrumentedSuite['reached'] = async (testFiles) => {
     const folder = mkdtempSync(join(tmpdir(), 'tidegate-mutants-'));
     try {
       this.#vitest.provide('reachedFolder', folder);
       this.#vitest.config.bail = 0;
-      const { testModules } = await this.#run([...this.#specifications.values()]);
-      this.#vitest.config.bail = 1;
-      this.#vitest.provide('reachedFolder', '');
-      const passing = testModules.filter((module) => module.state() !== 'failed')
-        .toSorted((left, right) => left.diagnostic().duration - right.diagnostic().duration);
-      const failing = testModules.filter((module) => !passing.includes(module));
-      return {
-        filesOf: filesReaching(folder, passing.map(({ moduleId }) => moduleId)),
-        failing: failing.map(({ relativeModuleId }) => relativeModuleId),
-      };
+      const { testModules } = await this.#run(testFiles);
+      // Modules of earlier runs are kept, too.
+      const ofThisRun = testModules.filter((module) => testFiles.includes(module.relativeModuleId));
+      return ofThisRun.map((module) => ({
+        testFile: module.relativeModuleId,
+        ids: idsIn(join(folder, encodeURIComponent(module.moduleId))),
+        fails: module.state() === 'failed',
+        ms: Math.round(module.diagnostic().duration),
+      }));
     } finally {
       rmSync(folder, { recursive: true, force: true });
+      this.#vitest.provide('reachedFolder', '');
+      this.#vitest.config.bail = 1;
     }
   };
 
-  readonly caughtBy: InstrumentedSuite['caughtBy'] = async (mutant, files) => {
+  readonly caughtBy: InstrumentedSuite['caughtBy'] = async (mutant, testFiles) => {
     this.#vitest.provide('activeMutant', mutant);
-    const specifications = files.flatMap((file) => this.#specifications.get(file) ?? []);
-    const { unhandledErrors } = await this.#run(specifications);
+    const { unhandledErrors } = await this.#run(testFiles);
     const isDefect = unhandledErrors.length > 0;
     return this.#first.failure ?? (isDefect ? 'an error outside of any test' : undefined);
   };
@@ -143,12 +168,13 @@ class RunningSuite implements InstrumentedSuite {
     process.exitCode = 0;
   };
 
-  #run(specifications: TestSpecification[]) {
+  #run(testFiles: readonly string[]) {
+    const specifications = testFiles.flatMap((file) => this.#specifications.get(file) ?? []);
     return this.#vitest.runTestSpecifications(specifications, false);
   }
 }
 
-/** Prepares the tests on `sources`, by path from the root; `only` selects test files by words. */
+/** Prepares the tests on `sources`, which are named by their paths from the root. */
 export const instrumentedSuite = async (
   sources: ChangedFiles,
   include: readonly string[] = SUITES,

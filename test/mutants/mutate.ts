@@ -3,16 +3,21 @@
  * that reach it.
  *
  * Promises: prints the share of caught mutations by room and every survivor with its place; the
- * same seed draws the same sample; exit code 1 when the share is below `--at-least`.
+ * same seed draws the same sample; exit code 1 when the share is below `--at-least`; with a journal
+ * a run goes on where the one before stopped.
  */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { instrumentedSuite } from './instrumented-suite.ts';
+import { EQUIVALENT } from './equivalent.ts';
+import { type InstrumentedSuite, instrumentedSuite } from './instrumented-suite.ts';
+import { MutationJournal } from './mutation-journal.ts';
 import { instrumented, type Mutation, mutationsIn } from './operators.ts';
+
 import { ROOT } from './planted-bugs.ts';
+import { ReachIndex } from './reach-index.ts';
 
 const HELP = `Usage: npm run mutate -- [options]
 
@@ -20,13 +25,20 @@ const HELP = `Usage: npm run mutate -- [options]
   --changed[=REF]    only files that changed since REF (default HEAD)
   --sample=N         N mutations of each room, drawn by the seed; all without it
   --seed=N           of the sample; default 1
+  --only=ID          this mutation, as the output names it; several times for several
   --tests=GLOB       only these test files; several times for several
+  --journal=FILE     keep what is found there, and do not look for it again
+  --again            try those again that survived, such as with other --tests
+  --minutes=N        stop after N minutes; the journal has the rest of the way
   --at-least=SHARE   exit code 1 below this percentage
   --help             this text
 `;
 
 const ROOMS = ['src/actors', 'src/effects', 'src/streams', 'src/domain/drain'];
 const PERCENT = 100;
+const MINUTE_MS = 60_000;
+/** So many test files are recorded before the journal is written. */
+const AT_ONCE = 40;
 
 /** One mutation of a file. */
 interface Candidate {
@@ -65,26 +77,28 @@ const candidatesIn = (room: string, file: string): readonly Candidate[] => {
   }));
 };
 
-/** A mutation that no test catches. */
-interface Survivor extends Candidate {
-  /** How many test files reach it. */
-  readonly reachedBy: number;
-}
+const isEquivalent = ({ file, mutation }: Candidate): boolean =>
+  EQUIVALENT.some((each) => each.file === file && each.what === mutation.what);
 
 interface Choice {
   readonly rooms: readonly string[];
   readonly changed: string | undefined;
+  readonly only: readonly string[] | undefined;
   readonly sample: number;
   readonly seed: number;
 }
 
 /** The candidates of each room, the sample of them. */
-const chosen = ({ rooms, changed, sample, seed }: Choice): readonly Candidate[] => {
+const chosen = (
+  { rooms, changed, only, sample, seed }: Choice,
+): readonly Candidate[] => {
   const isChanged = changed === undefined ? undefined : changedSince(changed);
   return rooms.flatMap((room) =>
     globSync(`${room}/**/*.ts`, { cwd: ROOT }).toSorted()
       .filter((file) => isChanged?.has(file) ?? true)
       .flatMap((file) => candidatesIn(room, file))
+      .filter(({ id }) => only?.includes(id) ?? true)
+      .filter((candidate) => !isEquivalent(candidate))
       .toSorted((left, right) => drawn(left.id, seed) - drawn(right.id, seed))
       .slice(0, sample)
   );
@@ -101,34 +115,74 @@ const sourcesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, string
   }));
 };
 
-const shareOf = (caught: number, all: number): string =>
-  `${caught} of ${all} (${(all === 0 ? PERCENT : PERCENT * caught / all).toFixed(1)} %)`;
+/** Of 95 % confidence, in standard deviations. */
+const CONFIDENCE = 1.96;
+
+/** Where the share of all mutations lies when this is that of a sample, in per cent (Wilson). */
+const intervalOf = (caught: number, all: number): readonly [number, number] => {
+  const share = caught / all;
+  const squared = CONFIDENCE ** 2 / all;
+  const middle = share + squared / 2;
+  const width = Math.sqrt(squared * (share * (1 - share) + squared / 4));
+  return [PERCENT * (middle - width) / (1 + squared), PERCENT * (middle + width) / (1 + squared)];
+};
+
+const shareOf = (caught: number, all: number): string => {
+  if (all === 0) return '0 of 0';
+  const [least, most] = intervalOf(caught, all).map((share) => share.toFixed(0));
+  const share = (PERCENT * caught / all).toFixed(1);
+  return `${caught} of ${all} (${share} %; with 95 % confidence ${least} to ${most} %)`;
+};
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Runs all; returns the survivors. */
-const run = async (
-  candidates: readonly Candidate[],
-  tests: readonly string[] | undefined,
-): Promise<readonly Survivor[]> => {
-  const suite = await instrumentedSuite(sourcesOf(candidates), tests);
+/** Records the reach of each test file that the journal does not know. */
+const addReach = async (
+  journal: MutationJournal,
+  all: readonly Candidate[],
+  include: readonly string[] | undefined,
+): Promise<void> => {
+  const suite = await instrumentedSuite(sourcesOf(all), include);
   try {
-    const { filesOf, failing } = await suite.reached();
-    for (const file of failing) print(`not used, it fails by itself: ${file}`);
-    const survivors: Survivor[] = [];
-    for (const [index, candidate] of candidates.entries()) {
-      const { id, file, line, mutation } = candidate;
-      const files = filesOf.get(id) ?? [];
-      const by = files.length === 0 ? undefined : await suite.caughtBy(id, files);
-      if (by === undefined) survivors.push({ ...candidate, reachedBy: files.length });
-      const survived = files.length === 0 ? 'NOT REACHED' : `SURVIVED ${files.length} files`;
-      const verdict = by === undefined ? survived : `caught by ${by}`;
-      print(`${index + 1}/${candidates.length} ${file}:${line} ${mutation.what}\n    ${verdict}`);
+    const unknown = suite.testFiles.filter((file) => journal.reachOf(file) === undefined);
+    for (let at = 0; at < unknown.length; at += AT_ONCE) {
+      const found = await suite.reached(unknown.slice(at, at + AT_ONCE));
+      for (const reach of found) journal.addReach(reach);
+      print(`${Math.min(at + AT_ONCE, unknown.length)} of ${unknown.length} test files recorded`);
     }
-    return survivors;
   } finally {
     await suite.close();
   }
+};
+
+interface Trial {
+  readonly suite: InstrumentedSuite;
+  readonly journal: MutationJournal;
+  readonly isWanted: (candidate: Candidate) => boolean;
+  /** When to stop, in ms since the epoch. */
+  readonly until: number;
+}
+
+/** Tries those that are wanted; whether it came to the end. */
+const tryAll = async (candidates: readonly Candidate[], trial: Trial): Promise<boolean> => {
+  const { suite, journal, until } = trial;
+  const reach = suite.testFiles.flatMap((file) => journal.reachOf(file) ?? []);
+  for (const { testFile, fails } of reach) {
+    if (fails) print(`not used, it fails by itself: ${testFile}`);
+  }
+  const index = new ReachIndex(reach.filter(({ fails }) => !fails));
+  for (const [place, candidate] of candidates.entries()) {
+    if (!trial.isWanted(candidate)) continue;
+    if (Date.now() > until) return false;
+    const { id, line, mutation } = candidate;
+    const files = index.filesOf(id);
+    const caughtBy = files.length === 0 ? null : await suite.caughtBy(id, files) ?? null;
+    journal.addVerdict({ id, caughtBy, reachedBy: files.length });
+    const survived = files.length === 0 ? 'NOT REACHED' : `SURVIVED ${files.length} files`;
+    const verdict = caughtBy === null ? survived : `caught by ${caughtBy}`;
+    print(`${place + 1}/${candidates.length} ${id} line ${line}: ${mutation.what}\n    ${verdict}`);
+  }
+  return true;
 };
 
 const { values } = parseArgs({
@@ -138,32 +192,75 @@ const { values } = parseArgs({
     changed: { type: 'string' },
     sample: { type: 'string', default: 'Infinity' },
     seed: { type: 'string', default: '1' },
+    only: { type: 'string', multiple: true },
     tests: { type: 'string', multiple: true },
+    journal: { type: 'string' },
+    again: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: 'Infinity' },
     'at-least': { type: 'string', default: '0' },
     help: { type: 'boolean', default: false },
   },
 });
 
-if (values.help) process.stdout.write(HELP);
-else {
-  const candidates = chosen({
-    rooms: values.room,
-    changed: values.changed,
-    sample: Number(values.sample),
-    seed: Number(values.seed),
+/** Those that are to be tried, and what the journal is to know of the reach of tests. */
+const candidatesOf = () => {
+  const { room: rooms, changed, only } = values;
+  const of = { rooms, changed, only, sample: Number(values.sample), seed: Number(values.seed) };
+  const candidates = chosen(of);
+  if (values.journal === undefined) return { candidates, all: candidates };
+  const all = chosen({
+    ...of,
+    rooms: ROOMS,
+    changed: undefined,
+    only: undefined,
+    sample: Infinity,
   });
-  const survivors = await run(candidates, values.tests);
+  return { candidates, all };
+};
+
+/** Prints the survivors and the shares; the share of all in per cent. */
+const printFigures = (tried: readonly Candidate[], journal: MutationJournal): number => {
+  const survivors = tried.filter(({ id }) => journal.verdictOf(id)?.caughtBy === null);
   print('\nSurvivors:');
-  for (const { file, line, mutation, reachedBy } of survivors) {
-    print(`  ${file}:${line} ${mutation.what}${reachedBy === 0 ? ' (not reached)' : ''}`);
+  for (const { id, line, mutation } of survivors) {
+    const isReached = journal.verdictOf(id)?.reachedBy !== 0;
+    print(`  ${id} line ${line}: ${mutation.what}${isReached ? '' : ' (not reached)'}`);
   }
   print('Caught:');
-  for (const [room, all] of Map.groupBy(candidates, (candidate) => candidate.room)) {
+  for (const [room, all] of Map.groupBy(tried, (candidate) => candidate.room)) {
     const survived = survivors.filter((candidate) => candidate.room === room).length;
-    print(`  ${room.padEnd(20)} ${shareOf(all.length - survived, all.length)}`);
+    const byPeers = all.filter(({ id }) => {
+      return journal.verdictOf(id)?.caughtBy?.startsWith('test/integration/') === true;
+    }).length;
+    const shared = byPeers === 0 ? '' : `, ${byPeers} of them by integration tests only`;
+    print(`  ${room.padEnd(20)} ${shareOf(all.length - survived, all.length)}${shared}`);
   }
-  const caught = candidates.length - survivors.length;
-  print(`  ${'in all'.padEnd(20)} ${shareOf(caught, candidates.length)}`);
-  const share = candidates.length === 0 ? PERCENT : PERCENT * caught / candidates.length;
+  const caught = tried.length - survivors.length;
+  print(`  ${'in all'.padEnd(20)} ${shareOf(caught, tried.length)}`);
+  return tried.length === 0 ? PERCENT : PERCENT * caught / tried.length;
+};
+
+const main = async (): Promise<void> => {
+  const until = Date.now() + Number(values.minutes) * MINUTE_MS;
+  const { candidates, all } = candidatesOf();
+  const journal = new MutationJournal(values.journal);
+  const isWanted = ({ id }: Candidate): boolean => {
+    const verdict = journal.verdictOf(id);
+    return verdict === undefined || (values.again && verdict.caughtBy === null);
+  };
+  await addReach(journal, all, values.tests);
+  const wanted = new Set(candidates.filter(isWanted));
+  const suite = await instrumentedSuite(sourcesOf(candidates), values.tests);
+  try {
+    const trial = { suite, journal, isWanted: (each: Candidate) => wanted.has(each), until };
+    if (!await tryAll(candidates, trial)) print('Stopped: the time is over');
+  } finally {
+    await suite.close();
+  }
+  const tried = candidates.filter(({ id }) => journal.verdictOf(id) !== undefined);
+  const share = printFigures(tried, journal);
   process.exitCode = share < Number(values['at-least']) ? 1 : 0;
-}
+};
+
+if (values.help) process.stdout.write(HELP);
+else await main();

@@ -2,6 +2,7 @@
 import { clusterChapters } from './cluster-rules.ts';
 import { demandChapters } from './demand-rules.ts';
 import { drainChapters } from './drain-rules.ts';
+import { evictionRequestChapters } from './eviction-request-rules.ts';
 import { fleetChapters } from './fleet-rules.ts';
 import { machineChapters } from './machine-rules.ts';
 import { podChapters } from './pod-rules.ts';
@@ -16,5 +17,6 @@ export const CHAPTERS: readonly RuleChapter[] = [
   ...machineChapters,
   ...clusterChapters,
   ...drainChapters,
+  ...evictionRequestChapters,
   ...fleetChapters,
 ];

@@ -23,6 +23,8 @@ export interface SuiteStep {
   /** Whether it is vitest, which reports how long each file took. */
   readonly reports: boolean;
   readonly env: Readonly<Record<string, string>>;
+  /** Mostly waits: runs beside the steps after it, and is printed when it has ended. */
+  readonly isBeside?: boolean;
 }
 
 const VITEST = 'node_modules/vitest/vitest.mjs';
@@ -60,6 +62,7 @@ const ATTACKS: SuiteStep = {
   args: ['test/attacks/main.ts'],
   reports: false,
   env: {},
+  isBeside: true,
 };
 
 /** Without a process or a cluster beside it. */

@@ -1,20 +1,21 @@
 /** The lifecycle of the API server: started, ready, stopped and restarted on the same port. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from './commands.ts';
 import type { Layout } from './control-plane.ts';
 import { issuerOf } from './credentials.ts';
 import { accepts } from './ports.ts';
 import type { Program, Supervised } from './processes.ts';
 import { type Programs, untilStarted } from './programs.ts';
+import type { AskApiServer } from './requests.ts';
 import { eventually } from './waiting.ts';
 
-/** How to probe its readiness. The kubeconfig may be created after its start. */
+/** How to probe its readiness. */
 export interface Access {
   readonly layout: Layout;
-  readonly kubectl: string;
-  readonly kubeconfig: string;
+  readonly ask: AskApiServer;
 }
+
+const OK = 200;
 
 /** One API server. It is stateless: all data is in etcd. */
 export class ApiServer {
@@ -31,18 +32,16 @@ export class ApiServer {
 
   /** Starts it, unless it runs, and waits until it accepts connections. */
   async start(): Promise<void> {
-    if (this.#child?.isRunning() === true) return;
+    if (this.isRunning()) return;
     this.#child = this.#programs.start(this.#program);
     await this.#until('to listen', () => accepts(this.#access.layout.serverPort));
   }
 
   /** Waits until it is ready. */
   async ready(): Promise<void> {
-    const { kubectl, kubeconfig } = this.#access;
     await this.#until('to be ready', async () => {
-      const args = ['--kubeconfig', kubeconfig, 'get', '--raw', '/readyz'];
-      const { code, stderr } = await runCommand(kubectl, args);
-      if (code !== 0) throw new Error(stderr.trim());
+      const { status, body } = await this.#access.ask({ path: '/readyz' });
+      if (status !== OK) throw new Error(body.trim());
       return true;
     });
   }
@@ -52,6 +51,10 @@ export class ApiServer {
     return issuerOf(
       await readFile(join(this.#access.layout.certificates, 'apiserver.crt'), 'utf8'),
     );
+  }
+
+  isRunning(): boolean {
+    return this.#child?.isRunning() === true;
   }
 
   /** Kills it and waits until its port is closed. */

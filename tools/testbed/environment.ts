@@ -16,6 +16,18 @@ export const cacheFolder = (env: Environment = environment): string =>
 export const assetsFolder = (env: Environment = environment): string | undefined =>
   env['KUBEBUILDER_ASSETS'] || undefined;
 
+const BUNDLE = 'TIDEGATE_TEST_BUNDLE';
+
+/** The folder of a bundle of `tidegate`, when this run made one. */
+export const bundleFolder = (env: Environment = environment): string | undefined =>
+  env[BUNDLE] || undefined;
+
+/** Names the bundle for this process and those that it starts. */
+export const setBundleFolder = (folder: string | undefined): void => {
+  if (folder === undefined) delete process.env[BUNDLE];
+  else process.env[BUNDLE] = folder;
+};
+
 /** Whether this is a run that may not leave suites out. */
 export const isContinuousIntegration = (env: Environment = environment): boolean =>
   !['', '0', 'false', undefined].includes(env['CI']);

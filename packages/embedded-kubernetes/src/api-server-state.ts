@@ -1,5 +1,9 @@
 /** The state shared by all verbs of the API server, and the object that a verb works on. */
 import type { JsonRecord } from './values/json.ts';
+import type { Admit } from './admission/attempt.ts';
+import type { UserOfToken } from './authentication/authenticator.ts';
+import type { ServiceAccountTokens } from './authentication/service-account-tokens.ts';
+import type { Authorizer } from './authorization/authorizer.ts';
 import type { Time } from './values/time.ts';
 import { type Kind, type Moment, subjectOf } from './kinds/kind.ts';
 import { notFound } from './validation/problem.ts';
@@ -22,6 +26,11 @@ export interface ApiServerState {
   readonly kinds: Kinds;
   readonly time: Time;
   readonly identifiers: Identifiers;
+  readonly authorizer: Authorizer;
+  readonly tokens: ServiceAccountTokens;
+  readonly userOfToken: UserOfToken;
+  /** Admits the writes of one request; absent where nothing can refuse them. */
+  readonly admit?: Admit;
 }
 
 /** One object of one kind, which may be absent. */
@@ -29,6 +38,9 @@ export interface Target {
   readonly kind: Kind;
   readonly at: ObjectName;
 }
+
+/** The same server for writes that admission has already seen. */
+export const admitted = ({ admit: _, ...server }: ApiServerState): ApiServerState => server;
 
 /** The context passed to admission and strategy rules. */
 export const momentOf = ({ store, time }: ApiServerState): Moment => ({ store, nowMs: time.now() });

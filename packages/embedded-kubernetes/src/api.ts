@@ -6,13 +6,30 @@
  */
 import type { JsonRecord } from './values/json.ts';
 
+/** The user name and the groups that a client certificate is for. */
+export interface CertificateSubject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+/** The other end of a connection. */
+export interface Peer {
+  /** The subject of its certificate, if an authority that the server trusts has issued it. */
+  readonly certificate?: CertificateSubject | 'untrusted';
+}
+
 /** One request. */
 export interface ClusterRequest {
   readonly method: string;
   /** The request target with its query: `/api/v1/namespaces/a/pods?limit=5`. */
   readonly path: string;
-  /** Names in lower case. `content-type` selects the body decoder; default JSON. */
+  /**
+   * Names in lower case. `content-type` selects the body decoder; default JSON. Several values of
+   * `impersonate-group`, or of an extra, are lines of one.
+   */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Who is connected; absent for calls within the process. */
+  readonly peer?: Peer;
   /** Parsed JSON; the bytes of a protobuf body. */
   readonly body?: unknown;
 }

@@ -7,6 +7,13 @@
  * resource versions.
  */
 import type { Time } from './values/time.ts';
+import { type Admission, makeAdmission } from './admission/admission.ts';
+import { makeAuthenticate, type TokenUser, usersByToken } from './authentication/authenticator.ts';
+import { serviceAccountTokens } from './authentication/service-account-tokens.ts';
+import { type Access, makeAccess } from './authorization/access.ts';
+import { ALWAYS_ALLOW } from './authorization/authorizer.ts';
+import { BOOTSTRAP_BINDINGS, BOOTSTRAP_ROLES } from './authorization/bootstrap-roles.ts';
+import { roleBased } from './authorization/role-based.ts';
 import { discover } from './http/discovery.ts';
 import { openApi } from './http/openapi.ts';
 import { formIn, represented } from './http/representations.ts';
@@ -22,8 +29,12 @@ import { makeIdentifiers } from './storage/identifiers.ts';
 import { makeStore, type Store } from './storage/store.ts';
 import { serveDefinitions } from './controllers/custom-resource-definitions.ts';
 import { expireEvents } from './controllers/event-ttl.ts';
+import { aggregateRoles } from './controllers/role-aggregation.ts';
 import { finalizeNamespaces } from './controllers/namespace.ts';
 import { makeWatchRegister, type OpenWatches } from './verbs/watching.ts';
+
+/** Who may do what: everyone everything, or each what roles grant. */
+export type AuthorizationMode = 'AlwaysAllow' | 'RBAC';
 
 /** Options of a cluster. */
 export interface ClusterOptions {
@@ -32,6 +43,10 @@ export interface ClusterOptions {
   readonly seed: number;
   /** How many changes per resource the watch cache keeps. */
   readonly historyMax?: number;
+  /** Default: everything is allowed, and a caller without credentials is the administrator. */
+  readonly authorization?: AuthorizationMode;
+  /** Users with bearer tokens. */
+  readonly users?: readonly TokenUser[];
 }
 
 /** A cluster. */
@@ -41,6 +56,8 @@ export interface Cluster {
   readonly kinds: Kinds;
   readonly faults: Faults;
   readonly watches: OpenWatches;
+  /** The refusal of a request by authentication or authorization; undefined when it may pass. */
+  readonly refusal: (request: ClusterRequest) => ClusterAnswer | undefined;
   /** Responds synchronously. */
   readonly answer: (request: ClusterRequest) => ClusterResponse;
   /** Responds as a connection would; faults may delay, reject or drop the request. */
@@ -68,13 +85,44 @@ const warned = (response: ClusterResponse, warnings: readonly string[]): Cluster
   return { ...response, headers: { ...response.headers, warning } };
 };
 
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+
+const createRoles = (answer: Cluster['answer']): void => {
+  for (const body of BOOTSTRAP_ROLES) {
+    answer({ method: 'POST', path: `${RBAC}/clusterroles`, body });
+  }
+  for (const body of BOOTSTRAP_BINDINGS) {
+    answer({ method: 'POST', path: `${RBAC}/clusterrolebindings`, body });
+  }
+};
+
+/** What every request goes through. */
+interface Handling {
+  readonly server: ApiServerState;
+  readonly register: ReturnType<typeof makeWatchRegister>;
+  readonly access: Access;
+  readonly admission: Admission;
+}
+
 const ORIGIN = 'http://cluster';
 
+const refusedBy = (access: Access): Cluster['refusal'] => (request) => {
+  try {
+    access(request, new URL(request.path, ORIGIN));
+    return undefined;
+  } catch (cause) {
+    if (cause instanceof ApiProblem) return refusalOf(cause);
+    throw cause;
+  }
+};
+
 const makeAnswer =
-  (server: ApiServerState, register: ReturnType<typeof makeWatchRegister>) =>
+  ({ server, register, access, admission }: Handling) =>
   (request: ClusterRequest): ClusterResponse => {
     try {
-      const { pathname, searchParams: query } = new URL(request.path, ORIGIN);
+      const url = new URL(request.path, ORIGIN);
+      const caller = access(request, url);
+      const { pathname, searchParams: query } = url;
       const accept = request.headers?.['accept'] ?? '';
       const document = discover(server.kinds, pathname, accept) ?? openApi(server.kinds, pathname);
       if (document !== undefined) return document;
@@ -82,9 +130,11 @@ const makeAnswer =
       if (route === undefined) throw noSuchPath();
       const form = formIn(accept);
       const warnings: string[] = [];
+      const admit = admission({ caller, route, warn: (text) => warnings.push(text) });
       const response = warned(
         answerRouted({
-          server,
+          server: admit === undefined ? server : { ...server, admit },
+          caller,
           register,
           request: withJsonBody(request, route),
           route,
@@ -102,20 +152,36 @@ const makeAnswer =
   };
 
 /** An empty cluster with the namespaces that every cluster has. */
-export const makeCluster = ({ time, seed, historyMax }: ClusterOptions): Cluster => {
+export const makeCluster = (options: ClusterOptions): Cluster => {
+  const { time, seed, historyMax, authorization = 'AlwaysAllow', users = [] } = options;
   const store = makeStore(historyMax === undefined ? {} : { historyMax });
+  const [kinds, identifiers] = [makeKinds(), makeIdentifiers(seed)];
+  const isOpen = authorization === 'AlwaysAllow';
+  const authorizer = isOpen ? ALWAYS_ALLOW : roleBased(store);
+  const tokens = serviceAccountTokens({ store, time, identifiers });
+  const userOfToken = usersByToken(users, tokens);
   const server: ApiServerState = {
     store,
     time,
-    kinds: makeKinds(),
-    identifiers: makeIdentifiers(seed),
+    kinds,
+    identifiers,
+    authorizer,
+    tokens,
+    userOfToken,
   };
   const register = makeWatchRegister();
-  const answer = makeAnswer(server, register);
+  const access = makeAccess(makeAuthenticate(userOfToken, isOpen), authorizer);
+  const answer = makeAnswer({
+    server,
+    register,
+    access,
+    admission: makeAdmission(server),
+  });
   const faults = makeFaults(time);
   serveDefinitions(server);
   finalizeNamespaces(server);
   expireEvents(server);
+  aggregateRoles(server);
   for (const name of NAMESPACES) {
     answer({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } });
   }
@@ -123,12 +189,14 @@ export const makeCluster = ({ time, seed, historyMax }: ClusterOptions): Cluster
     const body = { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority' };
     answer({ method: 'POST', path: '/apis/scheduling.k8s.io/v1/priorityclasses', body });
   }
+  if (!isOpen) createRoles(answer);
   return {
     time,
     store,
     kinds: server.kinds,
     faults,
     watches: register,
+    refusal: refusedBy(access),
     answer,
     handle: (request) => faults.intercept(request, answer),
   };

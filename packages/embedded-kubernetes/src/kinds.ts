@@ -5,6 +5,8 @@ import { CORE_KINDS } from './kinds/core-kinds.ts';
 import { coreEventKind, eventKind } from './kinds/events.ts';
 import type { Kind } from './kinds/kind.ts';
 import { REVIEW_KINDS } from './kinds/reviews.ts';
+import { POLICY_KINDS } from './kinds/policy-kinds.ts';
+import { ROLE_KINDS } from './kinds/role-kinds.ts';
 import { serviceKind } from './kinds/services.ts';
 import { WORKLOAD_KINDS } from './kinds/workloads.ts';
 import { definitionKind } from './controllers/custom-resource-definitions.ts';
@@ -19,6 +21,8 @@ export const BUILT_IN: readonly Kind[] = [
   budgetKind,
   eventKind,
   definitionKind,
+  ...ROLE_KINDS,
+  ...POLICY_KINDS,
 ];
 
 const keyOf = ({ group, version, plural }: Pick<Kind, 'group' | 'version' | 'plural'>): string =>

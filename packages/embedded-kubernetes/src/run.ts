@@ -3,12 +3,16 @@
  *
  * Promises: its kubeconfig works with kubectl and any client; nothing is left on disk.
  */
+import { randomUUID } from 'node:crypto';
+import type { TokenUser } from './authentication/authenticator.ts';
+import { MASTERS } from './authentication/user.ts';
 import { nextSeed, seededRandom } from './values/random.ts';
 import type { JsonRecord } from './values/json.ts';
 import type { Time } from './values/time.ts';
-import { type BoundAddress, serveCluster } from './http/server.ts';
+import { type ServerCertificate, serverCertificate } from './http/certificates.ts';
+import { type BoundAddress, serveCluster, type ServerTls } from './http/server.ts';
 import { withSimulation } from './http/simulation-routes.ts';
-import { type Cluster, makeCluster } from './cluster.ts';
+import { type AuthorizationMode, type Cluster, makeCluster } from './cluster.ts';
 import { startNode } from './kinds/nodes.ts';
 import { startControllers } from './controllers/controllers.ts';
 import { DEFAULT_TIMING } from './controllers/controller-environment.ts';
@@ -28,6 +32,12 @@ export interface ClusterRunOptions {
   readonly nodes: number;
   /** Simulated seconds per real second. */
   readonly rate: number;
+  /** Default: everything is allowed. With RBAC the cluster is served over HTTPS. */
+  readonly authorization?: AuthorizationMode;
+  /** Users with bearer tokens, beside the administrator of the kubeconfig. */
+  readonly users?: readonly TokenUser[];
+  /** Authorities in PEM whose client certificates name users (CN) and groups (O). */
+  readonly clientAuthority?: string;
 }
 
 /** A running cluster. */
@@ -42,14 +52,25 @@ export interface RunningCluster {
 
 const NAME = 'tidegate-embedded';
 
-const kubeconfigOf = ({ host, port }: BoundAddress): string => {
+/** What an administrator needs to connect to a cluster with users. */
+interface Secured {
+  readonly certificate: string;
+  readonly token: string;
+}
+
+const kubeconfigOf = ({ host, port }: BoundAddress, secured: Secured | undefined): string => {
   const reachable = ['', '0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host;
-  const server = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  const scheme = secured === undefined ? 'http' : 'https';
+  const server = `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  const authority = secured === undefined
+    ? {}
+    : { 'certificate-authority-data': btoa(secured.certificate) };
+  const user = secured === undefined ? {} : { token: secured.token };
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: NAME, cluster: { server } }],
-    users: [{ name: NAME, user: {} }],
+    clusters: [{ name: NAME, cluster: { server, ...authority } }],
+    users: [{ name: NAME, user }],
     contexts: [{ name: NAME, context: { cluster: NAME, user: NAME } }],
     'current-context': NAME,
   };
@@ -68,21 +89,58 @@ const populate = (
   }
 };
 
+/** The administrator, whose token nobody can guess. */
+const makeAdministrator = (): TokenUser => ({
+  token: randomUUID(),
+  name: 'admin',
+  groups: [MASTERS],
+});
+
+interface Securing {
+  readonly administrator: TokenUser;
+  readonly certificate: ServerCertificate;
+}
+
+const securing = (options: ClusterRunOptions): Securing | undefined =>
+  options.authorization === 'RBAC'
+    ? {
+      administrator: makeAdministrator(),
+      certificate: serverCertificate(options.listen.host, options.time.now()),
+    }
+    : undefined;
+
+const tlsOf = (
+  { certificate }: Securing,
+  { clientAuthority }: Pick<ClusterRunOptions, 'clientAuthority'>,
+): ServerTls => ({ ...certificate, ...(clientAuthority === undefined ? {} : { clientAuthority }) });
+
 /** Runs a cluster; resolves when kubectl can connect. */
 export const runCluster = async (options: ClusterRunOptions): Promise<RunningCluster> => {
   const time = scaledClock(options.time, options.rate);
-  const cluster = makeCluster({ time, seed: options.seed });
+  const { seed, authorization = 'AlwaysAllow', users = [] } = options;
+  const secure = securing(options);
+  const known = secure === undefined ? users : [secure.administrator, ...users];
+  const cluster = makeCluster({ time, seed, authorization, users: known });
   const random = seededRandom(nextSeed(options.seed));
   const controllers = startControllers(
     storeEnvironment({ cluster, time, random, timing: DEFAULT_TIMING }),
   );
   populate(cluster, options);
-  const http = await serveCluster(withSimulation({ cluster, time }), options.listen);
+  const http = await serveCluster(withSimulation({ cluster, time }), {
+    ...options.listen,
+    ...(secure === undefined ? {} : { tls: tlsOf(secure, options) }),
+  });
   return {
     address: http.address,
     cluster,
     time,
-    kubeconfig: kubeconfigOf(http.address),
+    kubeconfig: kubeconfigOf(
+      http.address,
+      secure && {
+        certificate: secure.certificate.certificate,
+        token: secure.administrator.token,
+      },
+    ),
     stop: async () => {
       controllers.stop();
       await http.stop();

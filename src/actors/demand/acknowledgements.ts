@@ -88,6 +88,14 @@ export interface PendingPhases {
   readonly stop: () => void;
 }
 
+/** How far a request without a phase has come: what was written is not observed yet. */
+type Progress = 'New' | 'Due' | 'Queued' | 'Written';
+
+interface WithoutPhase {
+  readonly uid: Uid;
+  readonly progress: Progress;
+}
+
 /**
  * Sets Pending on requests without a phase. Most are acknowledged within an interval and need no
  * second write: those that are still without a phase at the second tick after they came get one.
@@ -95,12 +103,8 @@ export interface PendingPhases {
 class KeptPendingPhases implements PendingPhases {
   readonly #environment: ActorEnvironment<CapacityRequests>;
   readonly #requests: AcknowledgementsOptions['requests'];
-  readonly #without = new Map<ObjectKey, Uid>();
-  readonly #queued = new Set<Uid>();
-  /** Written, and not observed since. */
-  readonly #written = new Set<Uid>();
   readonly #tasks = new Subject<CapacityRequestProjection>();
-  #before: ReadonlySet<Uid> = new Set();
+  #without: Map<ObjectKey, WithoutPhase> = new Map();
   #leading = false;
   readonly stop: () => void;
 
@@ -127,51 +131,59 @@ class KeptPendingPhases implements PendingPhases {
   }
 
   readonly observe = (fact: Fact<CapacityRequestProjection>): void => {
-    if (fact._tag === 'Absent') {
-      this.#without.delete(fact.key);
-      this.#written.delete(fact.last.uid);
-    } else if (fact._tag === 'Present') this.#see(fact.object);
+    if (fact._tag === 'Absent') this.#without.delete(fact.key);
+    else if (fact._tag === 'Present') this.#see(fact.object, this.#without);
     else {
-      this.#without.clear();
-      this.#written.clear();
-      fact.objects.forEach((request) => this.#see(request));
+      const known = this.#without;
+      this.#without = new Map();
+      fact.objects.forEach((request) => this.#see(request, known));
     }
   };
 
-  #see({ key, uid, phase }: CapacityRequestProjection): void {
-    this.#written.delete(uid);
-    if (phase === '') this.#without.set(key, uid);
-    else this.#without.delete(key);
+  #see(
+    { key, uid, phase }: CapacityRequestProjection,
+    known: ReadonlyMap<ObjectKey, WithoutPhase>,
+  ): void {
+    if (phase !== '') {
+      this.#without.delete(key);
+      return;
+    }
+    const before = known.get(key);
+    const isKnown = before?.uid === uid && before.progress !== 'Written';
+    this.#without.set(key, isKnown ? before : { uid, progress: 'New' });
   }
 
   #tick(): void {
-    for (const [key, uid] of this.#without) {
+    for (const [key, { uid, progress }] of this.#without) {
       const current = this.#requests.get(key);
-      const isBusy = this.#queued.has(uid) || this.#written.has(uid);
-      if (current === undefined || isBusy || !this.#before.has(uid)) continue;
-      this.#queued.add(uid);
-      this.#tasks.next(current);
+      if (progress === 'New') this.#without.set(key, { uid, progress: 'Due' });
+      else if (progress === 'Due' && current !== undefined) {
+        this.#without.set(key, { uid, progress: 'Queued' });
+        this.#tasks.next(current);
+      }
     }
-    this.#before = new Set(this.#without.values());
   }
 
-  #perform({ key, uid }: CapacityRequestProjection): Observable<PendingOutcome> {
-    const current = this.#requests.get(key);
-    if (!this.#leading || current?.uid !== uid || current.phase !== '') {
-      this.#queued.delete(uid);
+  #perform(request: CapacityRequestProjection): Observable<PendingOutcome> {
+    const current = this.#requests.get(request.key);
+    if (!this.#leading || current?.uid !== request.uid || current.phase !== '') {
+      this.#settle(request, 'Due');
       return EMPTY;
     }
     const act = CapacityRequests.use((requests) => requests.setPending(current));
     return acted(
       this.#environment,
-      Effect.tap(act, (outcome) => Effect.sync(() => this.#settle(uid, outcome))),
+      Effect.tap(act, ({ _tag }) => Effect.sync(() => this.#count(request, _tag))),
     );
   }
 
-  #settle(uid: Uid, { _tag }: PendingOutcome): void {
-    this.#queued.delete(uid);
-    if (_tag === 'Written') this.#written.add(uid);
-    this.#environment.telemetry.count('tidegate_pending_phase_writes_total', 1, { outcome: _tag });
+  #count(request: CapacityRequestProjection, outcome: PendingOutcome['_tag']): void {
+    this.#settle(request, outcome === 'Written' ? 'Written' : 'Due');
+    this.#environment.telemetry.count('tidegate_pending_phase_writes_total', 1, { outcome });
+  }
+
+  #settle({ key, uid }: CapacityRequestProjection, progress: Progress): void {
+    if (this.#without.get(key)?.uid === uid) this.#without.set(key, { uid, progress });
   }
 }
 

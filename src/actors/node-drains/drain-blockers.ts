@@ -7,15 +7,21 @@
  */
 import { auditTime, defer, Subject, type Subscription } from 'rxjs';
 import { defectText } from '../../api/telemetry.ts';
-import type { DrainCondition } from '../../domain/drain/drain-condition.ts';
+import { blockedCondition, type DrainCondition } from '../../domain/drain/drain-condition.ts';
 import { type ConditionWrite, Cordons } from '../../effects/cordons.ts';
 import { latestPerKey } from '../../streams/latest-per-key.ts';
 import type { BlockedPods } from '../../domain/drain/blocker.ts';
-import { blockedVerdict, type DrainVerdict } from '../../domain/drain/verdict.ts';
+import {
+  blockedText,
+  blockedVerdict,
+  chiefVerdict,
+  type DrainVerdict,
+} from '../../domain/drain/verdict.ts';
 import { drainBlocker } from '../../machines/drain-blocker.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import type { BlockerReview } from './drain-pods.ts';
+import type { DrainTargets, NodeDrainActors } from './node-drain-actor.ts';
 
 /** Between two reviews. */
 const REVIEW_MS = 1000;
@@ -202,3 +208,22 @@ export class DrainBlockers {
     });
   }
 }
+
+/** Shows what blocks a drain to its statechart and on the UpcomingNode, which outlives Events. */
+export const showBlocked = (
+  drains: Pick<NodeDrainActors, 'entry' | 'get'>,
+  key: string,
+  { blocked, showOnMachine, showOnNode }: Pick<DrainTargets, 'showOnMachine' | 'showOnNode'> & {
+    readonly blocked: readonly BlockedPods[];
+  },
+): void => {
+  const entry = drains.entry(key);
+  const verdict = chiefVerdict(blocked) ?? null;
+  drains.get(key)?.send({ type: 'verdict.changed', verdict });
+  if (entry !== undefined) {
+    entry.hasCondition = true;
+    showOnNode?.(entry.node.name, blockedCondition(verdict));
+  }
+  if (entry === undefined || entry.owner !== 'reclaim' || entry.machineId === '') return;
+  void showOnMachine(entry.machineId, { _tag: 'Draining', blocked: blockedText(blocked) });
+};

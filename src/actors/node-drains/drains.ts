@@ -25,7 +25,7 @@ import { type Defer, deferredSends } from '../actor-logic.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
-import { DrainBlockers } from './drain-blockers.ts';
+import { DrainBlockers, showBlocked } from './drain-blockers.ts';
 import { UnrecognizedCordons } from './drain-events.ts';
 import {
   canJoin,
@@ -55,7 +55,6 @@ import {
   type DrainTargets,
   type NodeDrainActors,
   nodeDrainActors,
-  showBlocked,
 } from './node-drain-actor.ts';
 
 /** Nodes that are cordoned at once (DR-11). */

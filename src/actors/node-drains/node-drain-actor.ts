@@ -6,7 +6,6 @@
  * reports there; no pod is evicted for a drain that has ended.
  */
 import { Effect } from 'effect';
-import type { BlockedPods } from '../../domain/drain/blocker.ts';
 import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
@@ -15,12 +14,11 @@ import {
   type DrainCondition,
   endedCondition,
 } from '../../domain/drain/drain-condition.ts';
-import { blockedText, chiefVerdict } from '../../domain/drain/verdict.ts';
 import { objectKey } from '../../domain/ids.ts';
 import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Seed } from '../../domain/random.ts';
 import type { Time } from '../../domain/time.ts';
-import { Cordons, type NodeWritePurpose } from '../../effects/cordons.ts';
+import { Cordons, type NodeWritePurpose, type TimedCondition } from '../../effects/cordons.ts';
 import { fromPromise, type SnapshotFrom } from 'xstate';
 import { nodeDrain } from '../../machines/node-drain.ts';
 import type {
@@ -28,6 +26,7 @@ import type {
   NodeDrainContext,
   NodeDrainEnd,
   NodeDrainInput,
+  NodeEndAct,
 } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { EffectRuntime } from '../actor-logic.ts';
@@ -57,6 +56,8 @@ export interface NodeDrainActions {
   readonly releasePods: (context: NodeDrainContext) => void;
   /** Resolves when the UpcomingNode shows the end, or there is none to show it. */
   readonly showEnd: (end: NodeDrainEnd) => Promise<void>;
+  /** The condition to write with the end; undefined when it is written apart. */
+  readonly conditionAtEnd: (end: NodeEndAct) => TimedCondition | undefined;
 }
 
 type InFlight = (write: Effect.Effect<NodeWriteOutcome>) => Effect.Effect<NodeWriteOutcome>;
@@ -67,17 +68,23 @@ export const provideNodeDrain = (
   actions: NodeDrainActions,
   inFlight: InFlight = (write) => write,
 ): typeof nodeDrain => {
-  const patch = (purpose: NodeWritePurpose) =>
-    fromPromise<NodeWriteOutcome, NodeDrainAct>(({ input: { node, body }, signal }) =>
-      runtime.runPromise(
-        Effect.flatMap(Cordons, (cordons) => inFlight(cordons.patch({ node, purpose, body }))),
+  const patch = <Act extends NodeDrainAct>(
+    purpose: NodeWritePurpose,
+    conditionOf: (act: Act) => TimedCondition | undefined = () => undefined,
+  ) =>
+    fromPromise<NodeWriteOutcome, Act>(({ input, signal }) => {
+      const { node, body } = input;
+      const timed = conditionOf(input);
+      const write = { node, purpose, body, ...(timed && { timed }) };
+      return runtime.runPromise(
+        Effect.flatMap(Cordons, (cordons) => inFlight(cordons.patch(write))),
         { signal },
-      )
-    );
+      );
+    });
   return nodeDrain.provide({
     actors: {
       cordonNode: patch('cordon'),
-      writeEnd: patch('end'),
+      writeEnd: patch('end', actions.conditionAtEnd),
       showEnd: fromPromise<void, NodeDrainEnd>(({ input }) => actions.showEnd(input)),
     },
     actions: {
@@ -163,6 +170,10 @@ class DrainActions implements NodeDrainActions {
       const { annotation } = context;
       if (entry.isStartRecorded || annotation === null) return;
       entry.isStartRecorded = true;
+      if (entry.node.showsDraining === false) {
+        entry.hasCondition = true;
+        this.#targets.showOnNode?.(entry.node.name, blockedCondition(null));
+      }
       this.#targets.events.started(entry.node, {
         ids: annotation.ids,
         pods: entry.pods.left(),
@@ -223,6 +234,18 @@ class DrainActions implements NodeDrainActions {
     await this.#show(entry, end === 'Failed' ? { _tag: end, lastError } : { _tag: end });
   };
 
+  /** Apart from a patch that uncordons, and after the condition that shows a blocker. */
+  readonly conditionAtEnd = (
+    { node, owner, end, body }: NodeEndAct,
+  ): TimedCondition | undefined => {
+    const entry = this.#lookup.entryOf(drainKey(node, owner));
+    if (entry === undefined) return undefined;
+    entry.hasCondition ||= Object.hasOwn(body, 'spec') ||
+      this.#lookup.contextOf(entry)?.node?.showsDraining === true;
+    if (entry.hasCondition) return undefined;
+    return { condition: endedCondition(end, entry.remaining), nowMs: this.#time.now() };
+  };
+
   async #show(entry: DrainEntry, fact: DrainFact): Promise<void> {
     if (entry.owner !== 'reclaim') return;
     if (entry.machineId === '') entry.machineId = this.#targets.machineOf(entry.node) ?? '';
@@ -251,34 +274,14 @@ class DrainActions implements NodeDrainActions {
 
 export type NodeDrainActors = ActorRegistry<typeof nodeDrain, DrainEntry>;
 
-/** Shows what blocks a drain to its statechart and on the UpcomingNode, which outlives Events. */
-export const showBlocked = (
-  drains: Pick<NodeDrainActors, 'entry' | 'get'>,
-  key: string,
-  { blocked, showOnMachine, showOnNode }: Pick<DrainTargets, 'showOnMachine' | 'showOnNode'> & {
-    readonly blocked: readonly BlockedPods[];
-  },
-): void => {
-  const entry = drains.entry(key);
-  const verdict = chiefVerdict(blocked) ?? null;
-  drains.get(key)?.send({ type: 'verdict.changed', verdict });
-  if (entry !== undefined) {
-    entry.hasCondition = true;
-    showOnNode?.(entry.node.name, blockedCondition(verdict));
-  }
-  if (entry === undefined || entry.owner !== 'reclaim' || entry.machineId === '') return;
-  void showOnMachine(entry.machineId, { _tag: 'Draining', blocked: blockedText(blocked) });
-};
-
-/** Ends the condition of the Node; a drain that nothing blocked has none, unless it failed. */
+/** Ends a condition that showed a blocker; any other end is written with the end (DR-50). */
 const showEndOnNode = (
   entry: DrainEntry,
   { node, end, annotation }: NodeDrainContext,
   { showOnNode }: Pick<DrainTargets, 'showOnNode'>,
 ): void => {
   if (node === null || end === null || annotation === null) return;
-  const hasCondition = entry.hasCondition || node.showsDraining === true;
-  if (!hasCondition && end !== 'Failed') return;
+  if (!entry.hasCondition && node.showsDraining !== true) return;
   showOnNode?.(node.name, endedCondition(end, entry.remaining));
 };
 

@@ -26,7 +26,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import type { InformerOptions } from '../informers/informer.ts';
 import { isBehind, whenCurrent } from '../informers/shared-informers.ts';
-import { startPodEvictions } from '../pod-evictions/pod-evictions.ts';
+import { type PodEvictionRegistry, startPodEvictions } from '../pod-evictions/pod-evictions.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import { NodeConditions } from './drain-blockers.ts';
@@ -171,12 +171,20 @@ const attachmentsIn = ({ informers }: Pick<RoleContext, 'informers'>) =>
     project: projectVolumeAttachment,
   });
 
+/** The role, and its evictions for other roles of the process. */
+export interface NodeDrainsRole extends Role {
+  readonly shared: {
+    readonly evictions: PodEvictionRegistry;
+    readonly pods: DrainInformers['pods'];
+  };
+}
+
 /** Creates the role, not leading. */
 export const nodeDrainsRole = (
   environment: ActorEnvironment<Cordons | PodEvictionApi>,
   { policy, session, machines, upcomingNodeCollection }: NodeDrainsRoleOptions,
   context: RoleContext,
-): Role => {
+): NodeDrainsRole => {
   const { own, tierWaitMs, paused, callsPerBudget, isReclaimable = () => true } = policy;
   const { record, recordOnLease } = context;
   const read = drainInformers(context, upcomingNodeCollection);
@@ -227,16 +235,14 @@ export const nodeDrainsRole = (
     [reclaims, drains].forEach((registry) => registry.onLeadershipLost());
   return {
     ...roleDefaults('node-drains', Object.values(read)),
+    shared: { evictions, pods },
     onLeading: () => {
       // Recovered instructions continue before their drains report to them.
       reclaims.onLeading();
       drains.onLeading();
     },
     onLeadershipLost,
-    close: () => {
-      onLeadershipLost();
-      return Promise.resolve();
-    },
+    close: () => Promise.resolve(onLeadershipLost()),
     stop: () => stopAll([reclaims, drains, evictions, byNode, conditions]),
   };
 };

@@ -10,7 +10,7 @@ import type { Blocker, BlockerReason } from '../../domain/drain/blocker.ts';
 import type { Budget } from '../../domain/drain/budget.ts';
 import type { DrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
-import type { EvictionRequest } from '../../domain/drain/eviction-request.ts';
+import type { EvictionOwner, EvictionRequest } from '../../domain/drain/eviction-request.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
 import { objectKey, type Uid } from '../../domain/ids.ts';
@@ -41,6 +41,8 @@ export interface PodEvictionStatus extends Blocker {
   readonly inFlight: boolean;
   /** How long its budgets have given no slot to any drain, while it waits. */
   readonly noSlotMs: number;
+  /** Calls of this process that did not let it leave. */
+  readonly refusals: number;
 }
 
 /** The status that a drain reads for each pod at every change, so it must be cheap. */
@@ -62,6 +64,8 @@ export interface PodEvictions {
   ) => void;
   /** The owner requests nothing more on this node; a sent eviction completes. */
   readonly release: (node: string, owner: DrainOwner) => void;
+  /** This owner requests the pod no more; a sent eviction completes. */
+  readonly withdraw: (uid: Uid, owner: EvictionOwner) => void;
   /** `undefined` when no owner requested it, or it is gone. */
   readonly statusOf: (uid: Uid) => PodEvictionStatus | undefined;
   /** `undefined` when no owner requested it, or it is gone. */
@@ -206,11 +210,17 @@ export class PodEvictionRegistry implements PodEvictions {
     }
   };
 
+  readonly withdraw: PodEvictions['withdraw'] = (uid, owner) => {
+    const entry = this.#index.get(uid);
+    if (entry !== undefined && this.#index.withdraw(entry, owner)) this.#released(entry);
+  };
+
   readonly statusOf = (uid: Uid): PodEvictionStatus | undefined => {
     const entry = this.#index.get(uid);
     if (entry === undefined) return undefined;
     const snapshot = this.#registry.get(uid)?.getSnapshot();
     const isHeldUp = snapshot?.matches('heldUp') === true;
+    const { attempt = 0, accepted = false } = snapshot?.context ?? {};
     const blocker = this.#index.blockerOf(entry, isHeldUp ? snapshot.context.outcome : null);
     return {
       ...blocker,
@@ -219,6 +229,7 @@ export class PodEvictionRegistry implements PodEvictions {
       accepted: this.#isAccepted(entry),
       inFlight: entry.state === 'calling',
       noSlotMs: this.#index.noSlotMs(entry),
+      refusals: accepted ? Math.max(0, attempt - 1) : attempt,
     };
   };
 

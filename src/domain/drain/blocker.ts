@@ -86,6 +86,8 @@ export interface BlockerFacts {
   readonly paused: boolean;
   readonly kubeletSilent: boolean;
   readonly nowMs: number;
+  /** How long a termination is overdue before it counts; the operator waits elsewhere (DR-42). */
+  readonly overdueAfterMs?: number;
 }
 
 /** Reasons that resolve on their own and block nothing. */
@@ -116,11 +118,18 @@ const describeCommand = ({ namespace, name }: DrainPod): string =>
   `kubectl describe pod ${name} -n ${namespace}`;
 
 /** The kubelet has released the pod, or had the whole grace period. */
-const isOverdue = (pod: DrainPod, nowMs: number): boolean =>
-  pod.deletionGraceSeconds === 0 || (pod.deletionMs !== null && nowMs > pod.deletionMs);
+const isOverdue = (
+  { deletionGraceSeconds, deletionMs }: DrainPod,
+  { nowMs, overdueAfterMs = 0 }: Pick<BlockerFacts, 'nowMs' | 'overdueAfterMs'>,
+): boolean => {
+  const overdueMs = deletionMs === null ? 0 : nowMs - deletionMs;
+  const isReleased = deletionGraceSeconds === 0 && overdueAfterMs === 0;
+  return isReleased || overdueMs > overdueAfterMs;
+};
 
-const whileTerminating = ({ pod, kubeletSilent, nowMs }: BlockerFacts): Blocker => {
-  const overdue = isOverdue(pod, nowMs);
+const whileTerminating = (facts: BlockerFacts): Blocker => {
+  const { pod, kubeletSilent, nowMs } = facts;
+  const overdue = isOverdue(pod, facts);
   if (overdue && pod.finalizers.length > 0) {
     const names = pod.finalizers.join(', ');
     const change = `Run the controller that removes ${names}: ${describeCommand(pod)}`;
@@ -220,7 +229,7 @@ export const atBudget = (
     return blocker('BudgetUnsettled', `status of budget ${key} is being updated`, key);
   }
   if (budget.disruptionsAllowed > 0) {
-    return blocker('WaitingForTurn', `waiting for a slot of budget ${key}`, key);
+    return blocker('WaitingForTurn', `in the queue of budget ${key}`, key);
   }
   const [cut] = interrupted;
   if (cut !== undefined) {

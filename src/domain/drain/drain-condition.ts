@@ -1,9 +1,9 @@
 /**
- * The condition `tidegate.dev/Draining` of a Node: what blocks its drain, and how a blocked drain
- * ended.
+ * The condition `tidegate.dev/Draining` of a Node: what blocks its drain, and how it ended.
  *
- * Promises: True while the drain goes on, with the reason of its blocker; False at its end. A drain
- * that nothing blocks writes none, so that it costs no request.
+ * Promises: True with the reason of its blocker while a drain is blocked; False at the end of every
+ * drain, in the patch that writes the end to the Node, so that it costs no request (DR-50). A False
+ * of an earlier drain becomes True when the next one starts.
  */
 import { listOrEmptyAt, textAt } from '../json.ts';
 import { rfc3339Seconds } from '../time.ts';
@@ -25,7 +25,7 @@ const NOTHING_BLOCKS: DrainCondition = {
   message: 'Nothing blocks its pods',
 };
 
-/** While the drain goes on; null when nothing blocks it any more. */
+/** While the drain goes on; null when nothing blocks it. */
 export const blockedCondition = (verdict: DrainVerdict | null): DrainCondition => {
   if (verdict === null) return NOTHING_BLOCKS;
   const { forecast, sentence } = verdict;
@@ -49,15 +49,24 @@ export const endedCondition = (end: CordonEnd, lastError: string): DrainConditio
   return { status: 'False', reason, message };
 };
 
-/** The strategic merge patch of `/status`: other conditions stay. */
-export const conditionPatch = (condition: DrainCondition, nowMs: number): object => ({
+/**
+ * The strategic merge patch of `/status`: other conditions stay. `body` may have metadata, which the
+ * API server takes there as well (nodeStatusStrategy keeps the spec only).
+ */
+export const conditionPatch = (
+  condition: DrainCondition,
+  nowMs: number,
+  body: object = {},
+): object => ({
+  ...body,
   status: {
     conditions: [{ type: TYPE, ...condition, lastTransitionTime: rfc3339Seconds(nowMs) }],
   },
 });
 
-/** True when the Node shows that it drains. */
-export const showsDraining = (node: unknown): boolean =>
-  listOrEmptyAt(node, 'status', 'conditions').some((condition) =>
-    textAt(condition, 'type') === TYPE && textAt(condition, 'status') === 'True'
-  );
+/** Whether the Node shows that it drains; undefined without the condition. */
+export const drainingStatus = (node: unknown): boolean | undefined => {
+  const condition = listOrEmptyAt(node, 'status', 'conditions')
+    .find((one) => textAt(one, 'type') === TYPE);
+  return condition === undefined ? undefined : textAt(condition, 'status') === 'True';
+};

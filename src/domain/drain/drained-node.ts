@@ -1,6 +1,6 @@
 /** A Node as drains read it. */
 import { type CordonFacts, cordonsIn } from './cordon.ts';
-import { showsDraining } from './drain-condition.ts';
+import { drainingStatus } from './drain-condition.ts';
 import type { Identity } from '../facts.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
@@ -11,8 +11,8 @@ export interface DrainedNode extends Identity, CordonFacts {
   /** Its kubelet stopped reporting: Ready is `Unknown`. */
   readonly kubeletSilent: boolean;
   readonly paused: boolean;
-  /** Its condition shows a blocked drain. */
-  readonly showsDraining?: true;
+  /** What its condition says: a drain that is or was blocked, or one that ended. */
+  readonly showsDraining?: boolean;
 }
 
 const PAUSE_KEY = 'tidegate.dev/pause';
@@ -21,6 +21,7 @@ const PAUSE_KEY = 'tidegate.dev/pause';
 export const projectDrainedNode = (raw: unknown): DrainedNode | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
+  const showsDraining = drainingStatus(raw);
   const ready = listOrEmptyAt(raw, 'status', 'conditions')
     .find((condition) => textAt(condition, 'type') === 'Ready');
   return {
@@ -30,6 +31,6 @@ export const projectDrainedNode = (raw: unknown): DrainedNode | undefined => {
     ...cordonsIn(annotationsOf(raw)),
     kubeletSilent: textAt(ready, 'status') === 'Unknown',
     paused: annotationsOf(raw)[PAUSE_KEY] === 'true',
-    ...(showsDraining(raw) ? { showsDraining: true } : {}),
+    ...(showsDraining === undefined ? {} : { showsDraining }),
   };
 };

@@ -7,10 +7,13 @@
 import type { DrainOwner } from './cordon.ts';
 import { DRAIN_CLASSES, type DrainClass } from './eviction-rank.ts';
 
+/** Who requests evictions: the owner of a drain, or the EvictionRequest of the pod. */
+export type EvictionOwner = DrainOwner | 'eviction-request';
+
 /** One owner's request that a pod leaves its node. */
 export interface EvictionRequest {
   readonly node: string;
-  readonly owner: DrainOwner;
+  readonly owner: EvictionOwner;
   /** Null when the owner sets none. */
   readonly deadlineMonotonicMs: number | null;
   readonly drainSinceMs: number;
@@ -27,7 +30,7 @@ export interface EvictionTerms {
 }
 
 /** The urgency of an owner's drains. */
-const drainClassOf = (owner: DrainOwner): DrainClass =>
+const drainClassOf = (owner: EvictionOwner): DrainClass =>
   owner === 'reclaim' ? 'reclaim' : 'maintenance';
 
 const termsOf = ({ owner, deadlineMonotonicMs, ...request }: EvictionRequest): EvictionTerms => ({

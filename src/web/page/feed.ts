@@ -4,9 +4,12 @@
  * Promises: one pass over all actors per batch; a lost connection is shown and reestablished.
  */
 import { computed, effect, signal } from '@preact/signals';
+import { onHistory } from './history.ts';
+import { liveNowMs, past } from './past.ts';
 import { route } from './route.ts';
 import type { MachineSummary } from '../../view/catalogue.ts';
 import type { DrainBoard } from '../../view/board/drain-board.ts';
+import type { SentHistory } from '../history-feed.ts';
 import type { SentActor, SentRow } from '../live-feed.ts';
 
 /** One actor. */
@@ -42,16 +45,23 @@ export interface Catalogue {
 
 const rowsById = new Map<string, Row>();
 
+const liveRows = signal<readonly Row[]>([]);
+const liveFocused = signal<SentActor | null | undefined>(undefined);
+/** The drain board of the present; undefined before it arrives. */
+export const liveHome = signal<DrainBoard | undefined>(undefined);
 /** All actors; a new list for each batch. */
-export const rows = signal<readonly Row[]>([]);
+export const rows = computed(() => past.value?.rows.map(rowOf) ?? liveRows.value);
 /** The status of the connection. */
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
-/** The process's own clock, so that ages are right on any machine. */
-export const nowMs = signal(0);
+/** The moment that is shown. */
+export const nowMs = computed(() => past.value?.atMs ?? liveNowMs.value);
 /** The selected actor: undefined while loading, null when it does not exist. */
-export const focused = signal<SentActor | null | undefined>(undefined);
+export const focused = computed(() => {
+  if (past.value === undefined) return liveFocused.value;
+  return past.value.actorId === route.value.actor ? past.value.actor : undefined;
+});
 /** The drain board; undefined before it arrives. */
-export const home = signal<DrainBoard | undefined>(undefined);
+export const home = computed(() => past.value?.home ?? liveHome.value);
 /** The reasons of drains on the board: what blocks their pods, which the drain does not know. */
 const boardReasons = computed(() =>
   new Map(
@@ -70,7 +80,7 @@ const reading = <Message>(data: unknown): Message => JSON.parse(String(data));
 const take = (changed: readonly SentRow[], gone: readonly string[]): void => {
   for (const row of changed) rowsById.set(row[0], rowOf(row));
   for (const id of gone) rowsById.delete(id);
-  rows.value = [...rowsById.values()];
+  liveRows.value = [...rowsById.values()];
 };
 
 interface ServerMessage {
@@ -82,7 +92,7 @@ const followBoard = (): void => {
   live.addEventListener('board', ({ data }) => {
     const message = reading<ServerMessage & { readonly rows: readonly SentRow[] }>(data);
     rowsById.clear();
-    nowMs.value = message.nowMs;
+    liveNowMs.value = message.nowMs;
     connection.value = 'live';
     take(message.rows, []);
   });
@@ -90,16 +100,21 @@ const followBoard = (): void => {
     const message = reading<
       ServerMessage & { readonly rows: readonly SentRow[]; readonly gone: readonly string[] }
     >(data);
-    nowMs.value = message.nowMs;
+    liveNowMs.value = message.nowMs;
     take(message.rows, message.gone);
   });
   live.addEventListener('home', ({ data }) => {
     const message = reading<ServerMessage & { readonly home: DrainBoard }>(data);
-    nowMs.value = message.nowMs;
-    home.value = message.home;
+    liveNowMs.value = message.nowMs;
+    liveHome.value = message.home;
+  });
+  live.addEventListener('history', ({ data }) => {
+    const message = reading<SentHistory>(data);
+    liveNowMs.value = message.nowMs;
+    onHistory(message);
   });
   live.addEventListener('tick', ({ data }) => {
-    nowMs.value = reading<ServerMessage>(data).nowMs;
+    liveNowMs.value = reading<ServerMessage>(data).nowMs;
   });
   live.addEventListener('error', () => {
     connection.value = 'lost';
@@ -109,7 +124,7 @@ const followBoard = (): void => {
 const followActor = (id: string): () => void => {
   const live = new EventSource(`/live?actor=${encodeURIComponent(id)}`);
   live.addEventListener('actor', ({ data }) => {
-    focused.value = reading<ServerMessage & { readonly actor: SentActor | null }>(data).actor;
+    liveFocused.value = reading<ServerMessage & { readonly actor: SentActor | null }>(data).actor;
   });
   return () => live.close();
 };
@@ -121,7 +136,7 @@ export const follow = async (): Promise<void> => {
   followBoard();
   effect(() => {
     const id = actorAsked.value;
-    focused.value = undefined;
+    liveFocused.value = undefined;
     return id === '' ? undefined : followActor(id);
   });
   const answer = await fetch('/catalogue.json');

@@ -7,7 +7,7 @@ import type { ComponentChildren } from 'preact';
 import { effect } from '@preact/signals';
 import type { DrainBoard } from '../../view/board/drain-board.ts';
 import { BudgetCardView, HealthCardView, HealthStrip, Phases } from './board-panels.tsx';
-import { catalogue, connection, home } from './feed.ts';
+import { catalogue, connection, home, liveHome } from './feed.ts';
 import { counted, severityIcon, windowTitle } from './names.ts';
 import { NodeCardView } from './node-card.tsx';
 
@@ -104,10 +104,10 @@ export const Home = () => {
 /** Keeps the title and the icon of the window current. */
 export const followSeverity = (): void => {
   effect(() => {
-    document.title = windowTitle(catalogue.value.title, home.value?.needsPerson ?? 0);
+    document.title = windowTitle(catalogue.value.title, liveHome.value?.needsPerson ?? 0);
   });
   effect(() => {
-    const severity = connection.value === 'live' ? home.value?.severity ?? '' : '';
+    const severity = connection.value === 'live' ? liveHome.value?.severity ?? '' : '';
     document.querySelector<HTMLLinkElement>('link[rel=icon]')?.setAttribute(
       'href',
       severityIcon(severity),

@@ -5,10 +5,13 @@ import { ActorPanel } from './actor-panel.tsx';
 import { Chart } from './chart.tsx';
 import { notice } from './clipboard.ts';
 import { catalogue, connection, follow } from './feed.ts';
+import { followPast } from './history.ts';
 import { followSeverity, Home } from './home.tsx';
 import { Kinds } from './kinds.tsx';
 import { Palette } from './palette.tsx';
+import { past } from './past.ts';
 import { addressWith, route } from './route.ts';
+import { Scrubber } from './scrubber.tsx';
 import { followKeys } from './shortcuts.ts';
 
 const CONNECTION_TEXT = {
@@ -16,6 +19,11 @@ const CONNECTION_TEXT = {
   live: 'live',
   lost: 'no answer; reconnecting',
 } as const;
+
+const connectionText = (): string =>
+  past.value === undefined || connection.value === 'lost'
+    ? CONNECTION_TEXT[connection.value]
+    : 'in the past';
 
 const Head = () => (
   <header class='head'>
@@ -25,9 +33,10 @@ const Head = () => (
       </a>
     </h1>
     <p class={`connection ${connection.value}`} role='status'>
-      {CONNECTION_TEXT[connection.value]}
+      {connectionText()}
     </p>
     <SearchField />
+    <Scrubber />
   </header>
 );
 
@@ -60,4 +69,5 @@ const place = document.querySelector('#page');
 if (place !== null) render(<Page />, place);
 followKeys();
 followSeverity();
+followPast();
 void follow();

@@ -1,8 +1,10 @@
 /**
  * The keys of the page: `/` searches, `j` and `k` or the arrows move, `y` copies the name, `x` the
- * command, Escape closes, Control-K opens the command palette.
+ * command, `.` and `,` step through the history, `L` is live, Escape closes, Control-K opens the
+ * command palette.
  */
 import { copyText } from './clipboard.ts';
+import { HISTORY_KEYS } from './history.ts';
 import { nextPlace } from './names.ts';
 import { openPalette } from './palette.tsx';
 import { go, route } from './route.ts';
@@ -42,6 +44,7 @@ const KEYS: Readonly<Record<string, () => void>> = {
   'y': () => void copyText(current()?.dataset['item'] ?? ''),
   'x': () => void copyText(current()?.dataset['command'] ?? ''),
   'Escape': close,
+  ...HISTORY_KEYS,
 };
 
 /** Arrows scroll everything but a list of items. */

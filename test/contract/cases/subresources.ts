@@ -15,6 +15,7 @@ import {
   put,
   refused,
   type Step,
+  strategic,
 } from '../steps.ts';
 import type { Area } from '../suite.ts';
 
@@ -78,6 +79,26 @@ export const subresources: Area = {
       post('pods', pod('a')),
       patch('pods/a', merge({ status: { phase: 'Failed' }, metadata: { labels: { x: 'y' } } })),
       get('pods/a', ok({ status: { phase: 'Pending' }, metadata: { labels: { x: 'y' } } })),
+    ],
+    'annotations of a node are written with its status, and its spec is not': [
+      post('nodes', node('{ns}', { metadata: { annotations: { a: '1', b: '2' } } })),
+      patch(
+        'nodes/{ns}/status',
+        strategic({
+          metadata: { annotations: { a: '3', b: null } },
+          spec: { unschedulable: true },
+          status: { conditions: [{ type: 'example.com/x', status: 'False', reason: 'Y' }] },
+        }),
+      ),
+      get(
+        'nodes/{ns}',
+        ok({
+          metadata: { annotations: { a: '3' } },
+          status: { conditions: [{ type: 'example.com/x', status: 'False', reason: 'Y' }] },
+        }),
+      ),
+      absent('metadata.annotations.b'),
+      absent('spec.unschedulable'),
     ],
     'a spec is not written with the status': [
       post('deployments', workload('a')),

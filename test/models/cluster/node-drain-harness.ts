@@ -179,6 +179,7 @@ const runOf = async (
     recordLeftAlone: ignore,
     evictPods: ignore,
     releasePods: ignore,
+    conditionAtEnd: () => undefined,
     showEnd: () => new Promise((resolve) => asked.resolve(resolve)),
   });
   const arrange = async (pathStep: PathStep<World>): Promise<StepSource> => {

@@ -23,14 +23,44 @@ export interface Writer {
   /** The state without a pending write. */
   readonly restsIn: (snapshot: AnyMachineSnapshot) => string;
   readonly retries: 'WithSlot' | 'WithoutSlot';
+  /** The region of a parallel statechart that writes; default: the whole statechart. */
+  readonly region?: string;
+  /**
+   * True when the write that is pending after an answer is the one that was answered; default: it
+   * has the same name, and the wanted object has not changed meanwhile.
+   */
+  readonly isRepeated?: (step: Step) => boolean;
   /** True for facts that make it ask for a slot at once, although its writes fail. */
   readonly reconsiders: (step: Step) => boolean;
 }
 
+/** The name of a state, as the statechart nests it. */
+const nested = ({ region }: Pick<Writer, 'region'>, state: string): string =>
+  region === undefined ? state : `${region}.${state}`;
+
+const isIn = (
+  writer: Pick<Writer, 'region'>,
+  snapshot: AnyMachineSnapshot,
+  state: string,
+): boolean => snapshot.matches(nested(writer, state));
+
+/** The state value of the region that writes. */
+const valueIn = ({ region }: Pick<Writer, 'region'>, { value }: AnyMachineSnapshot): unknown =>
+  region === undefined ? value : valueAt(value, region);
+
 type Verdict = 'Landed' | 'Failed' | 'Refused';
 
+const repeatsItself = ({ before, after }: Step): boolean => {
+  const { sent } = before.context;
+  return sent !== null && after.context.pendingWrite?.write === sent;
+};
+
 /** What an answer means; `undefined` for other events. */
-const verdictIn = ({ event, before, after }: Step): Verdict | undefined => {
+const verdictOf = (
+  { isRepeated = repeatsItself }: Pick<Writer, 'isRepeated'>,
+  step: Step,
+): Verdict | undefined => {
+  const { event, before } = step;
   if (event.type.startsWith('xstate.error.actor.')) return 'Failed';
   if (!event.type.startsWith('xstate.done.actor.')) return undefined;
   const { output } = event;
@@ -42,8 +72,7 @@ const verdictIn = ({ event, before, after }: Step): Verdict | undefined => {
     return valueAt(output, 'current', 'releasable') === true ? 'Failed' : 'Landed';
   }
   // The same write is still pending, and not because the wanted object changed meanwhile.
-  const { sent } = before.context;
-  if (sent !== null && after.context.pendingWrite?.write === sent) return 'Failed';
+  if (isRepeated(step)) return 'Failed';
   const base: unknown = before.context.base;
   const version = valueAt(output, 'current', 'resourceVersion');
   return version === (valueAt(base, 'resourceVersion') ?? base) ? 'Failed' : 'Landed';
@@ -53,25 +82,25 @@ const spendsSlot = ({ retries }: Pick<Writer, 'retries'>, { after }: Step): bool
   retries === 'WithoutSlot' || after.context.attempt >= TRIES_PER_SLOT;
 
 /** True when it may write: it has a slot, and the last write landed or is to be repeated. */
-const writesNow = (step: Step): boolean =>
-  (step.event.type === 'slot.acquired' && step.before.matches('waiting')) ||
-  verdictIn(step) === 'Landed' || isTimer(step, 'writeBackoff');
+const writesNow = (writer: Writer, step: Step): boolean =>
+  (step.event.type === 'slot.acquired' && isIn(writer, step.before, 'waiting')) ||
+  verdictOf(writer, step) === 'Landed' || isTimer(step, 'writeBackoff');
 
 /** Where a writer with a pending write must be. */
 const stateWithPending = (writer: Writer, step: Step): string => {
   const { before, event } = step;
-  if (writesNow(step)) return 'acting';
-  switch (verdictIn(step)) {
+  if (writesNow(writer, step)) return 'acting';
+  switch (verdictOf(writer, step)) {
     case 'Refused':
       return 'refused';
     case 'Failed':
       return spendsSlot(writer, step) ? 'setAside' : 'acting.backingOff';
   }
-  const waits = ['setAside', 'refused'].find((state) => before.matches(state));
+  const waits = ['setAside', 'refused'].find((state) => isIn(writer, before, state));
   const asksAgain = isTimer(step, 'slotBackoff') || isTimer(step, 'refusalBackoff') ||
     writer.reconsiders(step);
   if (waits !== undefined && event.type !== 'xstate.init') return asksAgain ? 'waiting' : waits;
-  return before.matches('acting.backingOff') ? 'acting.backingOff' : 'waiting';
+  return isIn(writer, before, 'acting.backingOff') ? 'acting.backingOff' : 'waiting';
 };
 
 const passes = ({ transitions }: Step, state: string): boolean =>
@@ -79,7 +108,7 @@ const passes = ({ transitions }: Step, state: string): boolean =>
 
 const tries = (writer: Writer, step: Step): void => {
   const { before, after, event } = step;
-  const verdict = verdictIn(step);
+  const verdict = verdictOf(writer, step);
   const { attempt, problem } = after.context;
   if (event.type === 'xstate.init') return;
   const since = before.context.attempt;
@@ -97,20 +126,21 @@ export const writerInvariant = (writer: Writer) => (step: Step): void => {
   const pending = writer.pendingIn(after);
   must(after.context.pendingWrite?.write === pending, `the pending write is ${pending}`);
   tries(writer, step);
-  exactly(step, 'requestSlot', passes(step, 'waiting'));
+  exactly(step, 'requestSlot', passes(step, nested(writer, 'waiting')));
   const writes = visibleActions(step).filter((act) => act.startsWith('invoke:'));
-  const isWriting = before.matches('acting') && !before.matches('acting.backingOff');
-  if (isWriting && verdictIn(step) === undefined) {
-    must(JSON.stringify(before.value) === JSON.stringify(after.value), 'facts restart no write');
+  const isWriting = isIn(writer, before, 'acting') && !isIn(writer, before, 'acting.backingOff');
+  if (isWriting && verdictOf(writer, step) === undefined) {
+    const [was, is] = [before, after].map((snapshot) => JSON.stringify(valueIn(writer, snapshot)));
+    must(was === is, 'facts restart no write');
     must(writes.length === 0, 'one write at a time');
     return;
   }
   const state = pending === undefined ? writer.restsIn(after) : stateWithPending(writer, step);
   must(
-    after.matches(state),
+    isIn(writer, after, state),
     `"${step.event.type}" leads to ${JSON.stringify(after.value)}, not to ${state}`,
   );
-  const begins = pending !== undefined && writesNow(step);
+  const begins = pending !== undefined && writesNow(writer, step);
   const expected = begins ? [`invoke:${writer.actorOf[pending]}`] : [];
   must(writes.join() === expected.join(), `writes [${writes.join()}], not [${expected.join()}]`);
   if (!begins) return;
@@ -119,7 +149,7 @@ export const writerInvariant = (writer: Writer) => (step: Step): void => {
     const base = JSON.stringify(writer.baseOf(after));
     must(JSON.stringify(after.context.base) === base, `a write is based on ${base}`);
   }
-  if (verdictIn(step) === undefined) {
+  if (verdictOf(writer, step) === undefined) {
     must(after.context.verdict === 'Untried', 'a new try has no verdict');
   }
 };

@@ -55,7 +55,8 @@ export const drainFloor: Scenario = {
     harness.is('the drain ends', await untilEnded(harness, scene.machines), { [node]: 'Drained' });
     harness.is('only the needed requests', auditCounts(requestsOf(harness, scene)), {
       'create pods/eviction': PODS,
-      'patch nodes': 2,
+      'patch nodes': 1,
+      'patch nodes/status': 1,
       'patch upcomingnodes/status': 2,
     });
     const calls = evictionsOf(harness, scene);

@@ -18,6 +18,14 @@ import type { Answer, ContractCluster, OpenWatch, WatchLine } from '../../contra
 
 const MOMENT_MS = 50;
 const SEED = 7;
+/** The administrator of a test bed, with the same name and groups. */
+export const CONTRACT_ADMIN = {
+  token: 'admin',
+  name: 'admin',
+  uid: 'uid-admin',
+  groups: ['system:masters'],
+};
+const AUTHORIZATION = `Bearer ${CONTRACT_ADMIN.token}`;
 const SOON: ControllerTiming = {
   controllerMs: [1, 5],
   schedulerMs: [1, 5],
@@ -68,7 +76,7 @@ const watchOf = (response: ClusterResponse): OpenWatch => {
 /** An embedded cluster with only a garbage collector, or with all controllers. */
 export const contractEmbedded = (controllers: 'collector' | 'all'): ContractCluster => {
   const time = simulatedTime();
-  const cluster = makeCluster({ time, seed: SEED });
+  const cluster = makeCluster({ time, seed: SEED, authorization: 'RBAC', users: [CONTRACT_ADMIN] });
   const base = { cluster, time, random: chance(SEED) };
   if (controllers === 'collector') {
     startGarbageCollector(storeEnvironment({ ...base, timing: SOON }));
@@ -81,7 +89,8 @@ export const contractEmbedded = (controllers: 'collector' | 'all'): ContractClus
   return {
     request: async ({ method, path, headers = {}, body }) => {
       const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-      const request = { method, path, headers: { 'content-type': type, ...headers } };
+      const sent = { 'content-type': type, authorization: AUTHORIZATION, ...headers };
+      const request = { method, path, headers: sent, peer: {} };
       const given = body === undefined ? {} : { body: parsed(body) };
       return answerOf(await handle({ ...request, ...given }));
     },

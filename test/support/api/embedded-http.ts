@@ -10,6 +10,7 @@ import { storeEnvironment } from '../../../packages/embedded-kubernetes/src/cont
 import { scaledClock } from '../../../packages/embedded-kubernetes/src/scaled-clock.ts';
 import type { ContractCluster } from '../../contract/cluster.ts';
 import { clusterBehind } from './contract-bed.ts';
+import { CONTRACT_ADMIN } from './contract-embedded.ts';
 
 const SOON: Span = [1, 5];
 /** Not before a client had time to look: no collector of garbage is that quick. */
@@ -29,10 +30,15 @@ export interface EmbeddedHttp {
   readonly stop: () => Promise<void>;
 }
 
-/** Serves a cluster with a garbage collector. */
-export const embeddedHttp = async (): Promise<EmbeddedHttp> => {
+/** Serves a cluster with a garbage collector; with users, the contract's client has a token. */
+export const embeddedHttp = async ({ hasUsers = false } = {}): Promise<EmbeddedHttp> => {
+  const authorization = hasUsers ? `Bearer ${CONTRACT_ADMIN.token}` : '';
   const time = scaledClock(realTime);
-  const cluster = makeCluster({ time, seed: 3 });
+  const cluster = makeCluster({
+    time,
+    seed: 3,
+    ...(hasUsers ? { authorization: 'RBAC', users: [CONTRACT_ADMIN] } : {}),
+  });
   const garbage = startGarbageCollector(
     storeEnvironment({ cluster, time, random: () => 0, timing: TIMING }),
   );
@@ -42,7 +48,7 @@ export const embeddedHttp = async (): Promise<EmbeddedHttp> => {
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   const forget = () => Promise.resolve(cluster.store.compact());
   return {
-    contract: clusterBehind({ server, authorization: '', dispatcher }, forget),
+    contract: clusterBehind({ server, authorization, dispatcher }, forget),
     server,
     stop: async () => {
       garbage.stop();

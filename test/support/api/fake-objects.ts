@@ -6,7 +6,7 @@ import { Effect, Layer } from 'effect';
 import { concat, defer, of, Subject } from 'rxjs';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';
 import { type ObjectKey, objectKey } from '../../../src/domain/ids.ts';
-import { asRecord, textAt } from '../../../src/domain/json.ts';
+import { asRecord, listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import {
   type KubeAnswer,
   type KubeApi,
@@ -23,6 +23,18 @@ const status = (code: number, message: string): KubeAnswer => ({
   status: code,
   body: { kind: 'Status', message },
 });
+
+const NODES = '/api/v1/nodes';
+
+/** A patched status: conditions of other types stay, as in a strategic merge. */
+const mergedStatus = (known: Stored, patched: Stored): unknown => {
+  const conditions = listOrEmptyAt(patched, 'status', 'conditions');
+  if (conditions.length === 0) return patched['status'];
+  const types = new Set(conditions.map((condition) => textAt(condition, 'type')));
+  const others = listOrEmptyAt(known, 'status', 'conditions')
+    .filter((condition) => !types.has(textAt(condition, 'type')));
+  return { ...asRecord(patched['status']), conditions: [...others, ...conditions] };
+};
 
 /** Kinds of objects that one API server serves together. */
 type Served = {
@@ -100,6 +112,8 @@ export const fakeObjects = <T extends Identity>(
     const { status: _ignored, ...rest } = object;
     return { status: 201, body: store(name, rest, { uid: `uid-${made}` }) };
   };
+  /** Of the kinds here, only a Node takes metadata with its status. */
+  const ownMetadata = ({ metadata }: Stored): object => path === NODES ? { metadata } : {};
   const patch = (name: string, part: string | undefined, body: unknown): KubeAnswer => {
     const known = objects.get(name);
     if (known === undefined) return status(404, 'not found');
@@ -113,7 +127,7 @@ export const fakeObjects = <T extends Identity>(
     }
     const patched = asRecord(mergePatched(known, body)) ?? {};
     const next = part === 'status'
-      ? { ...known, status: patched['status'] }
+      ? { ...known, ...ownMetadata(patched), status: mergedStatus(known, patched) }
       : { ...patched, status: known['status'] };
     if (JSON.stringify(next) === JSON.stringify(known)) return { status: 200, body: known };
     return { status: 200, body: store(name, next) };

@@ -2,13 +2,13 @@
  * The commands of the documentation, and what they print according to it.
  *
  * Promises: a block of commands is one fenced as `sh`; the `text` block right after it is its
- * expected output; an HTML comment right before it says why it is not run here.
+ * expected output; an HTML comment right before it says where it is run, and why.
  */
 import { readFileSync } from 'node:fs';
 import { PROJECT } from '../../tidy/source-file.ts';
 
-/** Why a block is not run on the embedded cluster. */
-export type Marker = 'not run' | 'real cluster';
+/** Where a block is run; without a marker everywhere. */
+export type Marker = 'embedded cluster' | 'not run' | 'real cluster';
 
 /** One block of commands. */
 export interface CommandBlock {
@@ -21,13 +21,15 @@ export interface CommandBlock {
 }
 
 const BLOCK =
-  /(?:^ *<!-- (?<marker>not run|real cluster): [^\n]+ -->\n\n)?^(?<indent> *)```sh\n(?<commands>[^]*?)^ *```$(?:\n\n^ *```text\n(?<expected>[^]*?)^ *```$)?/gm;
+  /(?:^ *<!-- (?<marker>embedded cluster|not run|real cluster): [^\n]+ -->\n\n)?^(?<indent> *)```sh\n(?<commands>[^]*?)^ *```$(?:\n\n^ *```text\n(?<expected>[^]*?)^ *```$)?/gm;
+
+const MARKERS: readonly Marker[] = ['embedded cluster', 'not run', 'real cluster'];
 
 const unindented = (text: string, indent: string): string =>
   text.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
 
 const markerOf = (text: string | undefined): Marker | undefined =>
-  text === 'not run' || text === 'real cluster' ? text : undefined;
+  MARKERS.find((marker) => marker === text);
 
 /** The blocks of a page, in their order. */
 export const commandBlocks = (path: string): readonly CommandBlock[] => {

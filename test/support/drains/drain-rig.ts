@@ -25,7 +25,7 @@ import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
 import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { instructionId, machineId, type ObjectKey, objectKey } from '../../../src/domain/ids.ts';
-import { textAt } from '../../../src/domain/json.ts';
+import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import type { Reply } from '../../../src/domain/session.ts';
 import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
@@ -105,6 +105,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       accepted: accepted.has(uid),
       inFlight: false,
       noSlotMs: Number.POSITIVE_INFINITY,
+      refusals: 0,
       // The answer to an eviction is forgotten with its last request.
       ...(wanted.has(uid) ? blocked.get(pod.name) : undefined),
     };
@@ -206,10 +207,22 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   let showing = (): Promise<void> => Promise.resolve();
   let decide: Intercept = () => Effect.succeed(undefined);
 
+  const nodeIn = ({ path }: KubeCall): string => path.slice(NODES.length + 1).split('/')[0] ?? '';
+  /** The conditions that are written with the end of a drain. */
+  const addConditions = (call: KubeCall): void => {
+    for (const condition of listOrEmptyAt(call.body, 'status', 'conditions')) {
+      conditions.push({
+        node: nodeIn(call),
+        status: textAt(condition, 'status') === 'True' ? 'True' : 'False',
+        reason: textAt(condition, 'reason') ?? '',
+        message: textAt(condition, 'message') ?? '',
+      });
+    }
+  };
   /** The precondition that the API server checks. */
   const conflict = (call: KubeCall): KubeAnswer | undefined => {
     const wanted = textAt(call.body, 'metadata', 'resourceVersion');
-    const known = nodes.get(call.path.slice(NODES.length + 1));
+    const known = nodes.get(nodeIn(call));
     const actual = textAt(known, 'metadata', 'resourceVersion');
     return known === undefined || wanted === undefined || wanted === actual
       ? undefined
@@ -221,7 +234,8 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       const made = JSON.stringify(call.body).includes('"unschedulable":true')
         ? 'cordon'
         : 'annotation';
-      log.push(`${made} ${call.path.slice(NODES.length + 1)} ${verdict?.status ?? 200}`);
+      log.push(`${made} ${nodeIn(call)} ${verdict?.status ?? 200}`);
+      if (verdict === undefined) addConditions(call);
       return verdict;
     })
   );

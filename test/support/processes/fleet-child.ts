@@ -4,6 +4,7 @@ import { eventually } from '../eventually.ts';
 import type { StartTidegate, TidegateProcess } from './tidegate-child.ts';
 
 export interface FleetOptions {
+  readonly isSource?: boolean;
   readonly seedMachines?: number;
   readonly bindingsFile?: string;
   /** Kubeconfig with which it makes and deletes the Nodes; without it, none. */
@@ -57,6 +58,7 @@ export const fleetBy = async (
     name: 'fleet',
     // A gRPC server that requests client certificates does not work on Deno.
     runtime: 'node',
+    ...(options.isSource === undefined ? {} : { isSource: options.isSource }),
     args: ['fleet', ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`)],
   });
   await eventually(async () => await accepts(ports.shard) && await accepts(ports.script), {

@@ -12,6 +12,7 @@ export interface OperatorOptions {
   /** The user for API requests. */
   readonly user?: TestbedUser;
   readonly runtime?: Runtime;
+  readonly isSource?: boolean;
   /** Further flags, by name without dashes. */
   readonly flags?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -38,6 +39,7 @@ export const operatorBy = (
       ...(options.flags?.['tls-cert'] === undefined ? { 'insecure-plaintext': 'true' } : {}),
       ...options.flags,
     },
+    ...(options.isSource === undefined ? {} : { isSource: options.isSource }),
     ...(options.runtime === undefined ? {} : { runtime: options.runtime }),
     ...(options.env === undefined ? {} : { env: options.env }),
   });

@@ -3,15 +3,11 @@
  *
  * Promises: its log lines are kept and can be awaited; it ends with this process in all cases.
  */
-import { fileURLToPath } from 'node:url';
 import { supervise, type Supervised } from '../../../tools/testbed/processes.ts';
 import { eventually } from '../eventually.ts';
+import { inRepository, type Runtime, tidegateCommand } from './program.ts';
 
-/** The runtimes that the source must run on. */
-export type Runtime = 'node' | 'deno';
-
-/** The runtime that this test runs on. */
-export const thisRuntime: Runtime = 'deno' in process.versions ? 'deno' : 'node';
+export { type Runtime, thisRuntime } from './program.ts';
 
 /** One line of its log: JSON from the logger, anything else as `{ msg }`. */
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -20,6 +16,8 @@ export interface ProcessOptions {
   readonly name: string;
   readonly args: readonly string[];
   readonly runtime?: Runtime;
+  /** From its source, also where there is a bundle. */
+  readonly isSource?: boolean;
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Options of Node itself, before the program. */
   readonly nodeArgs?: readonly string[];
@@ -38,15 +36,6 @@ export interface TidegateProcess extends Supervised {
   ) => Promise<LogLine>;
 }
 
-const inRepository = (path: string): string =>
-  fileURLToPath(new URL(`../../../${path}`, import.meta.url));
-
-const MAIN = inRepository('src/main.ts');
-const COMMANDS: Readonly<Record<Runtime, { file: string; args: readonly string[] }>> = {
-  node: { file: inRepository('node_modules/.bin/node'), args: [MAIN] },
-  deno: { file: inRepository('node_modules/.bin/deno'), args: ['run', '-A', '-q', MAIN] },
-};
-
 const isLogLine = (value: unknown): value is LogLine =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -64,8 +53,11 @@ export type StartTidegate = (options: ProcessOptions) => TidegateProcess;
 
 /** Starts it; the caller must stop it. */
 export const spawnTidegate: StartTidegate = (options) => {
-  const { file, args } = COMMANDS[options.runtime ?? thisRuntime];
-  const { nodeArgs = [], onLog } = options;
+  const { runtime, isSource, nodeArgs = [], onLog } = options;
+  const { file, args } = tidegateCommand({
+    ...(runtime === undefined ? {} : { runtime }),
+    ...(isSource === undefined ? {} : { isSource }),
+  });
   const lines: LogLine[] = [];
   const child = supervise({
     name: options.name,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { customResourceDefinition, structuralSchema } from '../../../src/api/crd.ts';
 import { exampleObject, referencePage } from '../../../tools/crd-reference.ts';
-import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';
+import { CUSTOM_RESOURCES, LIFECYCLE_RESOURCES } from '../../../src/api/resources.ts';
 import { capacityRequest } from '../../../src/api/capacity-request.ts';
 import {
   asList,
@@ -15,6 +15,7 @@ import {
   valueAt,
 } from '../../../src/domain/json.ts';
 
+const RESOURCES = [...CUSTOM_RESOURCES, ...LIFECYCLE_RESOURCES];
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 
 interface Node {
@@ -45,7 +46,7 @@ const nodesOf = (resource: (typeof CUSTOM_RESOURCES)[number]): readonly Node[] =
     })
   );
 
-describe.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as const))(
+describe.each(RESOURCES.map((resource) => [resource.kind, resource] as const))(
   'the CRD of %s',
   (_, resource) => {
     it('gives every field a type, and leaves nothing open', () => {
@@ -66,7 +67,7 @@ describe.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as co
 
     it('gives every quantity the Kubernetes pattern', () => {
       const quantities = nodesOf(resource).filter(({ schema }) => schema[INT_OR_STRING] === true);
-      expect(quantities.length).toBeGreaterThan(0);
+      expect(quantities.length > 0).toBe(resource.category === 'fleet');
       for (const { path, schema } of quantities) {
         expect(String(schema['pattern']), path).toContain('[KMGTPE]i');
       }
@@ -74,7 +75,8 @@ describe.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as co
 
     it('schema: is no stricter than the described one', () => {
       for (const { path, schema } of nodesOf(resource)) {
-        expect(schema['x-kubernetes-list-type'] ?? 'atomic', path).toBe('atomic');
+        const isShared = resource.category === 'lifecycle';
+        if (!isShared) expect(schema['x-kubernetes-list-type'] ?? 'atomic', path).toBe('atomic');
         if (path.endsWith('maxSkew')) expect(schema['minimum'], path).toBeLessThan(0);
       }
     });
@@ -85,9 +87,9 @@ describe.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as co
       expect(isSpec({})).toBe(false);
     });
 
-    it('has a status subresource and the category of the fleet', () => {
+    it('has a status subresource and the category of its group', () => {
       const definition = customResourceDefinition(resource);
-      expect(valueAt(definition, 'spec', 'names', 'categories')).toEqual(['fleet']);
+      expect(valueAt(definition, 'spec', 'names', 'categories')).toEqual([resource.category]);
       expect(valueAt(definition, 'spec', 'versions')).toMatchObject([{
         name: 'v1alpha1',
         subresources: { status: {} },
@@ -130,8 +132,8 @@ describe('the messages for quantities', () => {
 
 describe('the reference page', () => {
   it('has a row for every field', () => {
-    const page = referencePage(CUSTOM_RESOURCES, JSON.stringify);
-    for (const resource of CUSTOM_RESOURCES) {
+    const page = referencePage(RESOURCES, JSON.stringify);
+    for (const resource of RESOURCES) {
       for (const { path } of nodesOf(resource)) {
         const isField = path.includes('.') && !path.endsWith('[]');
         if (isField && !path.includes('[]')) expect(page).toContain(`| \`${path}\` |`);

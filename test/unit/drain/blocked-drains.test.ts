@@ -62,20 +62,41 @@ describe('a blocked drain', () => {
     ]);
   });
 
-  test('DR-50: a drain that nothing blocks writes no condition, and a failed one its reason', async () => {
-    const { order, node, pods, time, conditions } = rig();
+  test('DR-50: a drain that nothing blocks writes its condition with its end', async () => {
+    const { order, node, nodes, pods, time, conditions } = rig();
     node('n1');
     node('n2');
     pods.add({ node: 'n1', name: 'a' });
     pods.add({ node: 'n2', name: 'b', goesAfterMs: Number.POSITIVE_INFINITY });
     order('i1', ['n1', 'n2'], 8);
     await time.advance(20_000);
+    expect(nodes.calls.filter(({ path }) => path.endsWith('/status')).length).toBe(2);
+    expect(nodes.calls.length).toBe(4);
     expect(conditions).toMatchObject([{
+      node: 'n1',
+      status: 'False',
+      reason: 'DrainFinished',
+      message: 'All pods that had to leave are gone',
+    }, {
       node: 'n2',
       status: 'False',
       reason: 'DeadlinePassed',
       message: expect.stringContaining('1 pod remains: ns/b'),
     }]);
+  });
+
+  test('DR-42: the next drain of a node sets the condition that the last one ended', async () => {
+    const { order, node, pods, time, conditions } = rig();
+    node('n1', {
+      status: { conditions: [{ type: 'tidegate.dev/Draining', status: 'False' }] },
+    });
+    pods.add({ node: 'n1', name: 'a', goesAfterMs: 3000 });
+    order('i1', ['n1'], 60);
+    await time.advance(20_000);
+    expect(conditions).toMatchObject([
+      { status: 'True', reason: 'DrainStarted', message: 'Nothing blocks its pods' },
+      { status: 'False', reason: 'DrainFinished' },
+    ]);
   });
 
   test('DR-42: a process that resumes a drain ends the condition that the Node shows', async () => {

@@ -85,3 +85,37 @@ test('DR-42: a condition is a strategic merge of the status, and a failed write 
   const call = { method: 'PATCH', path, body, contentType };
   expect(sent).toMatchObject([call, call]);
 });
+
+test.each([
+  ['in the same request', 200, ['/api/v1/nodes/n1/status']],
+  ['not at all without the right to the status', 403, [
+    '/api/v1/nodes/n1/status',
+    '/api/v1/nodes/n1',
+  ]],
+])('DR-50: the condition is written with the end %s', async (_, status, paths) => {
+  const time = simulatedTime(Date.UTC(2026, 2, 1, 12));
+  const sent: KubeCall[] = [];
+  const node = { metadata: { name: 'n1', uid: 'u', resourceVersion: '8' } };
+  const writes = Layer.succeed(Writes, {
+    send: (_writeClass, call) =>
+      Effect.sync(() => {
+        sent.push(call);
+        return { status: call.path.endsWith('/status') ? status : 200, body: node };
+      }),
+  });
+  const runtime = ManagedRuntime.make(
+    cordonsLayer(silentTelemetry).pipe(Layer.provide(writes), Layer.provideMerge(clockLayer(time))),
+  );
+  onTestFinished(() => runtime.dispose());
+  const condition = { status: 'False', reason: 'DrainFinished', message: 'empty' } as const;
+  const body = { metadata: { resourceVersion: '7', annotations: { a: 'b' } } };
+  const outcome = await runtime.runPromise(
+    Cordons.use(({ patch }) =>
+      patch({ node: 'n1', purpose: 'end', body, timed: { condition, nowMs: time.now() } })
+    ),
+  );
+  expect(outcome).toMatchObject({ _tag: 'Written' });
+  expect(sent.map(({ path }) => path)).toEqual(paths);
+  expect(sent[0]?.body).toMatchObject({ ...body, status: { conditions: [condition] } });
+  expect(sent.at(-1)?.body).toMatchObject(body);
+});

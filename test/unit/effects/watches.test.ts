@@ -59,6 +59,7 @@ test.each([['list', 7], ['watch', 7], ['list', 1e9], ['watch', 1e9]])(
       : followChanges(selection, { resourceVersion: '7', timeoutSeconds: 60 }, () => {});
     expect(await Effect.runPromise(Effect.provide(outcome, api))).toMatchObject({
       _tag: 'Fault',
+      why: 'status 429',
       retryAfterMs: Math.min(retryAfterSeconds * 1000, 60_000),
     });
   },

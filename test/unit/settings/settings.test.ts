@@ -288,8 +288,9 @@ describe('operator settings', () => {
 
 describe('roles of an operator', () => {
   const rolesOf = (flags: Record<string, string>, environment: Record<string, string> = {}) => {
-    const { fleet, pods } = settled(flags, environment);
-    return [...(fleet === undefined ? [] : ['fleet']), ...(pods === undefined ? [] : ['pods'])];
+    const { fleet, pods, evictions } = settled(flags, environment);
+    return Object.entries({ fleet, pods, evictions })
+      .flatMap(([role, selected]) => selected === undefined ? [] : [role]);
   };
 
   test('are only the fleet by default', () => {
@@ -302,6 +303,19 @@ describe('roles of an operator', () => {
     expect(rolesOf({ roles: 'pods' })).toEqual(['pods']);
     expect(rolesOf({ roles: 'pods', 'with-pods': 'true' })).toEqual(['pods']);
     expect(rolesOf({}, { TIDEGATE_ROLES: 'pods' })).toEqual(['pods']);
+    expect(rolesOf({ roles: 'pods,evictions' })).toEqual(['pods', 'evictions']);
+  });
+
+  test('ER-40: interceptors have 20 minutes and a warning after one, unless flags say else', () => {
+    expect(settled({ roles: 'evictions' }).evictions).toEqual({
+      timing: { deadlineMs: 1_200_000, warningMs: 60_000, skewMs: 10_000 },
+      ttlMs: null,
+    });
+    const flags = { 'interceptor-deadline': '90s', 'eviction-request-ttl': '1h' };
+    expect(settled({ roles: 'evictions', ...flags }).evictions).toMatchObject({
+      timing: { deadlineMs: 90_000 },
+      ttlMs: 3_600_000,
+    });
   });
 
   test('require a cluster id and a shard only with the fleet', () => {
@@ -311,19 +325,18 @@ describe('roles of an operator', () => {
 
   test.each([
     [
-      'fleet,evictions',
-      'Cannot use --roles "fleet,evictions": this version does not have the role "evictions" yet; choose from fleet, pods',
-    ],
-    [
       'maintenance',
-      'Cannot use --roles "maintenance": this version does not have the role "maintenance" yet; choose from fleet, pods',
+      'Cannot use --roles "maintenance": this version does not have the role "maintenance" yet; choose from fleet, pods, evictions',
     ],
     [
       'availability',
-      'Cannot use --roles "availability": this version does not have the role "availability" yet; choose from fleet, pods',
+      'Cannot use --roles "availability": this version does not have the role "availability" yet; choose from fleet, pods, evictions',
     ],
-    ['fleet,pod', 'Cannot use --roles "fleet,pod": unknown role "pod"; choose from fleet, pods'],
-    ['', 'Cannot use --roles "": unknown role ""; choose from fleet, pods'],
+    [
+      'fleet,pod',
+      'Cannot use --roles "fleet,pod": unknown role "pod"; choose from fleet, pods, evictions',
+    ],
+    ['', 'Cannot use --roles "": unknown role ""; choose from fleet, pods, evictions'],
   ])('are refused as "%s" with the list of roles', (roles, message) => {
     expect(problem({ ...least, roles })).toBe(message);
   });

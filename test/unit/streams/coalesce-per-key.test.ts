@@ -51,6 +51,7 @@ describe('coalescePerKey', () => {
 
   test('coalescePerKey: what is held leaves at once when it is flushed', () => {
     const { frames, release, flush, released } = rig();
+    frames.next(frame('a', 0));
     frames.next(frame('a', 1));
     flush.next();
     expect([released, release.observed]).toEqual([[frame('a', 1)], false]);

@@ -64,6 +64,7 @@ const documentedRights = (below: string): ReadonlyMap<string, string> => {
 test.each<[RoleName, string]>([
   ['fleet', '## Permissions'],
   ['pods', 'With `--with-pods`'],
+  ['evictions', 'With the role `evictions`'],
 ])('the rights of the role %s are those that the documents list', (role, below) => {
   const needed = NEEDED_RIGHTS[role].map(({ resource, subresource, verbs }) =>
     [subresource === '' ? resource : `${resource}/${subresource}`, verbs.join(', ')] as const
@@ -136,16 +137,21 @@ test('a certificate that expires within two weeks is a warning', () => {
   });
 });
 
-test('findings are wrapped below their mark, with the remedy and a summary', () => {
+test('findings are wrapped below their mark, with the remedy, its page and a summary', () => {
   const findings = [
     finding('clock', 'ok', 'It agrees'),
-    finding('shard', 'failed', ['It cannot be reached from here by anything', 'Check the address']),
+    finding('shard', 'failed', [
+      'It cannot be reached from here by anything',
+      'Check the address',
+      'docs/tasks/mtls.md',
+    ]),
   ];
   expect(diagnosisText(findings, { columns: 40, colors: false })).toBe(
     'ok       clock: It agrees\n' +
       'FAILED   shard: It cannot be reached\n' +
       '         from here by anything\n' +
       '         → Check the address\n' +
+      '           https://tidegate.dev/docs/tasks/mtls.md\n' +
       '\n' +
       '1 failed, 1 ok\n',
   );

@@ -166,6 +166,7 @@ test('explanationText prints sentences, fields to correct, details and events', 
       Why        It is invalid, so the fleet is not asked for it
       Waits for  A correction of the fields below
       Can act    The owner of the application: Correct the fields below
+      Runbook    https://tidegate.dev/docs/runbooks.md#invalid-capacity-request
 
     Fields to correct
       spec.resources["cpu"] is "four", which is not a number with a suffix. Give a quantity such as "1500m" or "2Gi"

@@ -61,7 +61,11 @@ describe('explainPod', () => {
       action: expect.stringContaining('kubectl patch pdb db'),
     });
     expect(about('web').why).toContain('will not be empty by');
-    expect(about('free')).toMatchObject({ canAct: 'nobody' });
+    expect(about('free')).toMatchObject({
+      why: expect.stringContaining('being drained: eviction is next'),
+      waitsFor: 'Its turn to be evicted',
+      canAct: 'nobody',
+    });
   });
 
   test('a pod with an acknowledged request shows the request and its demand', () => {

@@ -1,6 +1,7 @@
 /** `explain` during an outage of the shard: what waits for the shard names the outage. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runbookUrl } from '../../../src/domain/documentation.ts';
 import { unreachableNote } from '../../../src/domain/shard-reach.ts';
 import { explainCapacityRequest } from '../../../src/view/explain-capacity-request.ts';
 import { explainMachine } from '../../../src/view/explain-machine.ts';
@@ -18,7 +19,8 @@ const NOTE = unreachableNote('shard.fleet:7780', {
 const NAMED = {
   why: expect.stringContaining('ShardUnreachable: Cannot reach the shard at "shard.fleet:7780"'),
   canAct: 'platform',
-  action: 'Check that the shard runs, and the port in --shard-addr (runbook shard-unreachable)',
+  action: 'Check that the shard runs, and the port in --shard-addr',
+  runbook: runbookUrl('shard-unreachable'),
 };
 const UNNAMED = { why: expect.not.stringContaining('ShardUnreachable') };
 

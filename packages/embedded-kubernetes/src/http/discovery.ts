@@ -49,11 +49,22 @@ const OF_PODS: readonly Part[] = [
   { name: 'eviction', group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
 ];
 
+const OF_SERVICE_ACCOUNTS: readonly Part[] = [
+  {
+    name: 'token',
+    group: 'authentication.k8s.io',
+    version: 'v1',
+    kind: 'TokenRequest',
+    verbs: ['create'],
+  },
+];
+
 const partsOf = (kind: Kind): readonly Part[] => {
   const { group, version } = kind;
   const own = { group, version, kind: kind.kind };
   return [
     ...(kind.resource === 'pods' ? OF_PODS : []),
+    ...(kind.resource === 'serviceaccounts' ? OF_SERVICE_ACCOUNTS : []),
     ...(kind.resource === 'namespaces' ? [{ ...own, name: 'finalize', verbs: ['update'] }] : []),
     ...(kind.scale === undefined ? [] : [
       { name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: PART_VERBS },

@@ -30,6 +30,7 @@ const SUBRESOURCE_KINDS: Readonly<Record<string, ExpectedKind>> = {
   binding: { apiVersion: 'v1', kind: 'Binding' },
   eviction: { apiVersion: 'policy/v1', kind: 'Eviction' },
   scale: { apiVersion: 'autoscaling/v1', kind: 'Scale' },
+  token: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' },
 };
 
 const expectedKind = ({ kind, subresource = '' }: Route): ExpectedKind =>

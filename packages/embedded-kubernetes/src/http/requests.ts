@@ -3,21 +3,31 @@
  *
  * Promises: a problem that a verb throws becomes the real API server's response.
  */
+import { applyScale } from '../apply/applying-scale.ts';
+import { apply } from '../apply/applying.ts';
+import { managerName } from '../apply/manager-name.ts';
 import { asRecord, type JsonRecord, textAt } from '../values/json.ts';
+import type { User } from '../authentication/user.ts';
 import type { ClusterAnswer, ClusterRequest, ClusterResponse } from '../api.ts';
 import { type ApiServerState, servedBy, storedOrRefuse, type Target } from '../api-server-state.ts';
-import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from '../kinds/kind.ts';
+import {
+  apiVersionOf,
+  type Kind,
+  kindSubjectOf,
+  type ReviewContext,
+  subjectOf,
+} from '../kinds/kind.ts';
 import { isMetadata, withoutNullTexts } from '../kinds/metadata.ts';
 import { admitToNamespace } from '../kinds/namespaces.ts';
 import { invalidObject, notSupported } from '../validation/field-problem.ts';
 import { badRequest, methodNotAllowed, noSuchPath, verbNotServed } from '../validation/problem.ts';
 import { type FieldPolicy, withKnownFields } from '../schema/known-fields.ts';
 import { bind } from '../verbs/binding.ts';
-import { create } from '../verbs/creating.ts';
+import { create, type WriteOptions } from '../verbs/creating.ts';
 import { deletedStatus, deleteOptions, remove } from '../verbs/deleting.ts';
 import { evict } from '../verbs/evicting.ts';
 import { assertReadable, list, type Selection } from '../verbs/listing.ts';
-import { type Patch, patch } from '../verbs/patching.ts';
+import { isApply, type Patch, patch } from '../verbs/patching.ts';
 import { patchScale, scaleOf, writeScale } from '../verbs/scaling.ts';
 import { update, type UpdateOptions } from '../verbs/updating.ts';
 import { watch, type WatchRegister } from '../verbs/watching.ts';
@@ -31,6 +41,8 @@ export interface RoutedRequest {
   readonly request: ClusterRequest;
   readonly route: Route;
   readonly query: URLSearchParams;
+  /** The user for whom it acts. */
+  readonly caller: User;
   /** Values of the `Warning` headers of the response. */
   readonly warnings: string[];
 }
@@ -54,6 +66,14 @@ const isDryRun = ({ query }: RoutedRequest): boolean => {
   }
   return asked.length > 0;
 };
+
+const isApplied = ({ request }: RoutedRequest): boolean =>
+  request.method === 'PATCH' && isApply(contentTypeOf(request));
+
+const writeOptions = (routed: RoutedRequest): WriteOptions => ({
+  dryRun: isDryRun(routed),
+  manager: managerName(routed.request, routed.query, isApplied(routed)),
+});
 
 const targetOf = ({ kind, namespace = '', name = '' }: Route): Target => ({
   kind,
@@ -121,6 +141,13 @@ const selectionOf = ({ route, query }: RoutedRequest): Selection => ({
 const isWatch = (query: URLSearchParams): boolean =>
   ['true', '1', ''].includes(query.get('watch') ?? 'false');
 
+const reviewContext = ({ server, caller }: RoutedRequest): ReviewContext => ({
+  caller,
+  authorizer: server.authorizer,
+  userOfToken: server.userOfToken,
+  nowMs: server.time.now(),
+});
+
 const onCollection = (routed: RoutedRequest): ClusterResponse => {
   const { server, register, request, route, query } = routed;
   if (route.kind.respond !== undefined && request.method !== 'POST') throw verbNotServed();
@@ -137,9 +164,9 @@ const onCollection = (routed: RoutedRequest): ClusterResponse => {
       if (route.kind.respond !== undefined) {
         const problems = route.kind.problems?.(object) ?? [];
         if (problems.length > 0) throw invalidObject(kindSubjectOf(route.kind), '', problems);
-        return answerOf(201, route.kind.respond(object));
+        return answerOf(201, route.kind.respond(object, reviewContext(routed)));
       }
-      return answerOf(201, create(server, targetOf(route), { object, dryRun: isDryRun(routed) }));
+      return answerOf(201, create(server, targetOf(route), { object, ...writeOptions(routed) }));
     }
     case 'DELETE':
       return deleteCollection(routed);
@@ -148,16 +175,27 @@ const onCollection = (routed: RoutedRequest): ClusterResponse => {
   }
 };
 
+/** Admission does not learn names that the request does not have. */
+const nameless = (server: ApiServerState): ApiServerState => {
+  const { admit } = server;
+  if (admit === undefined) return server;
+  return {
+    ...server,
+    admit: (attempt) => admit({ ...attempt, at: { ...attempt.at, name: '' } }),
+  };
+};
+
 const deleteCollection = (routed: RoutedRequest): ClusterAnswer => {
   const { server, request, route, query } = routed;
   const { kind } = route;
   if (kind.verbs !== undefined && !kind.verbs.includes('deletecollection')) throw verbNotServed();
   const body = list(server, selectionOf(routed));
   const items = Array.isArray(body['items']) ? body['items'] : [];
+  const silent = nameless(server);
   for (const item of items) {
     const name = textAt(item, 'metadata', 'name') ?? '';
     const at = { namespace: textAt(item, 'metadata', 'namespace') ?? '', name };
-    remove(server, { kind, at }, deleteOptions(request.body, query, name));
+    remove(silent, { kind, at }, deleteOptions(request.body, query, name));
   }
   return answerOf(200, body);
 };
@@ -172,10 +210,14 @@ const removed = (routed: RoutedRequest): ClusterAnswer => {
   return answerOf(accepted ? 202 : 200, body);
 };
 
-const patchOf = (routed: RoutedRequest, part: UpdateOptions['part']): Patch => ({
+const patchOf = (
+  routed: RoutedRequest,
+  part: UpdateOptions['part'],
+): Patch & { readonly isForced: boolean } => ({
   contentType: contentTypeOf(routed.request),
   body: routed.request.body,
-  dryRun: isDryRun(routed),
+  ...writeOptions(routed),
+  isForced: routed.query.get('force') === 'true',
   fields: fieldPolicy(routed),
   ...(part === undefined ? {} : { part }),
 });
@@ -189,16 +231,19 @@ const onObject = (routed: RoutedRequest, part?: UpdateOptions['part']): ClusterR
       return answerOf(200, servedBy(route.kind, storedOrRefuse(server, target)));
     case 'PUT': {
       const object = objectOf(routed, route.kind);
-      const dryRun = isDryRun(routed);
       const result = update(server, target, {
         object,
-        dryRun,
+        ...writeOptions(routed),
         ...(part === undefined ? {} : { part }),
       });
       return answerOf(result.created ? 201 : 200, result.object);
     }
-    case 'PATCH':
-      return answerOf(200, patch(server, target, patchOf(routed, part)));
+    case 'PATCH': {
+      const given = patchOf(routed, part);
+      if (!isApplied(routed)) return answerOf(200, patch(server, target, given));
+      const result = apply(server, target, given);
+      return answerOf(result.created ? 201 : 200, result.object);
+    }
     case 'DELETE':
       if (part !== undefined) throw verbNotServed();
       return removed(routed);
@@ -216,10 +261,13 @@ const onScale = (routed: RoutedRequest): ClusterAnswer => {
     case 'PUT':
       return answerOf(
         200,
-        writeScale(server, target, { scale: bodyOf(routed), dryRun: isDryRun(routed) }),
+        writeScale(server, target, { scale: bodyOf(routed), ...writeOptions(routed) }),
       );
-    case 'PATCH':
-      return answerOf(200, patchScale(server, target, patchOf(routed, undefined)));
+    case 'PATCH': {
+      const given = patchOf(routed, undefined);
+      const write = isApplied(routed) ? applyScale : patchScale;
+      return answerOf(200, write(server, target, given));
+    }
     default:
       throw verbNotServed();
   }
@@ -244,6 +292,17 @@ const onPodPart = (routed: RoutedRequest, part: 'binding' | 'eviction'): Cluster
   );
 };
 
+const onToken = (routed: RoutedRequest): ClusterAnswer => {
+  posted(routed);
+  const { server, route } = routed;
+  const { kind, at } = targetOf(route);
+  const request = bodyOf(routed);
+  const object = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', ...request };
+  const [operation, subresource] = ['CREATE', 'token'] as const;
+  server.admit?.({ operation, kind, at, subresource, object, dryRun: isDryRun(routed) });
+  return answerOf(201, server.tokens.issue(at, request));
+};
+
 /** Responds to a request; throws the problem that refuses it. */
 export const answerRouted = (routed: RoutedRequest): ClusterResponse => {
   const { route } = routed;
@@ -258,5 +317,6 @@ export const answerRouted = (routed: RoutedRequest): ClusterResponse => {
   if (kind.resource === 'pods' && (subresource === 'eviction' || subresource === 'binding')) {
     return onPodPart(routed, subresource);
   }
+  if (kind.resource === 'serviceaccounts' && subresource === 'token') return onToken(routed);
   throw noSuchPath();
 };

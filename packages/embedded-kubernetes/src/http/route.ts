@@ -27,9 +27,14 @@ const decoded = (part: string): string => {
   }
 };
 
-const located = (path: string): Located | undefined => {
+/** The segments of a path, decoded. */
+export const decodedSegments = (path: string): readonly string[] => {
   const parts = path.split('/').filter((part) => part !== '');
-  const [root, ...segments] = path.includes('%') ? parts.map(decoded) : parts;
+  return path.includes('%') ? parts.map(decoded) : parts;
+};
+
+const located = (path: string): Located | undefined => {
+  const [root, ...segments] = decodedSegments(path);
   if (root === 'api') {
     const [version = '', ...rest] = segments;
     return { group: '', version, rest };

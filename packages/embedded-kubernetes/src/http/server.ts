@@ -5,8 +5,10 @@
  * send one line per change; a fault that cuts a connection resets the socket, and so does a watcher
  * that reads too slowly; nothing is sent after `stop`.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { isIP } from 'node:net';
+import { REPEATED_HEADER } from '../authentication/impersonation.ts';
 import { parseJson } from '../values/json.ts';
 import {
   type ClusterAnswer,
@@ -21,6 +23,8 @@ import {
   internalError,
   unsupportedMediaType,
 } from '../validation/problem.ts';
+import type { ServerCertificate } from './certificates.ts';
+import { peerOf } from './peers.ts';
 import { PROTOBUF } from './protobuf-bodies.ts';
 import { answerOf } from './requests.ts';
 
@@ -61,9 +65,18 @@ const bytesOf = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
+/** Values of a header that is sent several times, unjoined. */
+const valuesOf = (rawHeaders: readonly string[], wanted: string): readonly string[] =>
+  rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === wanted);
+
+const headersOf = ({ headers, rawHeaders }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      REPEATED_HEADER.test(name)
+        ? valuesOf(rawHeaders, name).join('\n')
+        : [value].flat().join(', '),
+    ]),
   );
 
 /** Names of this machine, and of a Kubernetes Service; none of them can belong to a web site. */
@@ -97,8 +110,9 @@ const bodyOf = ({ headers }: IncomingMessage, bytes: Buffer): unknown => {
   const type = headers['content-type'] ?? 'application/json';
   if (type.startsWith(PROTOBUF)) return bytes;
   const text = bytes.toString('utf8');
-  if (!type.includes('json')) return text;
   const body = parseJson(text);
+  // An applied configuration may be YAML, of which only JSON is read.
+  if (!type.includes('json')) return body ?? text;
   if (body === undefined) {
     throw badRequest('the object provided is unrecognized: the body is no JSON');
   }
@@ -111,6 +125,7 @@ const requestOf = async (request: IncomingMessage): Promise<ClusterRequest> => {
     method: request.method ?? 'GET',
     path: request.url ?? '/',
     headers: headersOf(request),
+    peer: peerOf(request),
     ...(body === undefined ? {} : { body }),
   };
 };
@@ -151,19 +166,40 @@ const serve = async (
   else reply(response, answer);
 };
 
+/** TLS of a server. */
+export interface ServerTls extends ServerCertificate {
+  /** Authorities in PEM whose client certificates prove who a user is. */
+  readonly clientAuthority?: string;
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+const serverOf = (listener: Listener, tls: ServerTls | undefined): Server => {
+  if (tls === undefined) return createServer(listener);
+  const { certificate: cert, key, clientAuthority: ca } = tls;
+  // Clients may come without a certificate, so an unknown one is refused by its request.
+  const clients = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false };
+  return createSecureServer({ cert, key, ...clients }, listener);
+};
+
+/** What serves: an address, and TLS if it has any. */
+export interface ServingOptions extends BoundAddress {
+  readonly tls?: ServerTls;
+}
+
 /**
  * Starts listening: port 0 picks a free one, an empty host means all addresses. Resolves when
  * requests are accepted.
  */
 export const serveCluster = (
   handle: Handle,
-  { host, port }: BoundAddress,
+  { host, port, tls }: ServingOptions,
 ): Promise<HttpCluster> => {
   const served = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     assertNoWebPage(request, { host, port });
     await serve(handle, request, response);
   };
-  const server = createServer((request, response) => {
+  const server = serverOf((request, response) => {
     served(request, response).catch((cause: unknown) => {
       if (cause instanceof ConnectionCut || response.headersSent) {
         response.destroy();
@@ -172,7 +208,7 @@ export const serveCluster = (
       const problem = cause instanceof ApiProblem ? cause : internalError(String(cause));
       reply(response, answerOf(problem.code, problem.status));
     });
-  });
+  }, tls);
   server.requestTimeout = 0;
   return new Promise((resolve, reject) => {
     server.once('error', reject);

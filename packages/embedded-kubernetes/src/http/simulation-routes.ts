@@ -1,8 +1,8 @@
 /**
  * HTTP controls of the embedded cluster below `/_sim/`: faults, time, watches, resource versions.
  *
- * Promises: an invalid request gets `{"error": "…"}` with status 400 or 404; other paths go to the
- * API server.
+ * Promises: an invalid request gets `{"error": "…"}` with status 400 or 404; with role-based access
+ * control, a caller needs the right to the path; other paths go to the API server.
  */
 import {
   asList,
@@ -181,6 +181,8 @@ const ROOM = '/_sim/';
 const simulationAnswer = (simulated: Simulated, request: ClusterRequest): ClusterAnswer => {
   const path = request.path.split('?')[0] ?? '';
   const route = SIMULATION_ROUTES.find((one) => one.method === request.method && one.path === path);
+  const refusal = simulated.cluster.refusal(request);
+  if (refusal !== undefined) return refusal;
   if (route === undefined) {
     return answerOf(404, { error: `There is no route "${request.method} ${path}"` });
   }

@@ -5,6 +5,9 @@
  * they take objects and the time, and return objects and problems.
  */
 import type { JsonRecord } from '../values/json.ts';
+import type { UserOfToken } from '../authentication/authenticator.ts';
+import type { User } from '../authentication/user.ts';
+import type { Authorizer } from '../authorization/authorizer.ts';
 import type { FieldProblem } from '../validation/field-problem.ts';
 import type { Store } from '../storage/store.ts';
 
@@ -12,6 +15,14 @@ import type { Store } from '../storage/store.ts';
 export interface Moment {
   readonly nowMs: number;
   readonly store: Store;
+}
+
+/** What a virtual kind answers from. */
+export interface ReviewContext {
+  readonly caller: User;
+  readonly authorizer: Authorizer;
+  readonly userOfToken: UserOfToken;
+  readonly nowMs: number;
 }
 
 /** A wanted object and the current one that it replaces. */
@@ -103,7 +114,7 @@ export interface Kind extends KindNames {
   /** Another version of the same stored objects. */
   readonly conversion?: Conversion;
   /** A virtual kind: a `POST` is answered and nothing is stored. */
-  readonly respond?: (object: JsonRecord) => JsonRecord;
+  readonly respond?: (object: JsonRecord, context: ReviewContext) => JsonRecord;
   readonly columns?: readonly DeclaredColumn[];
   /** The OpenAPI schema of a CRD. */
   readonly schema?: JsonRecord;

@@ -35,6 +35,14 @@ export const bind = (
       invalid('target.kind', targetKind, 'must be empty or "Node"'),
     ]);
   }
+  server.admit?.({
+    operation: 'CREATE',
+    kind,
+    at,
+    subresource: 'binding',
+    object: { kind: 'Binding', apiVersion: 'v1', ...binding },
+    dryRun,
+  });
   const pod = storedOrRefuse(server, target);
   const bound = textAt(pod, 'spec', 'nodeName') ?? '';
   if (textAt(pod, 'metadata', 'deletionTimestamp') !== undefined) {

@@ -3,7 +3,8 @@
  *
  * Source: `apiserver/pkg/registry/rest/create.go`, `generic/registry/store.go` (Create).
  */
-import { type JsonRecord, textAt } from '../values/json.ts';
+import { createdFields, type FieldWriter } from '../apply/tracking.ts';
+import { type JsonRecord, textAt, valueAt } from '../values/json.ts';
 import { rfc3339Seconds } from '../values/time.ts';
 import {
   type ApiServerState,
@@ -27,7 +28,7 @@ import { invalidObject } from '../validation/field-problem.ts';
 import { alreadyExists, ApiProblem, badRequest } from '../validation/problem.ts';
 
 /** Options of a write. */
-export interface WriteOptions {
+export interface WriteOptions extends Pick<FieldWriter, 'manager' | 'owned'> {
   readonly dryRun: boolean;
 }
 
@@ -76,7 +77,11 @@ const assertNew = (object: JsonRecord): void => {
 };
 
 /** The object as it would be stored; throws when it is invalid. */
-const prepared = (server: ApiServerState, { kind, at }: Target, sent: JsonRecord): JsonRecord => {
+const prepared = (
+  server: ApiServerState,
+  { kind, at }: Target,
+  { object: sent, manager, owned }: Creation,
+): JsonRecord => {
   const moment = momentOf(server);
   const placed = withoutEmptyMetadata(inNamespace(sent, { kind, at }));
   const object = born(server, named(server, placed));
@@ -86,21 +91,35 @@ const prepared = (server: ApiServerState, { kind, at }: Target, sent: JsonRecord
   }
   kind.admit?.(defaulted, moment);
   const generation = kind.generationOf === undefined ? undefined : 1;
-  const begun = withMetadata(kind.onCreate?.(defaulted, moment) ?? defaulted, { generation });
+  const given = valueAt(sent, 'metadata', 'managedFields');
+  const managedFields = createdFields(server, { kind, object: defaulted, given }, {
+    manager,
+    ...(owned === undefined ? {} : { owned }),
+  });
+  const begun = withMetadata(kind.onCreate?.(defaulted, moment) ?? defaulted, {
+    generation,
+    managedFields,
+  });
   const problems = [...metadataProblems(begun, kind), ...(kind.problems?.(begun) ?? [])];
   if (problems.length > 0) throw invalidObject(kindSubjectOf(kind), nameOf(begun), problems);
   return begun;
 };
 
+interface Creation extends WriteOptions {
+  readonly object: JsonRecord;
+}
+
 /** Creates an object; ignores `at.name`. Returns the stored object. */
 export const create = (
   server: ApiServerState,
   target: Target,
-  { object: sent, dryRun }: WriteOptions & { readonly object: JsonRecord },
+  creation: Creation,
 ): JsonRecord => {
   const { kind } = target;
-  const object = prepared(server, target, sent);
+  const { object: sent, dryRun } = creation;
+  const object = prepared(server, target, creation);
   const at = { namespace: kind.namespaced ? target.at.namespace : '', name: nameOf(object) };
+  server.admit?.({ operation: 'CREATE', kind, at, object, dryRun });
   const inTheWay = storedAt(server, { kind, at });
   if (inTheWay !== undefined) {
     throw alreadyExists(subjectOf(kind), at.name, isDeleting(inTheWay));

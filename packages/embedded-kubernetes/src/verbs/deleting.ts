@@ -228,6 +228,13 @@ export const remove = (server: ApiServerState, target: Target, options: DeleteOp
   const object = storedOrRefuse(server, target);
   kind.admitDelete?.(object);
   assertPreconditions(object, kind, options);
+  server.admit?.({
+    operation: 'DELETE',
+    kind,
+    at,
+    oldObject: servedBy(kind, object),
+    dryRun: options.dryRun,
+  });
   const plan = planOf(target, { object, options, nowMs: server.time.now() });
   if (options.dryRun) return { object: servedBy(kind, plan.object ?? object), gone: plan.gone };
   if (plan.gone) {

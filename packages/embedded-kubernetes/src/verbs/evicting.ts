@@ -17,7 +17,7 @@ import {
   valueAt,
 } from '../values/json.ts';
 import { rfc3339Seconds } from '../values/time.ts';
-import { type ApiServerState, storedOrRefuse, type Target } from '../api-server-state.ts';
+import { admitted, type ApiServerState, storedOrRefuse, type Target } from '../api-server-state.ts';
 import { withCondition } from '../kinds/conditions.ts';
 import { selects } from '../kinds/label-selector.ts';
 import { ApiProblem, badRequest, forbidden, tooManyRequests } from '../validation/problem.ts';
@@ -186,7 +186,7 @@ const TWO_BUDGETS = 'This pod has more than one PodDisruptionBudget, which the e
   'subresource does not support.';
 
 /** Evicts a pod; returns a success Status or throws the real API server's error. */
-export const evict = (server: ApiServerState, target: Target, call: EvictionCall): JsonRecord => {
+export const evict = (asking: ApiServerState, target: Target, call: EvictionCall): JsonRecord => {
   const { name } = target.at;
   const kind = textAt(call.body, 'kind') ?? 'Eviction';
   if (kind !== 'Eviction') throw badRequest(`${kind} is no Eviction`);
@@ -194,6 +194,16 @@ export const evict = (server: ApiServerState, target: Target, call: EvictionCall
     throw badRequest('name in URL does not match name in Eviction object');
   }
   const options = optionsOf(call, name);
+  const { kind: pods, at } = target;
+  asking.admit?.({
+    operation: 'CREATE',
+    kind: pods,
+    at,
+    subresource: 'eviction',
+    object: { kind, apiVersion: 'policy/v1', ...call.body },
+    dryRun: options.dryRun,
+  });
+  const server = admitted(asking);
   const pod = storedOrRefuse(server, target);
   if (needsNoBudget(pod)) {
     markAndDelete(server, target, options);

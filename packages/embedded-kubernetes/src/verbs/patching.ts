@@ -1,10 +1,10 @@
 /**
  * `PATCH`: JSON, merge and strategic merge patches; the last for built-in kinds only.
  *
- * Server-side apply is refused with 415: field ownership is not implemented. Source:
- * `apiserver/pkg/endpoints/handlers/patch.go`.
+ * Source: `apiserver/pkg/endpoints/handlers/patch.go`; server-side apply is in `src/apply`.
  */
-import { asRecord, type JsonRecord, textAt } from '../values/json.ts';
+import type { FieldWriter } from '../apply/tracking.ts';
+import { asRecord, type JsonRecord, recordAt, textAt } from '../values/json.ts';
 import { type ApiServerState, servedBy, storedOrRefuse, type Target } from '../api-server-state.ts';
 import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from '../kinds/kind.ts';
 import { nameOf, withMetadata } from '../kinds/metadata.ts';
@@ -14,12 +14,13 @@ import { strategicPatched } from '../patches/strategic-patch.ts';
 import { invalid, invalidObject } from '../validation/field-problem.ts';
 import { badRequest, conflict, OUTDATED, unsupportedMediaType } from '../validation/problem.ts';
 import { type FieldPolicy, withKnownFields } from '../schema/known-fields.ts';
+import type { WriteOptions } from './creating.ts';
 import { replace, type UpdateOptions } from './updating.ts';
 
 const JSON_PATCH = 'application/json-patch+json';
 const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
-const APPLY = /^application\/apply-patch\+(?:yaml|cbor)$/;
+const APPLY = 'application/apply-patch+yaml';
 
 /** A patch request. */
 export interface Patch extends UpdateOptions {
@@ -30,15 +31,9 @@ export interface Patch extends UpdateOptions {
 }
 
 const acceptedBy = ({ custom }: Kind): readonly string[] =>
-  custom ? [JSON_PATCH, MERGE_PATCH] : [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH];
+  custom ? [JSON_PATCH, MERGE_PATCH, APPLY] : [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY];
 
 const assertAccepted = (contentType: string, kind: Kind): void => {
-  if (APPLY.test(contentType)) {
-    throw unsupportedMediaType(
-      'the embedded cluster does not serve server-side apply: send a merge patch, or apply with ' +
-        '--server-side=false',
-    );
-  }
   const accepted = acceptedBy(kind);
   if (accepted.includes(contentType)) return;
   throw unsupportedMediaType(
@@ -90,22 +85,45 @@ const assertSameIdentity = (object: JsonRecord, current: JsonRecord, kind: Kind)
   ]);
 };
 
-/** Patches an object; returns the stored object. */
-export const patch = (server: ApiServerState, target: Target, given: Patch): JsonRecord => {
+/** Whether the patch is an applied configuration. */
+export const isApply = (contentType: string): boolean => contentType === APPLY;
+
+/** A document that a patch led to, and how it is written. */
+interface PatchResult {
+  readonly result: JsonRecord;
+  readonly current: JsonRecord;
+  readonly options: WriteOptions & Pick<FieldWriter, 'part'> & Pick<Patch, 'fields'>;
+}
+
+/** Writes the result of a patch; returns the stored object. */
+export const written = (
+  server: ApiServerState,
+  target: Target,
+  { result, current, options: { fields, ...options } }: PatchResult,
+): JsonRecord => {
   const { kind, at } = target;
-  assertAccepted(given.contentType, kind);
-  const current = servedBy(kind, storedOrRefuse(server, target));
-  const result = patched(current, given, kind);
   assertSameType(result, kind);
   const revision = textAt(result, 'metadata', 'resourceVersion');
   if (revision !== textAt(current, 'metadata', 'resourceVersion') && revision !== undefined) {
     throw conflict(subjectOf(kind), at.name, OUTDATED);
   }
   assertSameIdentity(result, current, kind);
+  const given = recordAt(result, 'metadata')?.['managedFields'];
   const named = withMetadata(result, {
     resourceVersion: textAt(current, 'metadata', 'resourceVersion'),
+    managedFields: undefined,
   });
-  const known = withKnownFields(named, kind, given.fields);
+  const known = withKnownFields(named, kind, fields);
   const wanted = kind.defaulted?.(known) ?? known;
-  return replace(server, target, { wanted, current, dryRun: given.dryRun, part: given.part });
+  return replace(server, target, { wanted, current, given, ...options });
+};
+
+/** Patches an object; returns the stored object. */
+export const patch = (server: ApiServerState, target: Target, given: Patch): JsonRecord => {
+  const { kind } = target;
+  assertAccepted(given.contentType, kind);
+  const current = servedBy(kind, storedOrRefuse(server, target));
+  const result = patched(current, given, kind);
+  const { contentType: _, body: __, ...options } = given;
+  return written(server, target, { result, current, options });
 };

@@ -13,12 +13,19 @@ import {
   textAt,
   valueAt,
 } from '../values/json.ts';
-import { type ApiServerState, servedBy, storedOrRefuse, type Target } from '../api-server-state.ts';
+import {
+  admitted,
+  type ApiServerState,
+  servedBy,
+  storedOrRefuse,
+  type Target,
+} from '../api-server-state.ts';
 import { kindSubjectOf, type ScalePaths, subjectOf } from '../kinds/kind.ts';
 import { selectorText } from '../kinds/label-selector.ts';
 import { withMetadata } from '../kinds/metadata.ts';
 import { invalid, invalidObject } from '../validation/field-problem.ts';
 import { badRequest, conflict, notFound, OUTDATED } from '../validation/problem.ts';
+import type { WriteOptions } from './creating.ts';
 import { type Patch, patched } from './patching.ts';
 import { replace } from './updating.ts';
 
@@ -65,7 +72,7 @@ const withValue = (object: JsonRecord, path: readonly string[], value: unknown):
 export const writeScale = (
   server: ApiServerState,
   target: Target,
-  { scale, dryRun }: { readonly scale: JsonRecord; readonly dryRun: boolean },
+  { scale, dryRun, manager, owned }: WriteOptions & { readonly scale: JsonRecord },
 ): JsonRecord => {
   const { kind, at } = target;
   const paths = pathsOf(target);
@@ -86,7 +93,26 @@ export const writeScale = (
   const wanted = withMetadata(withValue(current, paths.specReplicas, replicas), {
     resourceVersion: textAt(current, 'metadata', 'resourceVersion'),
   });
-  replace(server, target, { wanted, current, dryRun, part: undefined });
+  server.admit?.({
+    operation: 'UPDATE',
+    kind,
+    at,
+    subresource: 'scale',
+    object: withMetadata({ kind: 'Scale', apiVersion: 'autoscaling/v1', ...scale }, {
+      name: at.name,
+      namespace: at.namespace,
+    }),
+    oldObject: scaleOf(server, target),
+    dryRun,
+  });
+  replace(admitted(server), target, {
+    wanted,
+    current,
+    dryRun,
+    manager,
+    part: 'scale',
+    ...(owned === undefined ? {} : { owned }),
+  });
   const written = scaleOf(server, target);
   return dryRun ? { ...written, spec: { replicas } } : written;
 };
@@ -96,4 +122,5 @@ export const patchScale = (server: ApiServerState, target: Target, given: Patch)
   writeScale(server, target, {
     scale: patched(scaleOf(server, target), given, target.kind),
     dryRun: given.dryRun,
+    manager: given.manager,
   });

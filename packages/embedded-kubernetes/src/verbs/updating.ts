@@ -3,7 +3,8 @@
  *
  * Source: `apiserver/pkg/registry/rest/update.go`, `generic/registry/store.go` (Update).
  */
-import { type JsonRecord, numberAt, recordAt, textAt } from '../values/json.ts';
+import { type FieldWriter, isSameObject, updatedFields } from '../apply/tracking.ts';
+import { type JsonRecord, numberAt, recordAt, textAt, valueAt } from '../values/json.ts';
 import {
   type ApiServerState,
   momentOf,
@@ -87,7 +88,6 @@ const rooted = ({ wanted, current }: Change): JsonRecord => {
       deletionTimestamp: undefined,
     }),
     deletionGracePeriodSeconds: metadata['deletionGracePeriodSeconds'],
-    managedFields: undefined,
     selfLink: undefined,
   });
 };
@@ -159,7 +159,7 @@ const stored = (
     store.remove(kind.resource, at);
     return object;
   }
-  return sameJson(object, before) ? before : store.put(kind.resource, at, object);
+  return isSameObject(object, before) ? before : store.put(kind.resource, at, object);
 };
 
 const assertName = (object: JsonRecord, { at }: Target): void => {
@@ -174,39 +174,59 @@ const assertName = (object: JsonRecord, { at }: Target): void => {
 export const update = (
   server: ApiServerState,
   target: Target,
-  { object: sent, dryRun, part }: UpdateOptions & { readonly object: JsonRecord },
+  { object: sent, ...options }: UpdateOptions & { readonly object: JsonRecord },
 ): Updated => {
   const { kind, at } = target;
   const before = storedAt(server, target);
   assertName(sent, target);
   const placed = inNamespace(withMetadata(sent, { name: at.name }), target);
   if (before === undefined) {
-    if (kind.createOnUpdate !== true || part !== undefined) {
+    if (kind.createOnUpdate !== true || options.part !== undefined) {
       throw notFound(subjectOf(kind), at.name);
     }
-    return { object: create(server, target, { object: placed, dryRun }), created: true };
+    return { object: create(server, target, { object: placed, ...options }), created: true };
   }
   const current = servedBy(kind, before);
   const wanted = kind.defaulted?.(placed) ?? placed;
-  return { object: replace(server, target, { wanted, current, dryRun, part }), created: false };
+  const given = valueAt(sent, 'metadata', 'managedFields');
+  return {
+    object: replace(server, target, { wanted, current, given, ...options }),
+    created: false,
+  };
 };
+
+interface Replacement extends Change, WriteOptions, Pick<FieldWriter, 'part'> {
+  /** What the client sent as `metadata.managedFields`. */
+  readonly given?: unknown;
+}
 
 /** The part of an update that patches share: `wanted` has the identity of `current`. */
 export const replace = (
   server: ApiServerState,
   target: Target,
-  { wanted, current, dryRun, part }: Change & {
-    readonly dryRun: boolean;
-    readonly part: UpdateOptions['part'] | undefined;
-  },
+  { wanted, current, given, dryRun, ...writer }: Replacement,
 ): JsonRecord => {
   const { kind } = target;
+  const part = writer.part === 'scale' ? undefined : writer.part;
   assertUid({ wanted, current }, kind);
   assertRevision({ wanted, current }, kind);
   const merged = parted({ wanted: rooted({ wanted, current }), current }, { kind, server, part });
-  const revised = withMetadata(merged, { resourceVersion: revisionOf(current) });
+  const change = { wanted: merged, current };
+  const revised = withMetadata(merged, {
+    resourceVersion: revisionOf(current),
+    managedFields: updatedFields(server, { kind, change, given }, writer),
+  });
   const whole = withGeneration({ wanted: revised, current }, kind);
   assertValid({ wanted: whole, current }, kind);
+  server.admit?.({
+    operation: 'UPDATE',
+    kind,
+    at: target.at,
+    object: whole,
+    oldObject: current,
+    dryRun,
+    ...(part === undefined ? {} : { subresource: part }),
+  });
   if (dryRun) return whole;
   const object = storedBy(kind, whole);
   const before = storedBy(kind, current);

@@ -49,7 +49,7 @@ describe('blockerOf', () => {
 
   it('a budget with a free slot, or with an outdated status, is not blocking', () => {
     expect(blockerText({ budgets: [budgetOf({ status: { disruptionsAllowed: 1 } })] }))
-      .toBe('WaitingForTurn: waiting for a slot of budget ns/db');
+      .toBe('WaitingForTurn: in the queue of budget ns/db');
     expect(
       blockerText({ budgets: [budgetOf({ generation: 2, status: { observedGeneration: 1 } })] }),
     )

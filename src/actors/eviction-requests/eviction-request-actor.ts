@@ -1,0 +1,178 @@
+/**
+ * The `evictionRequest` statechart with its writes to the API server, its Events and the eviction
+ * of its pod.
+ *
+ * Promises: an Event says what the status shows, after it was written; a crashed actor asks for no
+ * eviction.
+ */
+import { Effect } from 'effect';
+import { fromPromise } from 'xstate';
+import type { EventNote, RecordEvent } from '../../api/event-note.ts';
+import { LIFECYCLE_GROUP_VERSION } from '../../domain/api-group.ts';
+import type { EvictionProgress } from '../../domain/eviction-requests/imperative-report.ts';
+import type { InterceptorTiming } from '../../domain/eviction-requests/interceptor-deadline.ts';
+import type { ObservedRequest } from '../../domain/eviction-requests/observed-request.ts';
+import type { TargetPod } from '../../domain/eviction-requests/target-pod.ts';
+import { type ObjectKey, objectKey } from '../../domain/ids.ts';
+import type { WriteOutcome } from '../../domain/object-write.ts';
+import { EvictionRequests } from '../../effects/eviction-requests.ts';
+import type {
+  EvictionRequestAct,
+  EvictionRequestContext,
+} from '../../machines/eviction-request-context.ts';
+import { evictionRequest } from '../../machines/eviction-request.ts';
+import { warningAggregator } from '../../streams/warning-aggregator.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
+
+/** The actions of the statechart. */
+export interface EvictionRequestActions {
+  readonly requestSlot: (context: EvictionRequestContext) => void;
+  readonly recordRefused: (context: EvictionRequestContext) => void;
+  readonly recordFailing: (context: EvictionRequestContext) => void;
+  readonly wantEviction: (context: EvictionRequestContext) => void;
+  readonly releaseEviction: (context: EvictionRequestContext) => void;
+  /** A write landed: records what it changed. */
+  readonly onWritten: (act: EvictionRequestAct) => void;
+}
+
+/** The statechart, provided once for all requests. */
+export const provideEvictionRequest = (
+  runtime: EffectRuntime<EvictionRequests>,
+  actions: EvictionRequestActions,
+  inFlight: WriteInFlight,
+): typeof evictionRequest => {
+  const write = fromPromise<WriteOutcome<ObservedRequest>, EvictionRequestAct>(
+    async ({ input, signal }) => {
+      const outcome = await runtime.runPromise(
+        Effect.flatMap(
+          EvictionRequests,
+          (requests) => inFlight(requests.write(input.request, input.write)),
+        ),
+        { signal },
+      );
+      if (outcome._tag === 'Written') actions.onWritten(input);
+      return outcome;
+    },
+  );
+  return evictionRequest.provide({
+    actors: {
+      setStatus: write,
+      setLabels: write,
+      reportProgress: write,
+      removeRequest: write,
+    },
+    actions: {
+      requestSlot: ({ context }) => actions.requestSlot(context),
+      recordRefused: ({ context }) => actions.recordRefused(context),
+      recordFailing: ({ context }) => actions.recordFailing(context),
+      wantEviction: ({ context }) => actions.wantEviction(context),
+      releaseEviction: ({ context }) => actions.releaseEviction(context),
+    },
+  });
+};
+
+const regarding = ({ namespace, name, uid }: ObservedRequest): EventNote['regarding'] => ({
+  apiVersion: LIFECYCLE_GROUP_VERSION,
+  kind: 'EvictionRequest',
+  namespace,
+  name,
+  uid,
+});
+
+/** The Events of requests. */
+export const evictionRequestEvents = (
+  { telemetry, time }: Pick<ActorEnvironment<never>, 'telemetry' | 'time'>,
+  record: RecordEvent,
+): Pick<EvictionRequestActions, 'recordRefused' | 'recordFailing' | 'onWritten'> => {
+  const warn = warningAggregator(telemetry, time, 'Cannot write EvictionRequests');
+  const recordProblem =
+    (reason: EventNote['reason']) => ({ facts, problem }: EvictionRequestContext): void => {
+      const { request } = facts;
+      warn({ name: request.key, reason, problem });
+      record({ regarding: regarding(request), reason, note: `Cannot write it: ${problem}` });
+    };
+  return {
+    recordRefused: recordProblem('EvictionRequestRefused'),
+    recordFailing: recordProblem('EvictionRequestFailing'),
+    onWritten: ({ request, write }) => {
+      if (write.write !== 'setStatus') return;
+      for (const { reason, text } of write.notes) {
+        record({ regarding: regarding(request), reason, note: text });
+      }
+    },
+  };
+};
+
+type Machine = typeof evictionRequest;
+
+/** An open request. */
+export interface RequestEntry {
+  /** The UID of the request: a later request of the same name is another one. */
+  readonly uid: string;
+  request: ObservedRequest;
+  /** The state of its actor. */
+  state: string;
+}
+
+/** What the actors read, and what they do. */
+export interface EvictionRequestActorsOptions {
+  readonly timing: InterceptorTiming;
+  readonly ttlMs: number | null;
+  /** Interceptors of such pods besides those that they register. */
+  readonly defaultsFor: (pod: TargetPod | null) => readonly string[];
+  readonly podOf: (request: ObservedRequest) => TargetPod | null;
+  readonly progressOf: (request: ObservedRequest) => EvictionProgress;
+  readonly actions: EvictionRequestActions;
+  /** The actor is gone without having released its eviction. */
+  readonly onLost: (entry: RequestEntry) => void;
+}
+
+export type EvictionRequestActors = ActorRegistry<Machine, RequestEntry>;
+
+/** The actors of all open requests. */
+export const evictionRequestActors = (
+  environment: ActorEnvironment<EvictionRequests>,
+  options: EvictionRequestActorsOptions,
+): EvictionRequestActors => {
+  const { telemetry, time, runtime } = environment;
+  const { podOf, progressOf, defaultsFor } = options;
+  const registry: EvictionRequestActors = actorRegistry(environment, {
+    name: 'evictionRequest',
+    logic: provideEvictionRequest(
+      runtime,
+      options.actions,
+      (write) => registry.inFlight(write, WRITES_STOPPED),
+    ),
+    keyOf: ({ uid }: RequestEntry) => uid,
+    labelOf: ({ request }) => request.key,
+    input: ({ request }, seed) => {
+      const pod = podOf(request);
+      return {
+        request,
+        pod,
+        progress: progressOf(request),
+        timing: options.timing,
+        ttlMs: options.ttlMs,
+        defaults: defaultsFor(pod),
+        nowMs: time.now(),
+        seed,
+      };
+    },
+    observe: ({ request }, actor) =>
+      actor.send({ type: 'request.observed', request, nowMs: time.now() }),
+    stateOf: ({ value }) => innermostState(value.status),
+    onSnapshot: (entry, { value }) => {
+      entry.state = innermostState(value.status);
+    },
+    onCrash: options.onLost,
+    onCount: (state, count) => telemetry.gauge('tidegate_eviction_requests', count, { state }),
+    logFields: ({ request }) => ({ evictionRequest: request.key, pod: request.pod.name }),
+  });
+  return registry;
+};
+
+/** The key of the pod of a request. */
+export const podKeyOf = ({ namespace, pod }: ObservedRequest): ObjectKey =>
+  objectKey(pod.name, namespace);

@@ -1,0 +1,263 @@
+/**
+ * The open EvictionRequests of the cluster, one actor each.
+ *
+ * Promises: nothing is decided before this process leads and the lists of requests and pods are
+ * complete, so that no request is canceled because its pod was not listed yet; a final request
+ * without a time to live has no actor; the imperative eviction goes through the dispatcher and the
+ * budgets of drains, as one more requester of the pod.
+ */
+import { Subscription } from 'rxjs';
+import type { RecordEvent } from '../../api/event-note.ts';
+import type { DrainPod } from '../../domain/drain/pod.ts';
+import {
+  type EvictionProgress,
+  NOTHING_SENT,
+} from '../../domain/eviction-requests/imperative-report.ts';
+import type { InterceptorTiming } from '../../domain/eviction-requests/interceptor-deadline.ts';
+import { isFinal, type ObservedRequest } from '../../domain/eviction-requests/observed-request.ts';
+import {
+  type InterceptedPod,
+  type TargetPod,
+  targetPodOf,
+} from '../../domain/eviction-requests/target-pod.ts';
+import type { Fact } from '../../domain/facts.ts';
+import { type ObjectKey, type Uid, uid as uidOf } from '../../domain/ids.ts';
+import { sameJson } from '../../domain/json-equality.ts';
+import type { EvictionRequests } from '../../effects/eviction-requests.ts';
+import type { EvictionRequestContext } from '../../machines/eviction-request-context.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { deferredSends } from '../actor-logic.ts';
+import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
+import type { Informer } from '../informers/informer.ts';
+import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
+import {
+  type EvictionRequestActors,
+  evictionRequestActors,
+  evictionRequestEvents,
+  podKeyOf,
+  type RequestEntry,
+} from './eviction-request-actor.ts';
+
+/** Requests that are written at once; the write budget paces them. */
+const WRITES_AT_ONCE = 32;
+
+/** Reasons of pods that nothing keeps from leaving. */
+const UNBLOCKED: ReadonlySet<string> = new Set(['Terminating', 'WaitingForTurn']);
+
+/** The settings of the role. */
+export interface EvictionRequestPolicy {
+  readonly timing: InterceptorTiming;
+  /** `--eviction-request-ttl`; null: requests are never deleted. */
+  readonly ttlMs: number | null;
+}
+
+/** What the requests are followed by. */
+export interface EvictionRequestsOptions extends EvictionRequestPolicy {
+  readonly requests: Pick<Informer<ObservedRequest>, 'facts' | 'values'>;
+  readonly pods: Pick<Informer<DrainPod>, 'facts' | 'get'>;
+  /** The interceptors of the same pods. */
+  readonly registrations: Pick<Informer<InterceptedPod>, 'get'>;
+  readonly evictions: Pick<PodEvictions, 'want' | 'withdraw' | 'statusOf' | 'changes'>;
+  readonly record: RecordEvent;
+}
+
+/** All open requests of a process; not leading at first. */
+export class EvictionRequestRegistry {
+  readonly #environment: ActorEnvironment<EvictionRequests>;
+  readonly #options: EvictionRequestsOptions;
+  readonly #actors: EvictionRequestActors;
+  readonly #slots: ConcurrencyLimit<RequestEntry>;
+  /** Open requests by their pod. */
+  readonly #byPod = new Map<ObjectKey, Set<RequestEntry>>();
+  /** Requests whose pods the dispatcher evicts for them, by node. */
+  readonly #evicting = new Map<string, Set<RequestEntry>>();
+  readonly #subscription = new Subscription();
+  readonly #unknown = new Set<'requests' | 'pods'>(['requests', 'pods']);
+  #isLeading = false;
+
+  constructor(
+    environment: ActorEnvironment<EvictionRequests>,
+    options: EvictionRequestsOptions,
+  ) {
+    this.#environment = environment;
+    this.#options = options;
+    const { requests, pods, evictions } = options;
+    // An eviction that is wanted in a transition reports to the actor that is in it.
+    const defer = deferredSends(environment.telemetry);
+    this.#slots = startConcurrencyLimit<RequestEntry>({
+      atOnce: WRITES_AT_ONCE,
+      keyOf: ({ uid }) => uid,
+      activate: ({ uid }) => this.#actors.get(uid),
+    });
+    this.#actors = evictionRequestActors(environment, {
+      timing: options.timing,
+      ttlMs: options.ttlMs,
+      // None ships yet: a default that nobody serves would only delay every eviction.
+      defaultsFor: () => [],
+      podOf: this.#podOf,
+      progressOf: this.#progressOf,
+      onLost: (entry) => this.#release(entry),
+      actions: {
+        ...evictionRequestEvents(environment, options.record),
+        requestSlot: (context) => this.#withEntry(context, this.#slots.request),
+        wantEviction: (context) =>
+          defer(() => this.#withEntry(context, (entry) => this.#want(entry))),
+        releaseEviction: (context) =>
+          defer(() => this.#withEntry(context, (entry) => this.#release(entry))),
+      },
+    });
+    this.#subscription.add(requests.facts.subscribe((fact) => this.#onRequests(fact)));
+    this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(fact)));
+    this.#subscription.add(evictions.changes.subscribe((node) => this.#onEvictions(node)));
+  }
+
+  readonly actors = () => this.#actors.actors();
+
+  /** Open requests by state. */
+  readonly counts = (): Readonly<Record<string, number>> => this.#actors.counts();
+
+  readonly onLeading = (): void => {
+    this.#isLeading = true;
+    this.#considerAll();
+  };
+
+  readonly onLeadershipLost = (): void => {
+    this.#isLeading = false;
+    for (const entry of [...this.#actors.entries()]) this.#forget(entry);
+  };
+
+  /** Writes nothing new; resolves when writes in flight have their answers. */
+  readonly stop = (): Promise<void> => {
+    this.#isLeading = false;
+    this.#subscription.unsubscribe();
+    this.#slots.stop();
+    return this.#actors.stop();
+  };
+
+  readonly #podOf = (request: ObservedRequest): TargetPod | null => {
+    const key = podKeyOf(request);
+    const [pod, registration] = [
+      this.#options.pods.get(key),
+      this.#options.registrations.get(key),
+    ];
+    return pod && registration ? targetPodOf(pod, registration) : null;
+  };
+
+  readonly #progressOf = ({ pod }: ObservedRequest): EvictionProgress => {
+    const status = this.#options.evictions.statusOf(uidOf(pod.uid));
+    if (status === undefined) return NOTHING_SENT;
+    const isBlocked = !UNBLOCKED.has(status.reason);
+    return { refusals: status.refusals, blocker: isBlocked ? status.text : '' };
+  };
+
+  #withEntry(
+    { facts }: EvictionRequestContext,
+    act: (entry: RequestEntry) => void,
+  ): void {
+    const entry = this.#actors.entry(facts.request.uid);
+    if (entry !== undefined) act(entry);
+  }
+
+  /** Whether anything can follow from the request. */
+  #isOpen(request: ObservedRequest): boolean {
+    return !isFinal(request) || this.#options.ttlMs !== null;
+  }
+
+  #considerAll(): void {
+    if (!this.#isLeading || this.#unknown.size > 0) return;
+    for (const request of [...this.#options.requests.values()]) this.#consider(request);
+  }
+
+  #consider(request: ObservedRequest): void {
+    if (!this.#isLeading || this.#unknown.size > 0) return;
+    const known = this.#actors.entry(request.uid);
+    if (known === undefined && !this.#isOpen(request)) return;
+    const entry = known ?? { uid: request.uid, request, state: 'settled' };
+    entry.request = request;
+    const pod = podKeyOf(request);
+    this.#byPod.set(pod, (this.#byPod.get(pod) ?? new Set()).add(entry));
+    this.#actors.consider(entry);
+    if (!this.#isOpen(request) && entry.state === 'ended') this.#forget(entry);
+  }
+
+  #forget(entry: RequestEntry): void {
+    this.#actors.remove(entry.uid);
+    const pod = podKeyOf(entry.request);
+    const entries = this.#byPod.get(pod);
+    entries?.delete(entry);
+    if (entries?.size === 0) this.#byPod.delete(pod);
+    this.#release(entry);
+  }
+
+  #want(entry: RequestEntry): void {
+    const pod = this.#options.pods.get(podKeyOf(entry.request));
+    const actor = this.#actors.get(entry.uid);
+    const isWanted = actor?.getSnapshot().matches({ eviction: 'wanted' }) === true;
+    if (pod === undefined || pod.uid !== entry.request.pod.uid || !isWanted) return;
+    this.#evicting.set(pod.node, (this.#evicting.get(pod.node) ?? new Set()).add(entry));
+    this.#options.evictions.want(pod, {
+      node: pod.node,
+      owner: 'eviction-request',
+      deadlineMonotonicMs: null,
+      drainSinceMs: this.#environment.time.monotonic(),
+      podsLeft: () => 1,
+    });
+  }
+
+  /** This request needs no eviction any more; a sent one completes. */
+  #release(entry: RequestEntry): void {
+    for (const [node, entries] of this.#evicting) {
+      if (!entries.delete(entry)) continue;
+      if (entries.size === 0) this.#evicting.delete(node);
+      this.#options.evictions.withdraw(uidOf(entry.request.pod.uid), 'eviction-request');
+    }
+  }
+
+  #onEvictions(node: string): void {
+    for (const entry of this.#evicting.get(node) ?? []) {
+      const actor = this.#actors.get(entry.uid);
+      const progress = this.#progressOf(entry.request);
+      if (actor === undefined || sameJson(actor.getSnapshot().context.progress, progress)) continue;
+      actor.send({
+        type: 'eviction.observed',
+        progress,
+        nowMs: this.#environment.time.now(),
+      });
+    }
+  }
+
+  #vanished(id: Uid): void {
+    const entry = this.#actors.entry(id);
+    if (entry === undefined) return;
+    this.#actors.get(id)?.send({ type: 'request.vanished' });
+    this.#forget(entry);
+  }
+
+  #onRequests(fact: Fact<ObservedRequest>): void {
+    if (fact._tag === 'Present') return this.#consider(fact.object);
+    if (fact._tag === 'Absent') return this.#vanished(fact.last.uid);
+    const listed = new Set<string>(fact.objects.map(({ uid }) => uid));
+    for (const { uid } of [...this.#actors.entries()]) {
+      if (!listed.has(uid)) this.#vanished(uidOf(uid));
+    }
+    this.#unknown.delete('requests');
+    this.#considerAll();
+  }
+
+  #podSeen(key: ObjectKey): void {
+    for (const entry of this.#byPod.get(key) ?? []) {
+      const actor = this.#actors.get(entry.uid);
+      const pod = this.#podOf(entry.request);
+      if (actor === undefined || sameJson(actor.getSnapshot().context.facts.pod, pod)) continue;
+      actor.send({ type: 'pod.observed', pod, nowMs: this.#environment.time.now() });
+    }
+  }
+
+  #onPods(fact: Fact<DrainPod>): void {
+    if (fact._tag === 'Present') return this.#podSeen(fact.object.key);
+    if (fact._tag === 'Absent') return this.#podSeen(fact.key);
+    for (const key of [...this.#byPod.keys()]) this.#podSeen(key);
+    if (!this.#unknown.delete('pods')) return;
+    this.#considerAll();
+  }
+}

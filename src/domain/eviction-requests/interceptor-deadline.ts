@@ -1,0 +1,63 @@
+/**
+ * When an interceptor has to report, and when the next one takes over (ER-34 to ER-40).
+ *
+ * Promises: follows from the status alone, so a deadline survives a restart; an expected finish
+ * never changes it; a heartbeat that is not plausible never extends it.
+ */
+import type { InterceptorReport, ObservedRequest } from './observed-request.ts';
+
+/** How long interceptors may be silent. */
+export interface InterceptorTiming {
+  /** From the last heartbeat to the hand-over; `--interceptor-deadline`. */
+  readonly deadlineMs: number;
+  /** Silence before the early warning; `--interceptor-warning`. */
+  readonly warningMs: number;
+  /** Difference of clocks that is tolerated; `--clock-skew`. */
+  readonly skewMs: number;
+}
+
+/** The recommended time between heartbeats (ER-42). */
+export const HEARTBEAT_PERIOD_MS = 180_000;
+/** The least time between two heartbeats (ER-36). */
+export const HEARTBEAT_SPACING_MS = 60_000;
+
+type Reported = Pick<InterceptorReport, 'startMs' | 'heartbeatMs'>;
+
+/** The heartbeat, unless it is in the future or before the start, by more than the skew. */
+const plausibleHeartbeatMs = (
+  { startMs, heartbeatMs }: Reported,
+  nowMs: number,
+  { skewMs }: Pick<InterceptorTiming, 'skewMs'>,
+): number | null => {
+  if (heartbeatMs === null || heartbeatMs > nowMs + skewMs) return null;
+  return startMs !== null && heartbeatMs < startMs - skewMs ? null : heartbeatMs;
+};
+
+/** The times of the active interceptor. */
+export interface InterceptorClock {
+  /** When the early warning is due. */
+  readonly warnAtMs: number;
+  /** When the next interceptor takes over. */
+  readonly deadlineAtMs: number;
+  /** When a heartbeat from the future begins to count, if there is one. */
+  readonly plausibleAtMs: number | null;
+}
+
+/** The times of an interceptor from its last report. */
+export const interceptorClock = (
+  report: Reported | undefined,
+  { createdMs, nowMs }: Pick<ObservedRequest, 'createdMs'> & { readonly nowMs: number },
+  timing: InterceptorTiming,
+): InterceptorClock => {
+  const startMs = report?.startMs ?? createdMs;
+  const heartbeatMs = report === undefined ? null : plausibleHeartbeatMs(report, nowMs, timing);
+  const isEarly = (report?.heartbeatMs ?? 0) > nowMs + timing.skewMs;
+  return {
+    // An interceptor that keeps the recommended period is never silent.
+    warnAtMs: heartbeatMs === null
+      ? startMs + timing.warningMs
+      : heartbeatMs + HEARTBEAT_PERIOD_MS + timing.warningMs,
+    deadlineAtMs: Math.max(startMs, heartbeatMs ?? startMs) + timing.deadlineMs,
+    plausibleAtMs: isEarly ? (report?.heartbeatMs ?? 0) - timing.skewMs : null,
+  };
+};

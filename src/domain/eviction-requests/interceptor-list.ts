@@ -1,0 +1,77 @@
+/**
+ * The interceptors that a pod registers: an ordered list in an annotation, or in the pod field
+ * where the API server has it.
+ *
+ * Promises: total; names that are invalid, reserved or repeated are dropped and the list is cut
+ * at 15, with one text that says so (ER-09, ER-55).
+ */
+import { LIFECYCLE_GROUP } from '../api-group.ts';
+import { listOrEmptyAt, textAt } from '../json.ts';
+import { annotationsOf } from '../object-meta.ts';
+import { IMPERATIVE_EVICTION, isQualifiedName, isReservedName } from './qualified-name.ts';
+import { EVICTION_REQUEST_LIMITS } from './request-limits.ts';
+
+/** `a.example.com,b.example.com`: the first one acts first. */
+export const INTERCEPTORS_ANNOTATION = `${LIFECYCLE_GROUP}/eviction-interceptors`;
+
+/** The valid interceptors of a pod, in order. */
+export interface InterceptorList {
+  readonly names: readonly string[];
+  /** What was dropped and why; empty when nothing was. */
+  readonly problem: string;
+}
+
+/** A pod without interceptors; shared, because most pods have none. */
+export const NO_INTERCEPTORS: InterceptorList = { names: [], problem: '' };
+
+const MAX = EVICTION_REQUEST_LIMITS.podInterceptors;
+/** Characters of a rejected name that a text quotes. */
+const QUOTED_MAX = 80;
+/** Rejected names that a text quotes. */
+const QUOTED_NAMES_MAX = 3;
+
+/** Kubernetes' own controllers register in the pod field, which only it validates. */
+const fieldNames = (raw: unknown): readonly string[] => {
+  const responders = listOrEmptyAt(raw, 'spec', 'evictionResponders');
+  const field = responders.length > 0
+    ? responders
+    : listOrEmptyAt(raw, 'spec', 'evictionInterceptors');
+  return field.flatMap((item) => textAt(item, 'name') ?? []);
+};
+
+const annotationNames = (raw: unknown): readonly string[] => {
+  const text = annotationsOf(raw)[INTERCEPTORS_ANNOTATION]?.trim() ?? '';
+  return text === '' ? [] : text.split(',').map((name) => name.trim());
+};
+
+const quoted = (names: readonly string[]): string =>
+  names.slice(0, QUOTED_NAMES_MAX).map((name) => `"${name.slice(0, QUOTED_MAX)}"`).join(', ') +
+  (names.length > QUOTED_NAMES_MAX ? ` and ${names.length - QUOTED_NAMES_MAX} more` : '');
+
+const problemOf = (rejected: readonly string[], cut: number): string => {
+  const reasons = [
+    ...(rejected.length === 0
+      ? []
+      : [`${quoted(rejected)} invalid, reserved or repeated: use distinct domain names`]),
+    ...(cut === 0 ? [] : [`${cut} beyond the limit of ${MAX}`]),
+  ];
+  return reasons.length === 0 ? '' : `Interceptors ignored: ${reasons.join('; ')}`;
+};
+
+/** The interceptors that a pod registers; the pod field wins over the annotation. */
+export const interceptorsOf = (raw: unknown): InterceptorList => {
+  const inField = fieldNames(raw);
+  const given = inField.length > 0 ? inField : annotationNames(raw);
+  if (given.length === 0) return NO_INTERCEPTORS;
+  const valid: string[] = [];
+  const rejected: string[] = [];
+  for (const name of given) {
+    const isAllowed = isQualifiedName(name) && name !== IMPERATIVE_EVICTION &&
+      (inField.length > 0 || !isReservedName(name));
+    (isAllowed && !valid.includes(name) ? valid : rejected).push(name);
+  }
+  return {
+    names: valid.slice(0, MAX),
+    problem: problemOf(rejected, Math.max(0, valid.length - MAX)),
+  };
+};

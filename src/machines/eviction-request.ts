@@ -1,0 +1,356 @@
+/**
+ * One open EvictionRequest.
+ *
+ * Promises: the status follows from request, pod and time, and is written once per change; one
+ * interceptor at a time is active; the pod is evicted by this operator only while the imperative
+ * eviction is active and a requester is left, and no more once either ends. Everything but the
+ * count of this process's calls is in the status, so that a restart goes on at the same deadline.
+ */
+import { assign, setup } from 'xstate';
+import type { ReasonName } from '../api/reasons.ts';
+import { refusalsIn } from '../domain/eviction-requests/imperative-report.ts';
+import type { ObservedRequest } from '../domain/eviction-requests/observed-request.ts';
+import { IMPERATIVE_EVICTION } from '../domain/eviction-requests/qualified-name.ts';
+import {
+  hasEnded,
+  mayEvict,
+  type RequestFacts,
+  type RequestPhase,
+  requestStep,
+} from '../domain/eviction-requests/request-phase.ts';
+import { writeKey, writePlan } from '../domain/eviction-requests/request-writes.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
+import { isOlder } from '../domain/resource-versions.ts';
+import { answersOf } from './act-answers.ts';
+import type {
+  EvictionRequestAct,
+  EvictionRequestContext,
+  EvictionRequestEvent,
+  EvictionRequestInput,
+} from './eviction-request-context.ts';
+import {
+  afterWrite,
+  objectWriter,
+  UNTRIED,
+  writerDelays,
+  writerGuards,
+  writing,
+} from './object-writer.ts';
+import { required } from './required.ts';
+
+/** A timer beyond this is set again. */
+const TIMER_MS_MAX = 86_400_000;
+
+type Outcome = WriteOutcome<ObservedRequest>;
+type Event<Type extends EvictionRequestEvent['type']> = Extract<
+  EvictionRequestEvent,
+  { readonly type: Type }
+>;
+/** What facts and time determine. */
+type Derived = Pick<EvictionRequestContext, 'facts' | 'step' | 'pendingWrite' | 'checkAtMs'>;
+type Basis = Pick<
+  EvictionRequestContext,
+  | ('facts' | 'nowMs' | 'vanished')
+  | ('timing' | 'defaults' | 'ttlMs')
+  | ('progress' | 'refusedBefore' | 'reportedMs')
+>;
+
+/** The facts, with the time at which the end of the pod was first observed. */
+const withEnd = (facts: RequestFacts, nowMs: number): RequestFacts => ({
+  ...facts,
+  endedMs: hasEnded(facts) ? facts.endedMs ?? nowMs : null,
+});
+
+/** The step and the pending write. */
+const derived = (basis: Basis): Derived => {
+  const { nowMs, vanished } = basis;
+  const facts = withEnd(basis.facts, nowMs);
+  const step = requestStep(facts, basis);
+  const plan = writePlan(facts, step, basis);
+  const isTimed = plan.checkAtMs !== null && plan.checkAtMs > nowMs && !vanished;
+  return {
+    facts,
+    step,
+    pendingWrite: vanished ? null : plan.write,
+    checkAtMs: isTimed ? plan.checkAtMs : null,
+  };
+};
+
+const refusedBefore = ({ request, progress }: EvictionRequestInput): number => {
+  const report = request.reports.find(({ name }) => name === IMPERATIVE_EVICTION);
+  return Math.max(0, refusalsIn(report?.message ?? '') - progress.refusals);
+};
+
+const initial = (input: EvictionRequestInput): EvictionRequestContext => {
+  const { request, pod, ...rest } = input;
+  const basis = {
+    ...rest,
+    facts: { request, pod, endedMs: null },
+    refusedBefore: refusedBefore(input),
+    reportedMs: null,
+    vanished: false,
+  };
+  return { ...basis, ...derived(basis), ...UNTRIED, timer: null, base: null, sentKey: '' };
+};
+
+/** The context after an observation; the write in flight may not be the wanted one any more. */
+const observed = (
+  context: EvictionRequestContext,
+  change: Partial<Pick<EvictionRequestContext, 'facts' | 'progress' | 'nowMs' | 'vanished'>>,
+) => {
+  const next = {
+    ...context,
+    ...change,
+    nowMs: Math.max(context.nowMs, change.nowMs ?? 0),
+  };
+  return { ...next, ...derived(next), sent: null };
+};
+
+/** The request after an answer; one that was observed later stays. */
+const answeredRequest = (
+  { facts: { request } }: EvictionRequestContext,
+  outcome: Outcome,
+): ObservedRequest => {
+  if (outcome._tag !== 'Written') return request;
+  const { current } = outcome;
+  return isOlder(current.resourceVersion, request.resourceVersion) ? request : current;
+};
+
+const answered = (context: EvictionRequestContext, outcome: Outcome): EvictionRequestContext => {
+  const { facts, nowMs, base, sentKey, pendingWrite } = context;
+  const isReport = pendingWrite?.write === 'report' && outcome._tag === 'Written';
+  const next = {
+    ...context,
+    facts: { ...facts, request: answeredRequest(context, outcome) },
+    vanished: context.vanished || outcome._tag === 'Absent',
+    reportedMs: isReport ? nowMs : context.reportedMs,
+  };
+  const after = derived(next);
+  const isSame = after.pendingWrite !== null && writeKey(after.pendingWrite) === sentKey;
+  const tries = afterWrite(
+    { ...context, sent: isSame ? context.sent : null, version: base },
+    outcome,
+    after.pendingWrite,
+  );
+  return { ...next, ...after, ...tries };
+};
+
+const actOf = ({ context }: { readonly context: EvictionRequestContext }): EvictionRequestAct => ({
+  request: context.facts.request,
+  write: context.pendingWrite ?? { write: 'remove' },
+});
+
+const writes = writing(actOf, answersOf<Outcome>()('deciding', 'setAnswer'));
+
+/** A state in which the request waits for something else than its own writes. */
+const phase = <const Phase extends RequestPhase, const Reason extends ReasonName>(
+  params: Phase,
+  reason: Reason,
+  description: string,
+) => ({
+  description,
+  meta: { reason },
+  tags: 'waiting' as const,
+  always: [
+    { guard: 'writePending' as const, target: 'waiting' },
+    { guard: { type: 'phaseIsOther' as const, params }, target: 'settled' },
+  ],
+});
+
+const branch = <const State extends string>(params: RequestPhase, target: State) => ({
+  guard: { type: 'phaseIs' as const, params },
+  target,
+});
+
+/** The statechart of a request; `src/actors/eviction-requests` provides writes and evictions. */
+export const evictionRequest = setup({
+  types: {
+    context: {} as EvictionRequestContext,
+    events: {} as EvictionRequestEvent,
+    input: {} as EvictionRequestInput,
+    meta: {} as { readonly reason: ReasonName },
+    tags: {} as 'waiting' | 'acting' | 'settled',
+  },
+  actors: {
+    setStatus: required<Outcome, EvictionRequestAct>('setStatus'),
+    setLabels: required<Outcome, EvictionRequestAct>('setLabels'),
+    reportProgress: required<Outcome, EvictionRequestAct>('reportProgress'),
+    removeRequest: required<Outcome, EvictionRequestAct>('removeRequest'),
+  },
+  actions: {
+    requestSlot: () => {},
+    recordRefused: () => {},
+    recordFailing: () => {},
+    /** The eviction dispatcher may evict the pod, as far as its budget allows. */
+    wantEviction: () => {},
+    /** This request asks for no eviction any more; other requesters of the pod may. */
+    releaseEviction: () => {},
+    setRequest: assign(({ context }, { request, nowMs }: Event<'request.observed'>) => {
+      const isOld = isOlder(request.resourceVersion, context.facts.request.resourceVersion);
+      const facts = isOld ? context.facts : { ...context.facts, request };
+      return observed(context, { facts, nowMs });
+    }),
+    setPod: assign(({ context }, { pod, nowMs }: Event<'pod.observed'>) =>
+      observed(context, { facts: { ...context.facts, pod }, nowMs })
+    ),
+    setProgress: assign(({ context }, { progress, nowMs }: Event<'eviction.observed'>) =>
+      observed(context, { progress, nowMs })
+    ),
+    setVanished: assign(({ context }) => observed(context, { vanished: true })),
+    setTimer: assign(({ context: { nowMs, checkAtMs } }) => ({
+      timer: checkAtMs === null
+        ? null
+        : { fromMs: nowMs, toMs: Math.min(checkAtMs, nowMs + TIMER_MS_MAX) },
+    })),
+    setElapsed: assign(({ context }) =>
+      observed(context, { nowMs: context.timer?.toMs ?? context.nowMs })
+    ),
+    setAnswer: assign(({ context }, outcome: Outcome) => answered(context, outcome)),
+    setBase: assign(({ context: { pendingWrite, facts } }) => ({
+      sent: pendingWrite?.write ?? null,
+      sentKey: pendingWrite === null ? '' : writeKey(pendingWrite),
+      base: facts.request.resourceVersion,
+    })),
+    resetVerdict: assign({ verdict: 'Untried' }),
+  },
+  guards: {
+    ...writerGuards,
+    vanished: ({ context }) => context.vanished,
+    phaseIs: ({ context }, wanted: RequestPhase) => context.step.phase === wanted,
+    phaseIsOther: ({ context }, current: RequestPhase) =>
+      context.vanished || context.step.phase !== current,
+    mayEvict: ({ context }) => !context.vanished && mayEvict(context.facts),
+    mayNotEvict: ({ context }) => context.vanished || !mayEvict(context.facts),
+    timed: ({ context }) => context.checkAtMs !== null,
+    untimed: ({ context }) => context.checkAtMs === null,
+    timeMoved: ({ context: { timer, nowMs, checkAtMs } }) =>
+      checkAtMs !== null &&
+      (timer?.fromMs !== nowMs || timer.toMs !== Math.min(checkAtMs, nowMs + TIMER_MS_MAX)),
+  },
+  delays: {
+    ...writerDelays,
+    untilCheck: ({ context: { timer } }) => timer === null ? 0 : timer.toMs - timer.fromMs,
+  },
+}).createMachine({
+  id: 'evictionRequest',
+  description: 'One EvictionRequest: its status, its deadlines, and the eviction of its pod.',
+  context: ({ input }) => initial(input),
+  type: 'parallel',
+  on: {
+    'request.observed': { actions: { type: 'setRequest', params: ({ event }) => event } },
+    'request.vanished': { actions: 'setVanished' },
+    'pod.observed': { actions: { type: 'setPod', params: ({ event }) => event } },
+    'eviction.observed': { actions: { type: 'setProgress', params: ({ event }) => event } },
+  },
+  states: {
+    status: {
+      description: 'What the request shows, and what it waits for.',
+      initial: 'settled',
+      states: objectWriter({
+        id: 'evictionRequest.status',
+        settled: {
+          description: 'The request has the status that follows; decides what it waits for.',
+          always: [
+            { guard: 'vanished', target: 'absent' },
+            { guard: 'writePending', target: 'waiting' },
+            branch('Final', 'ended'),
+            branch('Intercepting', 'intercepting'),
+            branch('Silent', 'silent'),
+            branch('Evicting', 'evicting'),
+            branch('Leaving', 'leaving'),
+            { target: 'processed' },
+          ],
+        },
+        further: {
+          intercepting: phase(
+            'Intercepting',
+            'InterceptorActive',
+            'An interceptor is active and reports in time.',
+          ),
+          silent: phase(
+            'Silent',
+            'InterceptorSilent',
+            'The active interceptor does not report; the next one takes over at its deadline.',
+          ),
+          evicting: phase(
+            'Evicting',
+            'ImperativeEviction',
+            'No interceptor is left; the operator evicts the pod.',
+          ),
+          leaving: phase(
+            'Leaving',
+            'AwaitingLastReport',
+            'The pod leaves or has left; its interceptor may still report.',
+          ),
+          processed: phase(
+            'Processed',
+            'InterceptorsProcessed',
+            'Every interceptor has acted and the pod remains.',
+          ),
+          ended: {
+            description: 'Canceled or Evicted; deleted after its time to live, if it has one.',
+            tags: 'settled',
+            always: [
+              { guard: 'writePending', target: 'waiting' },
+              { guard: { type: 'phaseIsOther', params: 'Final' }, target: 'settled' },
+            ],
+          },
+          absent: {
+            description: 'The request was deleted.',
+            tags: 'settled',
+          },
+        },
+        writes: {
+          applyingStatus: writes('setStatus', 'Applies the part of the status that is ours.'),
+          applyingLabels: writes('setLabels', 'Applies the labels of the pod.'),
+          reporting: writes('reportProgress', 'Applies the report of the imperative eviction.'),
+          removing: writes('removeRequest', 'Deletes the request after its time to live.'),
+        },
+        branches: [
+          { write: 'setStatus', state: 'applyingStatus' },
+          { write: 'setLabels', state: 'applyingLabels' },
+          { write: 'report', state: 'reporting' },
+          { write: 'remove', state: 'removing' },
+        ],
+        retries: 'WithSlot',
+        setAside: { reason: 'EvictionRequestFailing', on: {} },
+        refused: { reason: 'EvictionRequestRefused', on: {} },
+      }),
+    },
+    eviction: {
+      description: 'Whether the operator itself evicts the pod.',
+      initial: 'withheld',
+      states: {
+        withheld: {
+          description: 'An interceptor acts, or the pod must not be evicted.',
+          always: { guard: 'mayEvict', target: 'wanted' },
+        },
+        wanted: {
+          description: 'The eviction dispatcher evicts the pod as its budget allows.',
+          entry: 'wantEviction',
+          exit: 'releaseEviction',
+          always: { guard: 'mayNotEvict', target: 'withheld' },
+        },
+      },
+    },
+    clock: {
+      description: 'When the facts are looked at again although nothing was observed.',
+      initial: 'still',
+      states: {
+        still: {
+          description: 'Time alone changes nothing.',
+          always: { guard: 'timed', target: 'counting' },
+        },
+        counting: {
+          description: 'A warning, a deadline, a heartbeat or a deletion is due at a known time.',
+          entry: 'setTimer',
+          always: [
+            { guard: 'untimed', target: 'still' },
+            { guard: 'timeMoved', target: 'counting', reenter: true },
+          ],
+          after: { untilCheck: { target: 'counting', reenter: true, actions: 'setElapsed' } },
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,158 @@
+/**
+ * The role evictions on a real API server, and the requesters and interceptors that write beside
+ * it. Must be called inside a test, with which it ends.
+ */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { onTestFinished } from 'vitest';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { evictionRequestsRole } from '../../../src/actors/eviction-requests/eviction-requests-role.ts';
+import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
+import type { EventNote } from '../../../src/api/event-note.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { INTERCEPTORS_ANNOTATION } from '../../../src/domain/eviction-requests/interceptor-list.ts';
+import type { InterceptorTiming } from '../../../src/domain/eviction-requests/interceptor-deadline.ts';
+import { type JsonRecord, listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
+import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
+import { KubeApi } from '../../../src/effects/kube-api.ts';
+import { kubeConnection } from '../../../src/effects/kube-connection.ts';
+import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
+import { applyCall } from '../../../src/effects/server-side-apply.ts';
+import { writeBudget } from '../../../src/effects/write-budget.ts';
+import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
+import { type ClusterClient, nameOf, uidOf } from '../api/cluster-client.ts';
+import { fileSource } from '../api/live-environment.ts';
+import type { Testbed } from '../api/testbed.ts';
+import { eventually } from '../eventually.ts';
+import { TIMING } from './request-fixture.ts';
+
+const telemetry = silentTelemetry;
+const GROUP_VERSION = 'lifecycle.tidegate.dev/v1alpha1';
+
+/** The collection of requests in the namespace `default`. */
+export const REQUESTS = `/apis/${GROUP_VERSION}/namespaces/default/evictionrequests`;
+const PODS = '/api/v1/namespaces/default/pods';
+
+/** A connection as the administrator. */
+const connected = (bed: Testbed) => {
+  const gate = makeWriteGate(realTime);
+  gate.openUntil(Number.POSITIVE_INFINITY);
+  const source = fileSource(bed.kubeconfig);
+  const connection = Layer.orDie(kubeConnection({ source, version: 'test', telemetry }));
+  const servers = Layer.merge(connection, Layer.succeed(WriteGate, gate));
+  const writes = Layer.provideMerge(writeBudget({ qps: 200, burst: 400, telemetry }), servers);
+  return ManagedRuntime.make(
+    Layer.mergeAll(podEvictionApiLayer(telemetry), evictionRequestsLayer).pipe(
+      Layer.provideMerge(writes),
+      Layer.provideMerge(clockLayer(realTime)),
+    ),
+  );
+};
+
+/** Starts the role as the leader; the notes are those that it records as Events. */
+export const serveRequests = (
+  bed: Testbed,
+  { timing = TIMING, ttlMs = null }: {
+    readonly timing?: InterceptorTiming;
+    readonly ttlMs?: number | null;
+  } = {},
+) => {
+  const runtime = connected(bed);
+  const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
+  const informers = sharedInformers(environment);
+  const notes: EventNote[] = [];
+  const role = evictionRequestsRole(environment, { policy: { timing, ttlMs } }, {
+    informers,
+    record: (note) => notes.push(note),
+    recordOnLease: () => {},
+  });
+  const stop = async (): Promise<void> => {
+    await role.stop();
+    informers.stop();
+    await runtime.dispose();
+  };
+  let stopped: Promise<void> | undefined;
+  const stopOnce = (): Promise<void> => stopped ??= stop();
+  onTestFinished(stopOnce);
+  informers.start();
+  role.onLeading();
+  return { notes, stop: stopOnce };
+};
+
+/** One writer with its field manager. */
+export const writers = (bed: Testbed) => {
+  const runtime = connected(bed);
+  onTestFinished(() => runtime.dispose());
+  const apply = async (path: string, object: JsonRecord, fieldManager: string): Promise<void> => {
+    const call = applyCall(path, object, { fieldManager, force: true });
+    const answer = await runtime.runPromise(
+      Effect.flatMap(KubeApi, (api) => api.call({ ...call, timeoutMs: 15_000 })),
+    );
+    if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
+  };
+  const identified = (pod: JsonRecord) => ({
+    apiVersion: GROUP_VERSION,
+    kind: 'EvictionRequest',
+    metadata: { name: uidOf(pod) },
+  });
+  const pathOf = (pod: JsonRecord): string => `${REQUESTS}/${uidOf(pod)}`;
+  return {
+    /** The requester asks that the pod leaves, or asks no more. */
+    request: (pod: JsonRecord, requester: string, isWanted = true) =>
+      apply(pathOf(pod), {
+        ...identified(pod),
+        spec: {
+          target: { pod: { name: nameOf(pod), uid: uidOf(pod) } },
+          requesters: isWanted ? [{ name: requester }] : [],
+        },
+      }, requester),
+    /** The interceptor reports. */
+    report: (pod: JsonRecord, name: string, report: JsonRecord) =>
+      apply(`${pathOf(pod)}/status`, {
+        ...identified(pod),
+        status: { interceptors: [{ name, ...report }] },
+      }, name),
+  };
+};
+
+/** A pod without a node, with these interceptors. */
+export const createPod = async (
+  cluster: ClusterClient,
+  name: string,
+  interceptors: readonly string[] = [],
+): Promise<JsonRecord> => {
+  const { status, body } = await cluster.call('POST', PODS, {
+    metadata: {
+      name,
+      labels: { app: name },
+      annotations: { [INTERCEPTORS_ANNOTATION]: interceptors.join(',') },
+    },
+    spec: {
+      containers: [{ name: 'c', image: 'none' }],
+      // Nothing else has to exist for it.
+      automountServiceAccountToken: false,
+    },
+  });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body;
+};
+
+/** `Evicted=True PodDeleted` and so on, in the order of the types. */
+export const conditionsIn = (request: unknown): readonly string[] =>
+  listOrEmptyAt(request, 'status', 'conditions')
+    .map((one) => `${textAt(one, 'type')}=${textAt(one, 'status')} ${textAt(one, 'reason')}`)
+    .toSorted();
+
+/** Waits until the request of a pod is as wanted, and returns it. */
+export const untilRequest = async (
+  cluster: ClusterClient,
+  pod: JsonRecord,
+  what: string,
+  isSo: (request: JsonRecord) => boolean,
+): Promise<JsonRecord> =>
+  await eventually(async () => {
+    const { body } = await cluster.call('GET', `${REQUESTS}/${uidOf(pod)}`);
+    if (isSo(body)) return body;
+    throw new Error(JSON.stringify(body));
+  }, { what, everyMs: 100, timeoutMs: 20_000 });

@@ -1,0 +1,154 @@
+/** The rules of EvictionRequests (KEP-4563 under our own API group). */
+import type { Rule, RuleChapter } from './rule.ts';
+
+/** A rule tested by every test whose title begins with its number. */
+const rule = (id: string, text: string): Rule => ({ id, text, testedBy: [`${id}:`] });
+
+const objects: RuleChapter = {
+  title: 'EvictionRequests: objects',
+  intro: 'What the API server accepts.',
+  rules: [
+    rule('ER-01', 'A generated name is refused.'),
+    rule('ER-02', 'The name is the UID of the pod.'),
+    rule('ER-03', 'A request names a pod.'),
+    rule('ER-04', 'The name and the UID of the pod are not empty.'),
+    rule('ER-06', 'There are at most 100 requesters.'),
+    rule('ER-07', 'Two requesters have two names.'),
+    rule('ER-08', 'A name has three lower-case labels or more and no dot at its end.'),
+    rule(
+      'ER-09',
+      'Names in the domains `k8s.io` and `kubernetes.io` are refused; only the controller ' +
+        'appends `imperative-eviction.k8s.io`.',
+    ),
+    rule('ER-10', 'A status in the body of a creation is dropped.'),
+    rule('ER-12', 'A second request for a pod exists already.'),
+    rule(
+      'ER-13',
+      'A request for a pod that does not exist is accepted; the controller cancels it.',
+    ),
+    rule('ER-14', 'The target is immutable.'),
+    rule('ER-15', 'Requesters may be added, renamed and removed.'),
+    rule('ER-16', 'A request that has no requesters any more gets none again.'),
+    rule('ER-18', 'Spec and status are written apart.'),
+    rule('ER-19', 'The generation rises with the spec, and not with labels.'),
+  ],
+};
+
+const lifecycle: RuleChapter = {
+  title: 'EvictionRequests: lifecycle',
+  intro: 'What the controller decides from a request, its pod and the time.',
+  rules: [
+    rule('ER-20', 'A request may be deleted at any time; nothing is written to it after that.'),
+    rule(
+      'ER-21',
+      'A final request is deleted only with `--eviction-request-ttl`, that long after its final ' +
+        'condition.',
+    ),
+    rule('ER-25', 'From the first sync on, every interceptor has an entry in the status.'),
+    rule(
+      'ER-31',
+      'An interceptor’s own fields are written by nobody else: the controller applies its name ' +
+        'and its start.',
+    ),
+    rule(
+      'ER-34',
+      'A heartbeat beyond now and the clock skew, or before the start and the skew, never ' +
+        'extends a deadline.',
+    ),
+    rule('ER-36', 'Two heartbeats are 60 seconds apart; a message may change between them.'),
+    rule('ER-39', 'An expected finish changes no deadline.'),
+    rule(
+      'ER-40',
+      'The deadline is 20 minutes after the last heartbeat, else after the start, else after the ' +
+        'creation. An interceptor that never reported is warned of after one minute, one that ' +
+        'did four minutes after its last heartbeat: condition `InterceptorSilent` and an Event.',
+    ),
+    rule('ER-41', 'A message is accepted up to 64 KiB; readers keep 4,000 characters.'),
+    rule('ER-42', 'An interceptor that reports every three minutes is never warned of.'),
+    rule(
+      'ER-43',
+      'A request whose pod is absent at the first sync is Canceled with `ValidationFailed`.',
+    ),
+    rule('ER-44', 'A pod of that name with another UID is another pod.'),
+    rule('ER-45', 'A pod of a Workload or PodGroup is refused with `ValidationFailed`.'),
+    rule('ER-46', 'A request that failed validation is not processed any more.'),
+    rule('ER-47', 'Without requesters the request is Canceled and nothing is active.'),
+    rule('ER-48', 'A pod that Succeeded or Failed counts as Evicted.'),
+    rule('ER-49', 'A pod that is gone, or was replaced, counts as Evicted.'),
+    rule('ER-50', 'The end of the pod wins over a cancellation.'),
+    rule('ER-51', 'At the end the active interceptor is processed, without a completion.'),
+    rule(
+      'ER-52',
+      'After the pod was observed gone or finished, the active interceptor has five seconds for ' +
+        'its last report.',
+    ),
+    rule('ER-53', 'A final request is left alone.'),
+    rule('ER-54', '`observedGeneration` follows the generation.'),
+    rule(
+      'ER-55',
+      'The first sync freezes the interceptors: those of the pod in order, defaults of its owner, ' +
+        'the imperative eviction. Broken names are dropped, with one Event.',
+    ),
+    rule('ER-56', 'Without interceptors the imperative eviction is active at once.'),
+    rule('ER-57', 'The first interceptor is active first.'),
+    rule(
+      'ER-58',
+      'When the active interceptor completes, or at its deadline, one update makes it processed ' +
+        'and the next one active. While the pod leaves, nobody follows one that completed.',
+    ),
+    rule('ER-59', 'After the last interceptor the request stays open.'),
+    rule('ER-60', 'A later registration has no effect.'),
+    rule('ER-61', 'Time is looked at again at the warning and at the deadline.'),
+    rule(
+      'ER-63',
+      'The labels of the pod are copied to the request and win; its further labels stay.',
+    ),
+    rule('ER-64', 'A copied label that leaves the pod leaves the request.'),
+    rule('ER-76', 'The request is canceled only when the last requester leaves.'),
+    rule(
+      'ER-85',
+      'The request resumes from its status alone; an outage of the operator passes the ' +
+        'imperative eviction over for nobody.',
+    ),
+  ],
+};
+
+const eviction: RuleChapter = {
+  title: 'EvictionRequests: the imperative eviction',
+  intro: 'The last interceptor of every request is the operator’s own eviction.',
+  rules: [
+    rule('ER-65', 'It evicts only while it is active and all others are processed.'),
+    rule(
+      'ER-66',
+      'Pods of DaemonSets and static pods are never evicted; its message says so, and the ' +
+        'request stays open.',
+    ),
+    rule('ER-67', 'A terminating pod is not evicted again.'),
+    rule(
+      'ER-68',
+      'A refused call is counted in its message, also over restarts; messages are five seconds ' +
+        'apart.',
+    ),
+    rule('ER-69', 'Pods with an emptyDir and pods without an owner are evicted.'),
+    rule('ER-70', 'A new pod of the same name is not evicted.'),
+    rule('ER-71', 'It reports at once and then every three minutes, also while it backs off.'),
+    rule('ER-72', 'When the budget that keeps a pod goes away, the pod is evicted.'),
+    rule('ER-73', 'Nothing is evicted once the last requester has left.'),
+  ],
+};
+
+const examples: RuleChapter = {
+  title: 'EvictionRequests: worked examples',
+  intro: 'The examples of KEP-4563 on a real API server.',
+  rules: [
+    rule('ER-79', 'Of two requesters one leaves, and the interceptors go on in turn.'),
+    rule('ER-80', 'The only requester leaves, and the request is canceled.'),
+  ],
+};
+
+export const evictionRequestChapters: readonly RuleChapter[] = [
+  objects,
+  lifecycle,
+  eviction,
+  examples,
+];
