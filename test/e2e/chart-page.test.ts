@@ -90,7 +90,7 @@ describeWithBrowser('the chart of an actor', (browser) => {
     const [x, y] = await placeOf(page, LIT);
     expect(Math.abs(x - 0.5)).toBeLessThan(0.1);
     expect(Math.abs(y - 0.5)).toBeLessThan(0.1);
-    await savePicture(page, 'chart-actor');
+    await savePicture(page, 'page-actor');
   });
 
   it('moves with the pointer, and does not take a drag for a click', async () => {
@@ -104,6 +104,7 @@ describeWithBrowser('the chart of an actor', (browser) => {
     expect([Math.round(to.x - from.x), Math.round(to.y - from.y)]).toEqual([-90, -40]);
     await page.goto(`${new URL(page.url()).origin}/#/podEviction`);
     await page.locator('[data-state].peopled').first().waitFor();
+    await savePicture(page, 'page-overview');
     const box = await middleOf(page, '.drawing');
     await page.mouse.move(box.x, box.y);
     await page.mouse.down();
@@ -196,7 +197,7 @@ describeWithBrowser('the chart of an actor', (browser) => {
       );
       expect(overlaps).toBe(0);
       expect(await seriousFaults(page)).toEqual([]);
-      await savePicture(page, scheme === 'light' ? 'timeline' : 'timeline-dark');
+      await savePicture(page, scheme === 'light' ? 'page-drain' : 'page-drain-dark');
     },
   );
 });

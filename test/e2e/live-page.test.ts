@@ -1,7 +1,5 @@
 /**
  * The live page in a browser: it follows the process, finds actors, and supports navigation.
- *
- * With PAGE_PICTURES=docs/pictures the documentation's pictures are taken on the way.
  */
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
@@ -16,7 +14,6 @@ import {
   openPage,
   seriousFaults,
 } from '../support/page/browser.ts';
-import { savePicture } from '../support/page/picture.ts';
 
 const crowded = async (count: number): Promise<ActorCrowd> => {
   const crowd = await actorCrowd(count);
@@ -144,19 +141,16 @@ describeWithTestbed('the live page of an operator', BED, (bed) => {
       const page = await openPage(browser(), `${String(url)}#/reclaimInstruction/${instruction}`);
       await page.locator('.links a', { hasText: machines[0] ?? '' }).first().click();
       await soon(() => litPaths(page)).toContain('work.underway.draining.open');
-      await savePicture(page, 'page-drain');
       await page.locator('.links li', { hasText: 'BudgetNeverAllows' }).first().locator('a')
         .click();
       await soon(() => page.locator('.panel .why').innerText())
         .toMatch(/budget default\/db never allows an eviction.*The owner of the application/s);
       const blocked = page.url();
-      await savePicture(page, 'page-actor');
       await page.locator('.links a[href^="#/budget/"]').click();
       await soon(() => page.locator('.panel h2').innerText()).toContain('default/db');
       await page.goto(`${String(url)}#/podEviction`);
       await soon(() => page.locator('[data-state="queued"] > text.state-count').textContent())
         .toBe(String(PODS));
-      await savePicture(page, 'page-overview');
 
       await page.goto(blocked);
       await cluster.patch(`${DRAIN_COLLECTIONS.budgets}/db`, { spec: { maxUnavailable: PODS } });
