@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './tools/suites/longest-first.ts';
+import { TOLD_IN_SIMULATION } from './tools/suites/told-in-simulation.ts';
 
 /** Suites against a test bed mostly wait: two for each core. */
 const BEDS_AT_ONCE = Math.max(2, 2 * availableParallelism());
@@ -17,8 +18,14 @@ const CROWDS = [
   'test/e2e/pods-burst.test.ts',
 ];
 
-/** Bundles the program that these floors start, hundreds of times. */
-const BUNDLED = { globalSetup: ['test/support/processes/bundle-program.ts'] };
+/**
+ * What suites with real processes share: a bundle of the program that they start hundreds of times,
+ * and their own processes, with the test beds and libraries in them.
+ */
+const LIVE = {
+  globalSetup: ['test/support/processes/bundle-program.ts'],
+  isolate: false,
+};
 
 /** How large tests are told: `npm run test:full` is `release`. */
 const SCALE = process.env['TIDEGATE_TEST_SCALE'] === 'release' ? 'release' : 'commit';
@@ -107,16 +114,16 @@ export default defineConfig({
       onCluster('embedded', 'shortest'),
       onCluster('kube-apiserver'),
       onCluster('kube-apiserver', 'shortest'),
-      floor('integration', 120_000, { ...turn(1, BEDS_AT_ONCE), ...BUNDLED }),
+      floor('integration', 120_000, { ...turn(1, BEDS_AT_ONCE), ...LIVE }),
       floor('e2e', 1_200_000, {
         ...turn(1, BEDS_AT_ONCE),
-        ...BUNDLED,
-        exclude: SCALE === 'release' ? CROWDS : [],
+        ...LIVE,
+        exclude: SCALE === 'release' ? CROWDS : Object.keys(TOLD_IN_SIMULATION),
       }),
       ...(SCALE === 'release'
         ? [floor('e2e', 1_200_000, {
           ...turn(2, ALONE),
-          ...BUNDLED,
+          ...LIVE,
           name: 'e2e-crowds',
           include: CROWDS,
         })]

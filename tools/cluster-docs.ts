@@ -45,6 +45,19 @@ tidegate operator --kubeconfig=kubeconfig --cluster-id=try --shard-addr=127.0.0.
   --insecure-plaintext
 \`\`\`
 
+## Server-side apply
+
+\`kubectl apply --server-side\` works, with \`--field-manager\`, \`--force-conflicts\` and
+\`--dry-run=server\`, and so do applies of \`status\` and \`scale\`. Every write keeps
+\`metadata.managedFields\`: \`kubectl get --show-managed-fields\` shows who manages what. Fields merge
+as the schema of a custom resource says, or Kubernetes' own for built-in kinds. It differs from a
+real API server in three things:
+
+- A configuration is read as JSON, which kubectl sends; other YAML is refused with 400.
+- Sets of fields stay as they are when the schema of a custom resource changes, and are not
+  converted between versions.
+- Unset times of conditions are left out instead of stored as null, so nobody owns them.
+
 ## What it serves
 
 Tidegate's own resources from the start, and every CustomResourceDefinition that is applied.

@@ -115,7 +115,6 @@ describeWithTestbed('pods', { print: () => {} }, (bed) => {
 last good one',
     async () => {
       const cluster = await cleared(bed());
-      await cluster.clear(DRAIN_COLLECTIONS.priorities);
       await cluster.create(DRAIN_COLLECTIONS.priorities, [priority('gold', 7000)]);
       const file = await templateFile('gold: {interruptionPenalty: "16", reclamationPenalty: "2"}');
       const role = await startPodsRole({

@@ -44,7 +44,7 @@ const columnsOf = async (bed: Testbed, plural: string): Promise<readonly string[
   return (stdout.split('\n')[0] ?? '').split(/\s{2,}/);
 };
 
-describeWithTestbed('custom resources on a real API server', {}, (bed) => {
+describeWithTestbed('custom resources on a real API server', { own: true }, (bed) => {
   it('crd: the manifests install without warnings and are established', async () => {
     await bed().installCrds();
     for (const resource of CUSTOM_RESOURCES) {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { runCommand } from '../../tools/testbed/commands.ts';
 import { startTestbed } from '../../tools/testbed/testbed.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
@@ -63,7 +63,10 @@ describeWithTestbed('test bed with controllers', {
   controllers: true,
   scheduler: true,
   kwok: true,
+  own: true,
 }, (bed) => {
+  beforeAll(() => bed().settle());
+
   it('serves the pinned Kubernetes version', async () => {
     expect(await jsonOf(bed(), 'version')).toMatchObject({
       clientVersion: { gitVersion: 'v1.36.3' },
@@ -163,6 +166,31 @@ describeWithTestbed('test bed with controllers', {
     await eventually(async () => (await runningPods(bed())).length === PODS + 1, {
       what: 'controllers, scheduler and kwok to go on',
     });
+  });
+
+  it('is as new when it is renewed: no object and no request of a test is left', async () => {
+    const held = { podDeleteMs: 600_000 };
+    await bed().renew(held);
+    for (const kind of ['nodes', 'pods', 'replicasets', 'pdb', 'leases', 'upcomingnodes']) {
+      const left = (await bed().kubectl('get', kind, '-n', 'default', '-o', 'name')).stdout;
+      expect([kind, left]).toEqual([kind, '']);
+    }
+    expect((await bed().audit()).filter(({ user }) => user !== 'admin')).toEqual([]);
+
+    await bed().apply(`${nodeManifest('node-c')}\n---\n${WEB}`);
+    await eventually(async () => (await runningPods(bed())).length === PODS, { what: 'new pods' });
+    await bed().kubectl('delete', 'deployment', 'web');
+    await eventually(async () => {
+      const { stdout } = await bed().kubectl('get', 'pods', '-o', 'jsonpath={..deletionTimestamp}');
+      return stdout.split(' ').length === PODS;
+    }, { what: 'pods that terminate as long as the new delay says' });
+    await bed().renew({});
+    expect(await runningPods(bed())).toEqual([]);
+  });
+
+  it('is not renewed when a test has changed what belongs to it', async () => {
+    await bed().kubectl('label', 'namespace', 'default', 'changed=true');
+    await expect(bed().renew({})).rejects.toThrow('/registry/namespaces/default');
   });
 
   it('leaves no process and no file when it is stopped', async () => {

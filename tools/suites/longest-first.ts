@@ -8,18 +8,21 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const LONGEST = [
-  'test/integration/contract-controllers.test.ts',
-  'test/integration/contract.test.ts',
-  'test/e2e/drain-network.test.ts',
-  'test/e2e/drain-hostile.test.ts',
   'test/e2e/mtls.test.ts',
-  'test/e2e/two-operators.test.ts',
-  'test/e2e/api-server-away.test.ts',
+  'test/e2e/drain-network.test.ts',
   'test/e2e/demo.test.ts',
+  'test/e2e/api-server-away.test.ts',
+  'test/e2e/live-page.test.ts',
+  'test/e2e/drain-hostile.test.ts',
   'test/e2e/drain-tight-budget.test.ts',
   'test/e2e/drain-tiers.test.ts',
-  'test/e2e/drain-reported.test.ts',
   'test/e2e/drain-killed.test.ts',
+  'test/e2e/stop.test.ts',
+  'test/e2e/drain-reported.test.ts',
+  'test/e2e/two-operators.test.ts',
+  'test/integration/documented-commands.test.ts',
+  'test/integration/secrets.test.ts',
+  'test/integration/contract.test.ts',
   'test/unit/simulation/scenarios.test.ts',
 ];
 
@@ -28,6 +31,10 @@ const rank = (file: string): number => {
   return place < 0 ? LONGEST.length : place;
 };
 
+/** A worker, with the test bed in it, goes on with the next file of the same project only. */
+const byProject = (one: TestSpecification, other: TestSpecification): number =>
+  one.project.name.localeCompare(other.project.name);
+
 const groupOf = ({ project }: TestSpecification): number => project.config.sequence.groupOrder;
 
 export class LongestFirst extends BaseSequencer {
@@ -35,7 +42,7 @@ export class LongestFirst extends BaseSequencer {
     const rankOf = ({ moduleId }: TestSpecification) =>
       rank(relative(this.ctx.config.root, moduleId));
     return (await super.sort(files)).toSorted((a, b) =>
-      groupOf(a) - groupOf(b) || rankOf(a) - rankOf(b)
+      groupOf(a) - groupOf(b) || byProject(a, b) || rankOf(a) - rankOf(b)
     );
   }
 }

@@ -32,7 +32,7 @@ export class ApiServer {
 
   /** Starts it, unless it runs, and waits until it accepts connections. */
   async start(): Promise<void> {
-    if (this.#child?.isRunning() === true) return;
+    if (this.isRunning()) return;
     this.#child = this.#programs.start(this.#program);
     await this.#until('to listen', () => accepts(this.#access.layout.serverPort));
   }
@@ -51,6 +51,10 @@ export class ApiServer {
     return issuerOf(
       await readFile(join(this.#access.layout.certificates, 'apiserver.crt'), 'utf8'),
     );
+  }
+
+  isRunning(): boolean {
+    return this.#child?.isRunning() === true;
   }
 
   /** Kills it and waits until its port is closed. */

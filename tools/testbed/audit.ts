@@ -4,7 +4,7 @@
  * Promises: contains every request of a test's user once, with the time it arrived and the time it
  * was answered; with the body for Nodes and evictions. Reads by the bed's own programs are omitted.
  */
-import { readFile } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import { componentUsers } from './credentials.ts';
 
@@ -110,6 +110,38 @@ export const auditEntries = (log: string): readonly AuditEntry[] =>
     return entry === undefined ? [] : [entry];
   });
 
-/** Every answered request so far, in the order of the answers. */
-export const readAudit = async (path: string): Promise<readonly AuditEntry[]> =>
-  auditEntries(await readFile(path, 'utf8').catch(() => ''));
+/** A moment: the length of the log, and the wall clock. */
+export interface AuditMark {
+  readonly bytes: number;
+  readonly timeMs: number;
+}
+
+const AUDIT_START: AuditMark = { bytes: 0, timeMs: 0 };
+
+const readFrom = async (path: string, offset: number): Promise<string> => {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const bytes = Buffer.alloc(Math.max(0, size - offset));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, offset);
+    return bytes.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+};
+
+/** The requests that arrived since a moment, in the order of the answers. */
+export const readAudit = async (
+  path: string,
+  since: AuditMark = AUDIT_START,
+): Promise<readonly AuditEntry[]> => {
+  const text = await readFrom(path, since.bytes).catch(() => '');
+  // Of a request before the moment the answer may come after it.
+  return auditEntries(text).filter(({ receivedMs }) => receivedMs >= since.timeMs);
+};
+
+/** The moment that it is now. */
+export const auditMark = async (path: string, timeMs: number): Promise<AuditMark> => ({
+  bytes: (await stat(path).catch(() => ({ size: 0 }))).size,
+  timeMs,
+});

@@ -1,4 +1,5 @@
 /** Starts etcd and accesses it through its JSON gateway. */
+import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import type { Binaries } from './binaries.ts';
 import { etcdProgram, type Layout } from './control-plane.ts';
 import { type Programs, untilStarted } from './programs.ts';
@@ -18,6 +19,7 @@ export const startEtcd = async (
   });
 };
 
+/** A JSON answer of etcd; keys are in Base64. */
 const ask = async (layout: Layout, path: string, body: unknown): Promise<unknown> => {
   const answer = await fetch(`http://127.0.0.1:${layout.etcdPort}/v3/${path}`, {
     method: 'POST',
@@ -40,4 +42,35 @@ const ANY_KEY = 'AA==';
 export const compactEtcd = async (layout: Layout): Promise<void> => {
   const revision = revisionIn(await ask(layout, 'kv/range', { key: ANY_KEY, limit: '1' }));
   await ask(layout, 'kv/compaction', { revision, physical: true });
+};
+
+/** A stored object: its key, and the revision of its last change. */
+export interface Stored {
+  readonly key: string;
+  readonly revision: string;
+}
+
+const encoded = (key: string): string => Buffer.from(key).toString('base64');
+const decoded = (key: string): string => Buffer.from(key, 'base64').toString();
+
+/** Everything is stored below it. */
+const ROOT = '/registry/';
+const BEHIND_ROOT = '/registry0';
+
+/** All objects, by key in the order of etcd. */
+export const storedObjects = async (layout: Layout): Promise<readonly Stored[]> => {
+  const all = { key: encoded(ROOT), range_end: encoded(BEHIND_ROOT), keys_only: true };
+  return listOrEmptyAt(await ask(layout, 'kv/range', all), 'kvs').map((one) => ({
+    key: decoded(textAt(one, 'key') ?? ''),
+    revision: textAt(one, 'mod_revision') ?? '',
+  }));
+};
+
+/** Deletes every object from `first` to `last`; watches of the API server see each as deleted. */
+export const deleteStored = async (
+  layout: Layout,
+  { first, last }: { readonly first: string; readonly last: string },
+): Promise<void> => {
+  const range = { key: encoded(first), range_end: encoded(`${last}\0`) };
+  await ask(layout, 'kv/deleterange', range);
 };

@@ -9,7 +9,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { realTime } from '../../src/effects/real-time.ts';
 import { ApiServer } from './api-server.ts';
-import { type AuditEntry, auditPolicy, readAudit } from './audit.ts';
+import { type AuditEntry, type AuditMark, auditMark, auditPolicy, readAudit } from './audit.ts';
 import { type Binaries, binaries, TestbedUnavailable } from './binaries.ts';
 import {
   apiServerProgram,
@@ -30,11 +30,13 @@ import {
   writeCredentials,
 } from './credentials.ts';
 import { newDirectory } from './directories.ts';
+import { empty, type Origin, originOf } from './emptying.ts';
 import { compactEtcd, startEtcd } from './etcd.ts';
 import { type Print, printOnStderr } from './go-builds.ts';
 import { installCrds } from './custom-resources.ts';
 import { commandsOf, type Kubectl } from './kubectl.ts';
 import { freePort } from './ports.ts';
+import type { Supervised } from './processes.ts';
 import { Programs } from './programs.ts';
 import { asAdministrator, type AskApiServer } from './requests.ts';
 import { type StageDelays, stagesFile } from './stages.ts';
@@ -73,6 +75,15 @@ export interface Testbed extends Kubectl {
    * is away for some seconds, because it also serves old revisions from its own cache.
    */
   readonly compactHistory: () => Promise<void>;
+  /**
+   * Installs the CRDs and declares what is there to belong to the bed, which can be renewed then.
+   */
+  readonly settle: () => Promise<void>;
+  /**
+   * Takes away everything that tests have made, and begins a new audit; kubelets take as long as
+   * `delays` says from now on. Rejects when the bed cannot be as new.
+   */
+  readonly renew: (delays: Partial<StageDelays>) => Promise<void>;
   /** Every answered request so far, except what the bed's own programs read. */
   readonly audit: () => Promise<readonly AuditEntry[]>;
   readonly stop: () => Promise<void>;
@@ -112,6 +123,11 @@ const needed = (path: string | undefined, name: string): string => {
   );
 };
 
+const startKwok = ({ programs, layout, found }: Site): Supervised =>
+  programs.start(
+    kwokProgram(layout, needed(found.kwok, 'kwok'), kubeconfigPath(layout, 'kwok')),
+  );
+
 const startComponents = (
   { programs, layout, found, options }: Site,
   credentials: CredentialFiles,
@@ -127,9 +143,6 @@ const startComponents = (
   if (options.scheduler) {
     const file = needed(found.kubeScheduler, 'kube-scheduler');
     programs.start(schedulerProgram(layout, file, as('system:kube-scheduler')));
-  }
-  if (options.kwok) {
-    programs.start(kwokProgram(layout, needed(found.kwok, 'kwok'), as('kwok')));
   }
 };
 
@@ -154,8 +167,14 @@ const serviceAccount = async (ask: AskApiServer): Promise<void> => {
   });
 };
 
+/** The parts of a running bed that are started again. */
+interface Parts {
+  readonly apiServer: ApiServer;
+  readonly kwok: Supervised | undefined;
+}
+
 /** Starts everything in the order in which the parts need one another. */
-const startAll = async (site: Site): Promise<ApiServer> => {
+const startAll = async (site: Site): Promise<Parts> => {
   const { layout, found, programs, options } = site;
   const credentials = await writeCredentials(layout.directory);
   const program = apiServerProgram(layout, credentials, {
@@ -172,14 +191,48 @@ const startAll = async (site: Site): Promise<ApiServer> => {
   await writeKubeconfigs(layout, await apiServer.authority(), credentials);
   await apiServer.ready();
   startComponents(site, credentials);
-  return apiServer;
+  return { apiServer, kwok: options.kwok === true ? startKwok(site) : undefined };
+};
+
+/** Renews a bed: see `Testbed.renew`. */
+const renewalOf = (site: Site, { apiServer, kwok }: Parts) => {
+  const { layout, programs, options } = site;
+  const hasControllers = options.controllers === true;
+  const ask = administratorOf(layout);
+  let origin: Origin | undefined;
+  let kubelets = kwok;
+  let delays = stagesFile({ ...QUICK, ...options });
+  const setDelays = async (wanted: Partial<StageDelays>): Promise<void> => {
+    const text = stagesFile({ ...QUICK, ...wanted });
+    if (kubelets === undefined || text === delays) return;
+    await programs.kill(kubelets);
+    await writeFile(layout.stages, text);
+    delays = text;
+    kubelets = startKwok(site);
+  };
+  return {
+    /** From now on, what is there belongs to the bed. */
+    settle: async (): Promise<void> => {
+      await installCrds(ask);
+      origin = await originOf(layout);
+    },
+    renew: async (wanted: Partial<StageDelays>): Promise<AuditMark> => {
+      if (origin === undefined) throw new Error('The bed belongs to one test alone');
+      if (!apiServer.isRunning()) throw new Error('The API server is away');
+      await empty(layout, origin, hasControllers);
+      await setDelays(wanted);
+      await rm(join(layout.directory, 'kubectl-cache'), { recursive: true, force: true });
+      return await auditMark(layout.auditLog, realTime.now());
+    },
+  };
 };
 
 const testbedOf = (
   { layout, found }: Site,
-  apiServer: ApiServer,
+  { apiServer, renewal }: Parts & { readonly renewal: ReturnType<typeof renewalOf> },
   stop: () => Promise<void>,
 ): Testbed => {
+  let auditedSince: AuditMark | undefined;
   const startApiServer = async (): Promise<void> => {
     await apiServer.start();
     await apiServer.ready();
@@ -200,7 +253,11 @@ const testbedOf = (
       await compactEtcd(layout);
       await startApiServer();
     },
-    audit: () => readAudit(layout.auditLog),
+    settle: renewal.settle,
+    renew: async (delays) => {
+      auditedSince = await renewal.renew(delays);
+    },
+    audit: () => readAudit(layout.auditLog, auditedSince),
     stop,
   };
 };
@@ -219,7 +276,8 @@ export const startTestbed = async (options: TestbedOptions = {}): Promise<Testbe
   try {
     print(`starting etcd and kube-apiserver on ${layout.server}, logs in ${layout.directory}`);
     const site = { layout, found, programs, options };
-    const bed = testbedOf(site, await startAll(site), stop);
+    const parts = await startAll(site);
+    const bed = testbedOf(site, { ...parts, renewal: renewalOf(site, parts) }, stop);
     if (options.controllers === true) await serviceAccount(administratorOf(layout));
     print(`ready after ${seconds(startedMs)} s`);
     return bed;

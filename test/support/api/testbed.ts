@@ -16,14 +16,59 @@ export type { Testbed, TestbedOptions } from '../../../tools/testbed/testbed.ts'
 const START_TIMEOUT_MS = 20 * 60 * 1000;
 const STOP_TIMEOUT_MS = 60_000;
 
+/** What a suite wants of its bed. */
+export interface SuiteBed extends TestbedOptions {
+  /** A new bed, which ends with the suite: for what a bed keeps, such as its kinds and flags. */
+  readonly own?: boolean;
+}
+
+/** Beds of this process that no suite uses, by what runs in them. */
+const idle = new Map<string, Testbed>();
+
+const kindOf = ({ controllers, scheduler, kwok }: TestbedOptions): string =>
+  JSON.stringify([controllers === true, scheduler === true, kwok === true]);
+
+const isOwn = ({ own, controllers, apiServerFlags }: SuiteBed): boolean =>
+  own === true || Array.isArray(controllers) || apiServerFlags !== undefined;
+
+/** The bed of an earlier suite as it was when it was new; nothing when there is none. */
+const renewed = async (options: SuiteBed): Promise<Testbed | undefined> => {
+  const bed = idle.get(kindOf(options));
+  if (bed === undefined) return undefined;
+  idle.delete(kindOf(options));
+  try {
+    await bed.renew(options);
+    return bed;
+  } catch (problem) {
+    process.stderr.write(`testbed: a new one, because the one before is spoilt: ${problem}\n`);
+    await bed.stop();
+    return undefined;
+  }
+};
+
+const taken = async (options: SuiteBed): Promise<Testbed> => {
+  if (isOwn(options)) return await startTestbed(options);
+  const before = await renewed(options);
+  if (before !== undefined) return before;
+  const bed = await startTestbed(options);
+  await bed.settle();
+  return bed;
+};
+
+const returned = async (bed: Testbed, options: SuiteBed): Promise<void> => {
+  if (isOwn(options) || idle.has(kindOf(options))) await bed.stop();
+  else idle.set(kindOf(options), bed);
+};
+
 /** One test bed for all tests of the calling suite. Returns its accessor. */
-const sharedTestbed = (options: TestbedOptions = {}): () => Testbed => {
+const sharedTestbed = (options: SuiteBed = {}): () => Testbed => {
   let bed: Testbed | undefined;
   beforeAll(async () => {
-    bed = await startTestbed(options);
+    bed = await taken(options);
   }, START_TIMEOUT_MS);
   afterAll(async () => {
-    await bed?.stop();
+    if (bed !== undefined) await returned(bed, options);
+    bed = undefined;
   }, STOP_TIMEOUT_MS);
   return () => {
     if (bed === undefined) throw new Error('The test bed is there only while tests run');
@@ -49,10 +94,13 @@ const describeUnless = (problem: string | undefined, title: string, suite: () =>
 const bedProblem = await unavailability();
 const toolchainProblem = await goProblem(await readGoModule());
 
-/** A suite with one test bed of its own. */
+/**
+ * A suite with a test bed, which is as new and has the CRDs. The suites of one process use the same
+ * one, one after another.
+ */
 export const describeWithTestbed = (
   title: string,
-  options: TestbedOptions,
+  options: SuiteBed,
   suite: (bed: () => Testbed) => void,
 ): void => describeUnless(bedProblem, title, () => suite(sharedTestbed(options)));
 

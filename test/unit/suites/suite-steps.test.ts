@@ -1,7 +1,10 @@
 /** The steps of test suites, and the times of their files. */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { fileTimes, slowest } from '../../../tools/suites/file-times.ts';
 import { type SuiteChoice, suiteSteps } from '../../../tools/suites/suite-steps.ts';
+import { TOLD_IN_SIMULATION } from '../../../tools/suites/told-in-simulation.ts';
+import { SCENARIOS } from '../../simulation/scenarios/catalogue.ts';
 
 const ALL: SuiteChoice = { fast: false, full: false, changed: undefined };
 
@@ -63,6 +66,17 @@ describe('suites', () => {
   it('hands the revision of a change to vitest', () => {
     const args = suiteSteps({ ...ALL, changed: 'main' }).flatMap((step) => step.args);
     expect(args).toContain('--changed=main');
+  });
+});
+
+describe('end-to-end tests that run before a release only', () => {
+  it('each have a test per scenario, and scenarios that every run plays', async () => {
+    const played = SCENARIOS.filter(({ crowd }) => crowd !== true).map(({ name }) => name);
+    for (const [file, scenarios] of Object.entries(TOLD_IN_SIMULATION)) {
+      const text = await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8');
+      expect([file, text.match(/^ {2}it\(/gm)?.length]).toEqual([file, scenarios.length]);
+      expect(played).toEqual(expect.arrayContaining([...scenarios]));
+    }
   });
 });
 
