@@ -10,6 +10,7 @@ const partsOf = ({ status, scale, resource }: Kind): string =>
     ...(scale === undefined ? [] : ['scale']),
     ...(resource === 'pods' ? ['binding', 'eviction'] : []),
     ...(resource === 'namespaces' ? ['finalize'] : []),
+    ...(resource === 'serviceaccounts' ? ['token'] : []),
   ].map((part) => `\`${part}\``).join(', ');
 
 const kinds = table(
@@ -44,16 +45,71 @@ tidegate operator --kubeconfig=kubeconfig --cluster-id=try --shard-addr=127.0.0.
   --insecure-plaintext
 \`\`\`
 
+## Server-side apply
+
+\`kubectl apply --server-side\` works, with \`--field-manager\`, \`--force-conflicts\` and
+\`--dry-run=server\`, and so do applies of \`status\` and \`scale\`. Every write keeps
+\`metadata.managedFields\`: \`kubectl get --show-managed-fields\` shows who manages what. Fields merge
+as the schema of a custom resource says, or Kubernetes' own for built-in kinds. It differs from a
+real API server in three things:
+
+- A configuration is read as JSON, which kubectl sends; other YAML is refused with 400.
+- Sets of fields stay as they are when the schema of a custom resource changes, and are not
+  converted between versions.
+- Unset times of conditions are left out instead of stored as null, so nobody owns them.
+
 ## What it serves
 
 Tidegate's own resources from the start, and every CustomResourceDefinition that is applied.
 
 ${kinds.join('\n')}
 
+## Users and rights
+
+By default everyone is an administrator, as a caller without credentials and with unknown ones.
+With \`--authorization=RBAC\` the cluster has users and is served over HTTPS with a certificate of
+its own, and the kubeconfig is that of an administrator:
+
+\`\`\`sh
+printf 'secret-of-bob,bob,u1,"devs"\\n' >users.csv
+tidegate cluster --authorization=RBAC --token-auth-file=users.csv --write-kubeconfig=kubeconfig &
+export KUBECONFIG=kubeconfig
+kubectl create role reader --verb=get,list --resource=pods
+kubectl create rolebinding readers --role=reader --group=devs
+kubectl get pods --token=secret-of-bob
+kubectl auth can-i delete pods --as=ann --as-group=devs
+kubectl create serviceaccount robot
+kubectl get pods --token="$(kubectl create token robot)"
+\`\`\`
+
+| who                 | how the cluster knows                                                              |
+| ------------------- | ---------------------------------------------------------------------------------- |
+| users with a token  | a line of \`--token-auth-file\`: \`token,user,uid,"group1,group2"\`                  |
+| users by certificate | a client certificate of \`--client-ca-file\`: the user is its CN, groups its O       |
+| service accounts    | a token of \`serviceaccounts/NAME/token\` (TokenRequest), until its end               |
+| another user        | \`Impersonate-User\`, \`-Group\`, \`-Uid\`, \`-Extra-…\`, as far as the caller may        |
+| anyone else         | \`system:anonymous\`, who may read the version and the health                       |
+
+Roles, cluster roles (aggregated ones too) and their bindings decide, with the rule that nobody
+grants more than they may do; \`system:masters\` may do everything. The roles \`cluster-admin\`,
+\`admin\`, \`edit\`, \`view\`, \`system:discovery\`, \`system:basic-user\` and
+\`system:public-info-viewer\` are there from the start. Where everything is allowed, \`--as\` still
+says who asks, and policies see it.
+
+## Admission policies
+
+ValidatingAdmissionPolicies and their bindings refuse writes through the API, or warn about them,
+also without \`--authorization=RBAC\`: match constraints and conditions, variables, validations with
+messages and reasons, failure policies, parameters; in CEL \`object\`, \`oldObject\`, \`request\`,
+\`namespaceObject\`, \`params\`, \`variables\` and \`authorizer\`. The cluster's own controllers and
+kubelets write past them. Not supported: MutatingAdmissionPolicies, webhooks, type checks against
+schemas (\`status.typeChecking\`), audit annotations (there is no audit log), and of CEL
+\`quantity\`, \`url\`, \`ip\`, \`cidr\`, \`format\` and macros of two variables.
+
 ## Control endpoints
 
 JSON in, JSON out, at the same address. Defaults of fields are in parentheses. An invalid request
-gets \`{"error": "…"}\` with status 400 or 404.
+gets \`{"error": "…"}\` with status 400 or 404. With users, a caller needs the right to the path.
 
 ${routes.join('\n')}
 

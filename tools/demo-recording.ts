@@ -86,8 +86,8 @@ const svgOf = (lines: readonly Line[]): string => {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" ` +
     `height="${height}" role="img" aria-label="A recording of the demo">`,
     `<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;`,
-    `fill:#d7e0e3;white-space:pre;opacity:0;animation:appear .01s linear forwards}`,
-    `.action{fill:#6fd0dd}@keyframes appear{to{opacity:1}}`,
+    `fill:#d7e0e3;white-space:pre;animation:appear .01s linear backwards}`,
+    `.action{fill:#6fd0dd}@keyframes appear{from,to{opacity:0}}`,
     scrolling(lines, seconds),
     `.page{animation:scroll ${seconds.toFixed(2)}s step-end forwards}</style>`,
     `<rect width="${width}" height="${height}" rx="10" fill="#12181b"/>`,

@@ -11,7 +11,7 @@ import { CHART_STYLE, chartSvg } from '../src/view/chart/chart-svg.ts';
 import { chartOf } from '../src/view/chart/chart.ts';
 import { bundled } from './page-bundle.ts';
 import { PAGE_STYLES } from './page-styles.ts';
-import { PLAYED } from './playground/actors.ts';
+import { STATECHARTS } from './playground/actors.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FILE = 'docs/playground.html';
@@ -23,7 +23,7 @@ const text = (path: string): string => readFileSync(ROOT + path, 'utf8');
 const charts = async (): Promise<Readonly<Record<string, string>>> =>
   Object.fromEntries(
     await Promise.all(
-      Object.entries(PLAYED).map(async ([name, machine]) => [
+      Object.entries(STATECHARTS).map(async ([name, machine]) => [
         name,
         chartSvg(await placedChart(chartOf(machine)), { isStyled: false }),
       ]),

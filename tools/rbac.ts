@@ -28,6 +28,7 @@ const ACCOUNTS: readonly Account[] = [
 interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -41,13 +42,14 @@ const ruleOf = (group: string, resource: string, verbs: readonly string[]): Rule
 const rulesOf = (rights: readonly NeededRight[]): readonly Rule[] => {
   const verbs = new Map<string, Set<string>>();
   for (const right of rights) {
-    const { group, resource, subresource } = right;
-    const key = `${group} ${resource}${subresource === '' ? '' : `/${subresource}`}`;
+    const { group, resource, subresource, name } = right;
+    const key = `${group} ${resource}${subresource === '' ? '' : `/${subresource}`} ${name}`;
     verbs.set(key, new Set([...verbs.get(key) ?? [], ...right.verbs]));
   }
   return [...verbs].map(([key, wanted]) => {
-    const [group = '', resource = ''] = key.split(' ');
-    return ruleOf(group, resource, [...wanted]);
+    const [group = '', resource = '', name = ''] = key.split(' ');
+    const rule = ruleOf(group, resource, [...wanted]);
+    return name === '' ? rule : { ...rule, resourceNames: [name] };
   });
 };
 

@@ -78,7 +78,9 @@ const rightsCheck = (settings: DoctorSettings): Checking => {
   ).pipe(Effect.map((answers) => {
     for (const { answer } of answers) {
       if (answer._tag === 'Unanswered') {
-        return [finding('rights', 'skipped', `The API server answers no questions: ${answer.why}`)];
+        return [
+          finding('rights', 'skipped', `The API server refuses access reviews: ${answer.why}`),
+        ];
       }
     }
     return [rightsFinding(asked.length, answers.filter(({ answer }) => answer._tag === 'Denied'))];

@@ -4,6 +4,7 @@
  * Promises: the same rights as docs/compatibility.md lists, which a test compares.
  */
 import { API_GROUP, LIFECYCLE_GROUP } from './api-group.ts';
+import { IMPERATIVE_EVICTION } from './eviction-requests/qualified-name.ts';
 import type { RoleName } from './operator-roles.ts';
 
 /** Verbs on one resource. */
@@ -13,6 +14,8 @@ export interface NeededRight {
   /** Empty for the resource itself. */
   readonly subresource: string;
   readonly verbs: readonly string[];
+  /** The only object that it is on; empty for all. */
+  readonly name: string;
   /** Only in the namespace of the Lease. */
   readonly isOfLease: boolean;
   /** The operator works without it, and reports less. */
@@ -26,6 +29,7 @@ const right = (group: string, path: string, verbs: string): NeededRight => {
     resource,
     subresource,
     verbs: verbs.split(' '),
+    name: '',
     isOfLease: false,
     isOptional: false,
   };
@@ -66,6 +70,9 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'pods/eviction', 'create'),
     right('', 'nodes', 'list watch'),
     right('policy', 'poddisruptionbudgets', 'list watch'),
+    // Resources that only the policies of EvictionRequests ask for.
+    { ...right(LIFECYCLE_GROUP, 'controllers', 'act'), name: 'evictionrequest' },
+    { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: IMPERATIVE_EVICTION },
     ...SHARED,
   ],
 };

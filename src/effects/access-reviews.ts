@@ -26,7 +26,7 @@ const CREATED = 201;
 
 /** Asks for one right. */
 export const reviewAccess = (
-  { right: { group, resource, subresource }, verb, namespace }: AskedRight,
+  { right: { group, resource, subresource, name }, verb, namespace }: AskedRight,
 ): Effect.Effect<AccessAnswer, KubeFault, KubeApi> =>
   KubeApi.use((api) =>
     api.call({
@@ -42,6 +42,7 @@ export const reviewAccess = (
             resource,
             verb,
             ...(subresource === '' ? {} : { subresource }),
+            ...(name === '' ? {} : { name }),
             ...(namespace === undefined ? {} : { namespace }),
           },
         },

@@ -29,7 +29,7 @@ const CONDITION_TRIES = 5;
 const CONDITION_RETRY_MS = 500;
 
 /** A condition with its moment on the wall clock. */
-export interface ShownCondition {
+export interface TimedCondition {
   readonly condition: DrainCondition;
   readonly nowMs: number;
 }
@@ -41,11 +41,11 @@ export interface NodeWrite {
   /** Metadata only, when there is a condition. */
   readonly body: object;
   /** Written in the same request, where the operator may write the status. */
-  readonly shown?: ShownCondition;
+  readonly timed?: TimedCondition;
 }
 
 /** A condition to show on one Node. */
-export interface ConditionWrite extends ShownCondition {
+export interface ConditionWrite extends TimedCondition {
   readonly node: string;
 }
 
@@ -69,15 +69,15 @@ const outcomeOf = ({ status, body }: KubeAnswer): NodeWriteOutcome => {
   return REFUSALS.has(status) ? { _tag: 'Refused', why } : { _tag: 'Fault', why };
 };
 
-/** The patch of a Node; with its status when that is shown. */
-const callOf = ({ node, body, shown }: NodeWrite): KubeCall => ({
+/** The patch of a Node; with its status when there is a condition. */
+const callOf = ({ node, body, timed }: NodeWrite): KubeCall => ({
   method: 'PATCH',
   timeoutMs: PATCH_TIMEOUT_MS,
-  ...(shown === undefined
+  ...(timed === undefined
     ? { path: `/api/v1/nodes/${node}`, body, contentType: 'application/merge-patch+json' }
     : {
       path: `/api/v1/nodes/${node}/status`,
-      body: conditionPatch(shown.condition, shown.nowMs, body),
+      body: conditionPatch(timed.condition, timed.nowMs, body),
       contentType: 'application/strategic-merge-patch+json',
     }),
 });
@@ -91,8 +91,8 @@ export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, 
       const countWrite = (op: string, outcome: string): void =>
         telemetry.count('tidegate_node_writes_total', 1, { op, outcome });
       return {
-        setCondition: ({ node, ...shown }) =>
-          writes.send('event', callOf({ node, purpose: 'end', body: {}, shown })).pipe(
+        setCondition: ({ node, ...timed }) =>
+          writes.send('event', callOf({ node, purpose: 'end', body: {}, timed })).pipe(
             Effect.flatMap(({ status }) =>
               status === 429 || status >= 500
                 ? Effect.fail(`status ${status}`)
@@ -107,10 +107,10 @@ export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, 
               onFailure: () => countWrite('condition', 'Fault'),
             }),
           ),
-        patch: ({ shown, ...write }) =>
-          writes.send('phase', callOf({ ...write, ...(shown && { shown }) })).pipe(
+        patch: ({ timed, ...write }) =>
+          writes.send('phase', callOf({ ...write, ...(timed && { timed }) })).pipe(
             Effect.flatMap((answer) =>
-              shown !== undefined && answer.status === FORBIDDEN
+              timed !== undefined && answer.status === FORBIDDEN
                 ? writes.send('phase', callOf(write))
                 : Effect.succeed(answer)
             ),

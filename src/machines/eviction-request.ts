@@ -217,8 +217,8 @@ export const evictionRequest = setup({
     ...writerGuards,
     vanished: ({ context }) => context.vanished,
     phaseIs: ({ context }, wanted: RequestPhase) => context.step.phase === wanted,
-    phaseIsOther: ({ context }, shown: RequestPhase) =>
-      context.vanished || context.step.phase !== shown,
+    phaseIsOther: ({ context }, current: RequestPhase) =>
+      context.vanished || context.step.phase !== current,
     mayEvict: ({ context }) => !context.vanished && mayEvict(context.facts),
     mayNotEvict: ({ context }) => context.vanished || !mayEvict(context.facts),
     timed: ({ context }) => context.checkAtMs !== null,
@@ -301,14 +301,14 @@ export const evictionRequest = setup({
           },
         },
         writes: {
-          settingStatus: writes('setStatus', 'Applies the part of the status that is ours.'),
-          settingLabels: writes('setLabels', 'Applies the labels of the pod.'),
+          applyingStatus: writes('setStatus', 'Applies the part of the status that is ours.'),
+          applyingLabels: writes('setLabels', 'Applies the labels of the pod.'),
           reporting: writes('reportProgress', 'Applies the report of the imperative eviction.'),
           removing: writes('removeRequest', 'Deletes the request after its time to live.'),
         },
         branches: [
-          { write: 'setStatus', state: 'settingStatus' },
-          { write: 'setLabels', state: 'settingLabels' },
+          { write: 'setStatus', state: 'applyingStatus' },
+          { write: 'setLabels', state: 'applyingLabels' },
           { write: 'report', state: 'reporting' },
           { write: 'remove', state: 'removing' },
         ],

@@ -7,6 +7,7 @@
  * blockers are printed.
  */
 import type { DemoScene } from './demo-scene.ts';
+import type { DrainBlocker, DrainStatus } from './drain-status.ts';
 import { type DemoLine, podsText, requestsText } from './demo-text.ts';
 
 /** Turns scenes into lines. */
@@ -32,6 +33,13 @@ interface Followed {
   current: string;
   sinceMs: number;
 }
+
+/** What blocks a drain, or the full budget that it waits for. */
+const mainCause = (drain: DrainStatus | undefined): DrainBlocker | undefined => {
+  if (drain === undefined) return undefined;
+  const { blockers: [blocker], waits: [wait], verdict } = drain;
+  return blocker ?? (verdict.reason === wait?.reason ? wait : undefined);
+};
 
 /** Machines with the same change in one line. */
 const machineLines = (changes: ReadonlyMap<string, readonly string[]>): readonly DemoLine[] =>
@@ -85,7 +93,7 @@ export const makeDemoLog = (): DemoLog => {
     const isDraining = scene.machines.some(({ phase }) => phase === DRAINING);
     const isChurning = isDraining && moment.isPatient;
     const waits = scene.machines.flatMap(({ name, phase, drain }): readonly DemoLine[] => {
-      const [blocker] = phase === DRAINING ? drain?.blockers ?? [] : [];
+      const blocker = phase === DRAINING ? mainCause(drain) : undefined;
       if (blocker === undefined) return [];
       const key = `drain of ${name}`;
       const reason = changeOf(key, { text: blocker.reason, initial: '' }, moment);

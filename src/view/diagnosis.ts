@@ -162,7 +162,7 @@ const SKEW_MS_MAX = 5_000;
 export const clockFinding = (skewMs: number | undefined): Finding => {
   const check = 'clock';
   if (skewMs === undefined) {
-    return finding(check, 'skipped', 'The API server did not say what time it has');
+    return finding(check, 'skipped', 'The answers of the API server have no date');
   }
   if (Math.abs(skewMs) <= SKEW_MS_MAX) {
     return finding(check, 'ok', 'The clock of this machine agrees with that of the API server');

@@ -1,15 +1,15 @@
 /**
- * The history on the live page: its bounds and marks with every tick, and the page as it was at a
- * moment.
+ * The history on the live page: its bounds and milestones with every tick, and the page as it was
+ * at a moment.
  *
- * Promises: marks are made again only when something has changed, and sent only when they are
+ * Promises: milestones are made again only when something has changed, and sent only when they are
  * others; a moment outside of the history is moved to its nearest end.
  */
 import type { ActorBoard } from '../api/actor-board.ts';
 import type { ActorHistory } from '../api/actor-history.ts';
 import type { DrainBoard } from '../view/board/drain-board.ts';
 import { drainBoard } from '../view/board/drain-board.ts';
-import { type DrainMark, drainMarks } from '../view/board/drain-marks.ts';
+import { type DrainMilestone, drainMilestones } from '../view/board/drain-milestones.ts';
 import { type SentActor, sentActor, type SentRow, sentRow } from './live-feed.ts';
 
 /** How far the history reaches, and what happened in it. */
@@ -17,7 +17,7 @@ export interface SentHistory {
   readonly nowMs: number;
   readonly fromMs: number;
   /** Null when they are as in the last message. */
-  readonly marks: readonly DrainMark[] | null;
+  readonly milestones: readonly DrainMilestone[] | null;
 }
 
 /** The page as it was. */
@@ -43,17 +43,17 @@ const DRAINS = 'nodeDrain';
 /** Returns the next message to one page. */
 export const historyMessages = (history: ActorHistory): (nowMs: number) => SentHistory => {
   let version = -1;
-  let marks: readonly DrainMark[] = [];
+  let milestones: readonly DrainMilestone[] = [];
   let sent = '';
   return (nowMs) => {
     const fromMs = history.fromMs();
-    if (version !== history.version()) marks = drainMarks(history.changesOf(DRAINS));
+    if (version !== history.version()) milestones = drainMilestones(history.changesOf(DRAINS));
     version = history.version();
-    marks = marks.filter(({ atMs }) => atMs >= fromMs);
-    const text = JSON.stringify(marks);
+    milestones = milestones.filter(({ atMs }) => atMs >= fromMs);
+    const text = JSON.stringify(milestones);
     const isNew = text !== sent;
     sent = text;
-    return { nowMs, fromMs, marks: isNew ? marks : null };
+    return { nowMs, fromMs, milestones: isNew ? milestones : null };
   };
 };
 

@@ -1,6 +1,6 @@
 /**
- * The live page with many actors: frames per second in a real browser while ten thousand actors
- * change five hundred times a second, and the page's cost to its process: CPU time per event, and
+ * The live page with many actors: frames per second in a real browser while ten thousand actors of
+ * a hundred drains change five hundred times a second, and the page's cost to its process: CPU time per event, and
  * session throughput of the same process with the page open and closed.
  *
  * Not measured: a browser on another machine, and a physical display; Chromium runs headless, on
@@ -22,7 +22,7 @@ const ROUNDS = 5;
 const EVENTS_PER_ROUND = 100_000;
 const WATCHED = 'podEviction/default/db-7';
 const VIEWS = [
-  ['the drain board', '#/', '.headline'],
+  ['the drain board', '#/', '.card'],
   ['all', '#/podEviction', '[data-state]'],
   ['one', `#/${WATCHED}`, '[data-state]'],
 ] as const;

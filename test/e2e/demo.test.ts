@@ -5,7 +5,6 @@
  * All scenarios run at once, each with its own page; with PAGE_PICTURES=docs/pictures the
  * documentation's pictures are taken on the way.
  */
-import process from 'node:process';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kindInId } from '../../src/api/actor-board.ts';
@@ -14,6 +13,8 @@ import { MACHINES } from '../../src/machines/index.ts';
 import { addressOf, routeIn } from '../../src/web/page/address.ts';
 import { describeWithBrowser, openPage, seriousFaults } from '../support/page/browser.ts';
 import { beginDemo, type BegunDemo, type FollowedDemo } from '../support/page/followed-demo.ts';
+import { answersOnFirstScreen } from '../support/page/first-screen.ts';
+import { savePicture } from '../support/page/picture.ts';
 import { litStates } from '../support/page/lit-states.ts';
 import {
   litPaths,
@@ -73,11 +74,23 @@ const FOLLOWED: Readonly<Record<string, Followed>> = {
 
 const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });
 
-const picture = async (page: Page, name: string, { passes }: Followed): Promise<void> => {
-  const folder = process.env['PAGE_PICTURES'];
-  if (folder === undefined) return;
+/** Scenarios whose first page has a card at that moment. */
+const WITH_DRAIN: ReadonlySet<string> = new Set(['tight-budget', STUCK]);
+
+/**
+ * The first page while the followed actor passes its state: it answers what is stuck, why, and who
+ * acts.
+ */
+const lookAtBoard = async (page: Page, name: string, { passes }: Followed): Promise<void> => {
   await page.locator(`[data-state="${passes}"].lit`).waitFor({ timeout: PATIENT_MS });
-  await page.screenshot({ path: `${folder}/demo-${name}.png` });
+  const board = await page.context().newPage();
+  await board.goto(new URL('/', page.url()).href);
+  await board.locator('.headline').waitFor();
+  if (WITH_DRAIN.has(name)) await board.locator('.verdict .who').first().waitFor();
+  expect(await answersOnFirstScreen(board)).toEqual([]);
+  await savePicture(board, `demo-${name}`);
+  expect(await seriousFaults(board)).toEqual([]);
+  await board.close();
 };
 
 /** Differences between page and recording; both are reread, because the operator continues. */
@@ -97,7 +110,7 @@ describeWithBrowser('the demo', (browser) => {
   beforeAll(async () => {
     for (const [name, followed] of Object.entries(FOLLOWED)) {
       const { address } = followed;
-      const onFollowed = (page: Page) => picture(page, name, followed);
+      const onFollowed = (page: Page) => lookAtBoard(page, name, followed);
       begun.set(name, await beginDemo(browser(), { name, address, onFollowed }));
     }
   });

@@ -1,9 +1,6 @@
 /**
  * The live page in a browser: it follows the process, finds actors, and supports navigation.
- *
- * With PAGE_PICTURES=docs/pictures the documentation's pictures are taken on the way.
  */
-import process from 'node:process';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWithTestbed } from '../support/api/testbed.ts';
@@ -120,11 +117,6 @@ describeWithBrowser('the live page', (browser) => {
   });
 });
 
-const picture = async (page: Page, name: string): Promise<void> => {
-  const folder = process.env['PAGE_PICTURES'];
-  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
-};
-
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const PODS = 8;
 const GRACE_SECONDS = 3600;
@@ -149,19 +141,16 @@ describeWithTestbed('the live page of an operator', BED, (bed) => {
       const page = await openPage(browser(), `${String(url)}#/reclaimInstruction/${instruction}`);
       await page.locator('.links a', { hasText: machines[0] ?? '' }).first().click();
       await soon(() => litPaths(page)).toContain('work.underway.draining.open');
-      await picture(page, 'page-drain');
       await page.locator('.links li', { hasText: 'BudgetNeverAllows' }).first().locator('a')
         .click();
       await soon(() => page.locator('.panel .why').innerText())
         .toMatch(/budget default\/db never allows an eviction.*The owner of the application/s);
       const blocked = page.url();
-      await picture(page, 'page-actor');
-      await page.locator('.links li', { hasText: 'budget' }).locator('a').click();
+      await page.locator('.links a[href^="#/budget/"]').click();
       await soon(() => page.locator('.panel h2').innerText()).toContain('default/db');
       await page.goto(`${String(url)}#/podEviction`);
       await soon(() => page.locator('[data-state="queued"] > text.state-count').textContent())
         .toBe(String(PODS));
-      await picture(page, 'page-overview');
 
       await page.goto(blocked);
       await cluster.patch(`${DRAIN_COLLECTIONS.budgets}/db`, { spec: { maxUnavailable: PODS } });

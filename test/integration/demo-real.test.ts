@@ -35,8 +35,8 @@ describeWithBinaries('a demo on a real control plane', () => {
       },
     );
     expect([code, reported]).toEqual([0, []]);
-    const [story = '', result = ''] = printed.split('\n\n');
-    const lines = story.split('\n');
+    const [log = '', result = ''] = printed.split('\n\n');
+    const lines = log.split('\n');
     expect(lines.filter((line) => !LINE.test(line))).toEqual([]);
     expect(lines.length).toBeLessThan(40);
     for (
@@ -47,7 +47,7 @@ describeWithBinaries('a demo on a real control plane', () => {
         'kubectl scale deployment web --replicas=0',
         'returned to the fleet',
       ]
-    ) expect(story).toContain(part);
+    ) expect(log).toContain(part);
     expect(result).toMatch(/^Scale-up, in \d+\.\d s$/);
     expect(printed).toContain(
       'Try next:\n  tidegate demo --scenario=scale-up --inspect-addr=:8772',

@@ -168,12 +168,6 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     expect(await kubectl.must('explain ships.spec.masts')).toContain('How many masts.');
   }, TIMEOUT_MS);
 
-  it('apply on the server side is refused with a sentence', async () => {
-    const { code, stderr } = await kubectl.run('apply --server-side -f -', CONFIG('a: b'));
-    expect(code).toBe(1);
-    expect(stderr).toContain('does not serve server-side apply');
-  }, TIMEOUT_MS);
-
   it('create, replace and delete do one thing each', async () => {
     const text = CONFIG('a: b').replace('settings', 'other');
     expect(await kubectl.must('create -f -', text)).toBe('configmap/other created\n');

@@ -1,9 +1,10 @@
 /** EvictionRequests on a real API server: their schema, and the role that serves them. */
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { type JsonRecord, listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../src/domain/time.ts';
 import { nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import {
   ACTOR_A,
@@ -57,6 +58,12 @@ const many = (count: number) =>
   Array.from({ length: count }, (_, index) => requester(`r${index}.example.com`));
 
 describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
+  // The role must satisfy them, too.
+  beforeAll(async () => {
+    await bed().installCrds();
+    await bed().apply(await evictionRequestPolicies());
+  });
+
   const schema = async () => {
     const cluster = await freshCluster(bed());
     await cluster.clear(REQUESTS);
@@ -191,9 +198,51 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
   it('ER-41: a message of 64 KiB is accepted', async () => {
     const { create, change } = await schema();
     await create(requestWith());
-    const entry = (message: string) => ({ status: { interceptors: [{ name: ACTOR_A, message }] } });
+    const entry = (message: string) => ({
+      status: {
+        targetInterceptors: [{ name: ACTOR_A }],
+        activeInterceptors: [ACTOR_A],
+        interceptors: [{ name: ACTOR_A, message }],
+      },
+    });
     expect(await change(entry('m'.repeat(65_536)), '/status')).toBe('');
     expect(await change(entry('m'.repeat(65_537)), '/status')).toContain('Too long');
+  });
+
+  it('ER-22: interceptors have qualified names, which may be those of Kubernetes', async () => {
+    const { create, change } = await schema();
+    await create(requestWith());
+    const status = (name: string) => ({
+      status: { targetInterceptors: [{ name }], interceptors: [{ name }] },
+    });
+    expect(await change(status('Wrong'), '/status')).toContain('status.targetInterceptors[0].name');
+    expect(await change(status(IMPERATIVE), '/status')).toBe('');
+  });
+
+  it('ER-74: each requester adds its own entry and removes no other', async () => {
+    const cluster = await freshCluster(bed());
+    await cluster.clear(REQUESTS);
+    const { request } = writers(bed());
+    const pod = await createPod(cluster, 'added');
+    await Promise.all([DRAIN, BALANCER].map((name) => request(pod, name)));
+    await request(pod, DRAIN);
+    const both = await untilRequest(cluster, pod, 'both are there', () => true);
+    expect(requestersOf(both)).toEqual([BALANCER, DRAIN]);
+  });
+
+  it('ER-77: an entry that another manager also owns stays when one leaves', async () => {
+    const cluster = await freshCluster(bed());
+    await cluster.clear(REQUESTS);
+    const { request } = writers(bed());
+    const pod = await createPod(cluster, 'owned-twice');
+    await request(pod, DRAIN);
+    await request(pod, DRAIN, true, 'second-manager');
+    await request(pod, DRAIN, false);
+    const kept = await untilRequest(cluster, pod, 'it is there', () => true);
+    expect(requestersOf(kept)).toEqual([DRAIN]);
+    await request(pod, DRAIN, false, 'second-manager');
+    const empty = await untilRequest(cluster, pod, 'it is there', () => true);
+    expect(requestersOf(empty)).toEqual([]);
   });
 
   it('ER-79: of two requesters one leaves, and the interceptors go on in turn', async () => {
@@ -212,7 +261,8 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     expect(listOrEmptyAt(first, 'status', 'interceptors').map((one) => textAt(one, 'name')))
       .toEqual([ACTOR_B, ACTOR_A, IMPERATIVE]);
     await request(pod, BALANCER);
-    await report(pod, ACTOR_B, { heartbeatTime: now(), message: 'telling the users' });
+    const heartbeatTime = now();
+    await report(pod, ACTOR_B, { heartbeatTime, message: 'telling the users' });
     await request(pod, DRAIN, false);
     const one = await untilRequest(
       cluster,
@@ -226,7 +276,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     expect(requestersOf(one)).toEqual([BALANCER]);
     expect(activeIn(one)).toBe(ACTOR_B);
     expect(textAt(reportOf(one, ACTOR_B), 'message')).toBe('telling the users');
-    await report(pod, ACTOR_B, { heartbeatTime: now(), completionTime: now(), message: 'ready' });
+    await report(pod, ACTOR_B, { heartbeatTime, completionTime: now(), message: 'ready' });
     const next = await untilRequest(
       cluster,
       pod,
@@ -304,6 +354,8 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     );
     expect(conditionsIn(evicted)).toEqual(['Evicted=True PodDeleted']);
     expect(notes.map(({ reason }) => reason)).toEqual(['ImperativeEviction', 'PodDeleted']);
+    expect(notes.map(({ regarding }) => [regarding.kind, regarding.name]))
+      .toEqual(notes.map(() => ['EvictionRequest', uidOf(pod)]));
   }, 60_000);
 
   it('ER-85: the next process hands over at the deadline of the one before', async () => {

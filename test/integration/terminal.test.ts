@@ -161,7 +161,7 @@ test.each([
 ])('a terminal keeps its scrollback over %s', { timeout: PATIENT_MS }, async (name, given) => {
   const folder = await scratch();
   const kubeconfig = await kubeconfigIn(folder);
-  const limit = Object.hasOwn(ENDED, name) ? 'timeout -s INT 5 ' : '';
+  const limit = Object.hasOwn(ENDED, name) ? 'timeout -s INT 15 ' : '';
   const typed = await typedBy(`KUBECONFIG=${kubeconfig} ${limit}${TIDEGATE} ${given}`, folder);
   expect(typed).not.toBe('');
   expect(scrollbackHarm(typed)).toEqual([]);

@@ -1,5 +1,7 @@
 /** One EvictionRequest, walked through every configuration. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
+import { provideEvictionRequest } from '../../src/actors/eviction-requests/eviction-request-actor.ts';
 import { NOTHING_SENT } from '../../src/domain/eviction-requests/imperative-report.ts';
 import {
   isFinal,
@@ -10,7 +12,10 @@ import { mayEvict, requestStep } from '../../src/domain/eviction-requests/reques
 import { writeKey, writePlan } from '../../src/domain/eviction-requests/request-writes.ts';
 import type { TargetPod } from '../../src/domain/eviction-requests/target-pod.ts';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
+import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import { isOlder } from '../../src/domain/resource-versions.ts';
+import { evictionRequestsLayer } from '../../src/effects/eviction-requests.ts';
+import type { KubeCall } from '../../src/effects/kube-api.ts';
 import type {
   EvictionRequestContext,
   EvictionRequestInput,
@@ -24,15 +29,17 @@ import {
   entry,
   IMPERATIVE,
   observedRequest,
+  rawRequest,
   type RequestTraits,
   targetPod,
   TIMING,
 } from '../support/eviction-requests/request-fixture.ts';
+import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
 import { exactly, must } from './harness/step-invariants.ts';
 import { writerInvariant } from './harness/writer-invariants.ts';
-import { describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const POD = targetPod({ annotation: ACTOR_B });
 const LEAVING = targetPod({
@@ -42,6 +49,7 @@ const LEAVING = targetPod({
 
 /** Requests by resourceVersion: an answer and an observation of one version are the same. */
 const served = new Map<string, ObservedRequest>();
+const servedRaw = new Map<string, object>();
 
 interface Traits extends RequestTraits {
   readonly version: string;
@@ -65,7 +73,7 @@ const request = (
   { version, active, processed = [], times = {}, conditions = [], ...rest }: Traits,
 ) => {
   const names = [ACTOR_B, IMPERATIVE];
-  const one = observedRequest({
+  const whole = {
     ...rest,
     metadata: { resourceVersion: version, labels: { app: 'p' }, ...rest.metadata },
     ...(active === undefined ? {} : {
@@ -78,15 +86,17 @@ const request = (
         conditions,
       },
     }),
-  });
+  };
+  const one = observedRequest(whole);
   served.set(one.resourceVersion, one);
+  servedRaw.set(one.resourceVersion, rawRequest(whole));
   return one;
 };
 
 const STARTED = { [ACTOR_B]: { startTime: 0 } };
 const COMPLETED = { [ACTOR_B]: { startTime: 0, completionTime: 20 } };
 
-const CREATED = request({ version: '100', metadata: { labels: {} } });
+request({ version: '100', metadata: { labels: {} } });
 const ACTIVE = request({
   version: '110',
   active: ACTOR_B,
@@ -266,17 +276,46 @@ const checkClock = ({ after, event }: Step): void => {
   if (event.type.startsWith('xstate.after.untilCheck')) must(nowMs > CREATED_MS, 'time passes');
 };
 
+const actIn = ({ method, path, query }: KubeCall): string => {
+  if (method === 'DELETE') return 'removeRequest';
+  if (!path.endsWith('/status')) return 'setLabels';
+  return query?.['fieldManager'] === IMPERATIVE ? 'reportProgress' : 'setStatus';
+};
+
+/** The statechart with its real effects, down to its requests. */
+const wire = (invoked: InvokedActors) => {
+  const api = answeringApi((call) =>
+    Effect.flatMap(
+      Effect.promise(() => invoked.perform<WriteOutcome<ObservedRequest>>(actIn(call), call)),
+      (outcome) => answerOf(outcome, (version) => servedRaw.get(version)),
+    )
+  );
+  const deaf = () => {};
+  return provideEvictionRequest(
+    ManagedRuntime.make(Layer.provide(evictionRequestsLayer, api)),
+    {
+      requestSlot: deaf,
+      recordRefused: deaf,
+      recordFailing: deaf,
+      wantEviction: deaf,
+      releaseEviction: deaf,
+      onWritten: deaf,
+    },
+    (write) => write,
+  );
+};
+
 const written = (current: ObservedRequest) => ({ output: { _tag: 'Written', current } });
 const FAULT = { output: { _tag: 'Fault', why: 'planted' } };
 const ABSENT = { output: { _tag: 'Absent' } };
 
 describeModel('evictionRequest', {
   machine: evictionRequest,
+  wire,
   inputs: [inputOf(START)],
   events: {
     'request.observed': [
       { request: DONE, nowMs: at(25) },
-      { request: REPORTED, nowMs: at(30) },
       { request: WITHOUT_REQUESTERS, nowMs: at(100) },
       { request: ALL_PROCESSED, nowMs: at(100) },
     ],
@@ -292,7 +331,6 @@ describeModel('evictionRequest', {
       written(ENDED),
       FAULT,
       { output: { _tag: 'Refused', why: 'planted' } },
-      ABSENT,
     ],
     'xstate.done.actor.setLabels': [written(LABELLED)],
     'xstate.done.actor.reportProgress': [written(REPORTED)],

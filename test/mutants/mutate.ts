@@ -11,6 +11,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { EQUIVALENT } from './equivalent.ts';
 import { type InstrumentedSuite, instrumentedSuite } from './instrumented-suite.ts';
 import { MutationJournal } from './mutation-journal.ts';
 import { instrumented, type Mutation, mutationsIn } from './operators.ts';
@@ -76,6 +77,9 @@ const candidatesIn = (room: string, file: string): readonly Candidate[] => {
   }));
 };
 
+const isEquivalent = ({ file, mutation }: Candidate): boolean =>
+  EQUIVALENT.some((each) => each.file === file && each.what === mutation.what);
+
 interface Choice {
   readonly rooms: readonly string[];
   readonly changed: string | undefined;
@@ -94,6 +98,7 @@ const chosen = (
       .filter((file) => isChanged?.has(file) ?? true)
       .flatMap((file) => candidatesIn(room, file))
       .filter(({ id }) => only?.includes(id) ?? true)
+      .filter((candidate) => !isEquivalent(candidate))
       .toSorted((left, right) => drawn(left.id, seed) - drawn(right.id, seed))
       .slice(0, sample)
   );
@@ -110,8 +115,24 @@ const sourcesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, string
   }));
 };
 
-const shareOf = (caught: number, all: number): string =>
-  `${caught} of ${all} (${(all === 0 ? PERCENT : PERCENT * caught / all).toFixed(1)} %)`;
+/** Of 95 % confidence, in standard deviations. */
+const CONFIDENCE = 1.96;
+
+/** Where the share of all mutations lies when this is that of a sample, in per cent (Wilson). */
+const intervalOf = (caught: number, all: number): readonly [number, number] => {
+  const share = caught / all;
+  const squared = CONFIDENCE ** 2 / all;
+  const middle = share + squared / 2;
+  const width = Math.sqrt(squared * (share * (1 - share) + squared / 4));
+  return [PERCENT * (middle - width) / (1 + squared), PERCENT * (middle + width) / (1 + squared)];
+};
+
+const shareOf = (caught: number, all: number): string => {
+  if (all === 0) return '0 of 0';
+  const [least, most] = intervalOf(caught, all).map((share) => share.toFixed(0));
+  const share = (PERCENT * caught / all).toFixed(1);
+  return `${caught} of ${all} (${share} %; with 95 % confidence ${least} to ${most} %)`;
+};
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -208,7 +229,11 @@ const printFigures = (tried: readonly Candidate[], journal: MutationJournal): nu
   print('Caught:');
   for (const [room, all] of Map.groupBy(tried, (candidate) => candidate.room)) {
     const survived = survivors.filter((candidate) => candidate.room === room).length;
-    print(`  ${room.padEnd(20)} ${shareOf(all.length - survived, all.length)}`);
+    const byPeers = all.filter(({ id }) => {
+      return journal.verdictOf(id)?.caughtBy?.startsWith('test/integration/') === true;
+    }).length;
+    const shared = byPeers === 0 ? '' : `, ${byPeers} of them by integration tests only`;
+    print(`  ${room.padEnd(20)} ${shareOf(all.length - survived, all.length)}${shared}`);
   }
   const caught = tried.length - survivors.length;
   print(`  ${'in all'.padEnd(20)} ${shareOf(caught, tried.length)}`);

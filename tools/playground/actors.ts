@@ -17,7 +17,7 @@ import {
 } from './process-cases.ts';
 
 /** The statecharts of the playground. */
-export const PLAYED: Readonly<Record<string, AnyStateMachine>> = {
+export const STATECHARTS: Readonly<Record<string, AnyStateMachine>> = {
   nodeDrain,
   podEviction,
   evictionCircuit,

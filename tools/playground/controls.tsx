@@ -6,10 +6,10 @@ import { addressWith, go, route } from '../../src/web/page/route.ts';
 import { shortState, spoken, statesText } from '../../src/web/page/words.ts';
 import { kindInId } from '../../src/api/actor-board.ts';
 import { ACTORS } from './actors.ts';
-import { type Choice, type ChoiceGroup, GROUPS, type PlayWorld } from './world.ts';
+import { type Choice, type ChoiceGroup, GROUPS, type Sandbox } from './sandbox.ts';
 
-/** The current world. */
-export const world = signal<PlayWorld | undefined>(undefined);
+/** The current sandbox. */
+export const sandbox = signal<Sandbox | undefined>(undefined);
 /** Grows with every event, so that the choices are made again. */
 export const turn = signal(0);
 
@@ -22,7 +22,7 @@ export interface ControlActions {
 
 const ABOUT: Readonly<Record<ChoiceGroup, string>> = {
   Answers: 'The answer to what it does',
-  Events: 'What it is told',
+  Events: 'Events from outside',
   Time: 'Time passes',
   Faults: 'Faults',
 };
@@ -94,7 +94,7 @@ const ActorLinks = () => (
     {ACTORS.map(({ id, about }) => (
       <li key={id}>
         <a href={addressWith({ actor: id, kind: kindInId(id), search: '', state: '' })}>{about}</a>
-        <span>{statesText(world.value?.board.row(id)?.state.split(' ') ?? [])}</span>
+        <span>{statesText(sandbox.value?.board.row(id)?.state.split(' ') ?? [])}</span>
       </li>
     ))}
   </ul>
@@ -112,8 +112,8 @@ const Past = () =>
 /** The panel beside the page. */
 export const Controls = ({ fire, undo, startOver }: ControlActions) => {
   const { actor } = route.value;
-  const choices = turn.value >= 0 ? world.value?.choices(actor) ?? [] : [];
-  const fired = world.value?.trace().length ?? 0;
+  const choices = turn.value >= 0 ? sandbox.value?.choices(actor) ?? [] : [];
+  const fired = sandbox.value?.trace().length ?? 0;
   return (
     <aside class='controls' aria-label='Playground'>
       <h2>Playground</h2>

@@ -10,7 +10,7 @@ const KEY = 'cordon.tidegate.dev/reclaim';
 const GRACE_SECONDS = 600;
 const WHY = 'planted by the playground';
 
-/** The beginning of the world. */
+/** The beginning of the sandbox. */
 export const START_MS = Date.UTC(2026, 0, 1, 12);
 const DEADLINE_MS = START_MS + GRACE_SECONDS * 1000;
 

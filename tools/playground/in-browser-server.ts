@@ -1,6 +1,6 @@
 /**
  * Answers the requests of the live page inside of the browser, so that the page itself runs without
- * a process: the same messages, from the world of the playground.
+ * a process: the same messages, from the sandbox of the playground.
  *
  * Promises: no request leaves the page.
  */
@@ -11,7 +11,7 @@ import {
   startHomeFeed,
 } from '../../src/web/live-feed.ts';
 import { historyMessages, momentQuery, pastMoment } from '../../src/web/history-feed.ts';
-import type { PlayWorld } from './world.ts';
+import type { Sandbox } from './sandbox.ts';
 
 /** What is served. */
 export interface BrowserFiles {
@@ -20,11 +20,11 @@ export interface BrowserFiles {
   readonly charts: Readonly<Record<string, string>>;
 }
 
-/** Serves a world. */
+/** Serves a sandbox. */
 export interface InBrowserServer {
-  /** Serves another world: open pages begin again. */
-  readonly serve: (world: PlayWorld) => void;
-  /** Tells open pages that something has happened. */
+  /** Serves another sandbox: open pages begin again. */
+  readonly serve: (sandbox: Sandbox) => void;
+  /** Informs open pages that something has happened. */
   readonly announce: () => void;
 }
 
@@ -35,11 +35,11 @@ const schedule = (delayMs: number, run: () => void): () => void => {
   return () => clearTimeout(timer);
 };
 
-/** A stream of the page, fed from the current world. */
+/** A stream of the page, fed from the current sandbox. */
 class LocalStream extends EventTarget {
   readonly #actor: string | null;
   #stops: readonly (() => void)[] = [];
-  #tell: () => void = () => {};
+  #sendHistory: () => void = () => {};
 
   constructor(address: string | URL) {
     super();
@@ -51,12 +51,12 @@ class LocalStream extends EventTarget {
 
   begin(): void {
     for (const stop of this.#stops) stop();
-    const world = served;
-    if (world === undefined || !streams.has(this)) return;
+    const sandbox = served;
+    if (sandbox === undefined || !streams.has(this)) return;
     const send = ({ type, ...message }: FeedMessage): void => {
       this.dispatchEvent(new MessageEvent(type, { data: JSON.stringify(message) }));
     };
-    const { board, nowMs } = world;
+    const { board, nowMs } = sandbox;
     const feed = {
       board,
       time: { now: nowMs, schedule },
@@ -67,13 +67,13 @@ class LocalStream extends EventTarget {
       return;
     }
     const history = historyMessages(board.history);
-    this.#tell = () => send({ type: 'history', ...history(nowMs()) });
+    this.#sendHistory = () => send({ type: 'history', ...history(nowMs()) });
     this.#stops = [startBoardFeed(feed), startHomeFeed(feed)];
-    this.#tell();
+    this.#sendHistory();
   }
 
   announce(): void {
-    this.#tell();
+    this.#sendHistory();
   }
 
   close(): void {
@@ -83,7 +83,7 @@ class LocalStream extends EventTarget {
 }
 
 const streams = new Set<LocalStream>();
-let served: PlayWorld | undefined;
+let served: Sandbox | undefined;
 
 const json = (value: unknown): Response => Response.json(value);
 const missing = (): Response => new Response('Not found', { status: 404 });
@@ -108,8 +108,8 @@ export const serveInBrowser = (files: BrowserFiles): InBrowserServer => {
       Promise.resolve(answer(files, new URL(address, ORIGIN))),
   });
   return {
-    serve: (world) => {
-      served = world;
+    serve: (sandbox) => {
+      served = sandbox;
       for (const stream of streams) stream.begin();
     },
     announce: () => {

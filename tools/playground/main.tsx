@@ -1,8 +1,8 @@
-/** The playground: the live page and its controls, over a world inside of the browser. */
+/** The playground: the live page and its controls, over a sandbox inside of the browser. */
 import { render } from 'preact';
 import { catalogueText } from '../../src/view/catalogue.ts';
-import { PLAYED } from './actors.ts';
-import { type Choice, makeWorld, type PlayWorld } from './world.ts';
+import { STATECHARTS } from './actors.ts';
+import { type Choice, makeSandbox, type Sandbox } from './sandbox.ts';
 import { serveInBrowser } from './in-browser-server.ts';
 import { hashWithTrace, STEPS_MAX, traceIn, traceInHash, traceText } from './trace.ts';
 import type { TraceStep } from './trace.ts';
@@ -10,18 +10,18 @@ import type { TraceStep } from './trace.ts';
 const TITLE = 'Tidegate · playground';
 
 const server = serveInBrowser({
-  catalogue: { title: TITLE, machines: catalogueText(PLAYED) },
+  catalogue: { title: TITLE, machines: catalogueText(STATECHARTS) },
   charts: JSON.parse(document.querySelector('#charts')?.textContent ?? '{}'),
 });
 
-const worldOf = (steps: readonly TraceStep[]): PlayWorld => {
-  const made = makeWorld();
+const sandboxOf = (steps: readonly TraceStep[]): Sandbox => {
+  const made = makeSandbox();
   for (const step of steps) if (!made.fire(step)) break;
   return made;
 };
 
 const replaceState = history.replaceState.bind(history);
-let current = worldOf(traceIn(traceInHash(location.hash)));
+let current = sandboxOf(traceIn(traceInHash(location.hash)));
 
 /** The page rewrites its address; what was fired stays in it. */
 const keepTrace = (): void => {
@@ -34,20 +34,20 @@ history.replaceState = (data, unused, url): void => {
 server.serve(current);
 
 // The page asks the server above from its first moment.
-const { Controls, turn, world } = await import('./controls.tsx');
+const { Controls, turn, sandbox } = await import('./controls.tsx');
 const { goLive } = await import('../../src/web/page/history.ts');
 await import('../../src/web/page/main.tsx');
 
-const show = (next: PlayWorld): void => {
+const show = (next: Sandbox): void => {
   current = next;
-  world.value = next;
+  sandbox.value = next;
   turn.value += 1;
   keepTrace();
 };
 
 const restart = (steps: readonly TraceStep[]): void => {
   goLive();
-  show(worldOf(steps));
+  show(sandboxOf(steps));
   server.serve(current);
 };
 

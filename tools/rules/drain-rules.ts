@@ -246,7 +246,8 @@ const reporting: RuleChapter = {
     rule(
       'DR-50',
       'A drain of N pods that nothing blocks costs N + 4 requests: the evictions, two patches of ' +
-        'the Node and two writes of the UpcomingNode.',
+        'the Node and two writes of the UpcomingNode. The second patch has the condition of the ' +
+        'Node as well.',
     ),
     rule(
       'DR-51',

@@ -12,6 +12,7 @@ const objects: RuleChapter = {
     rule('ER-02', 'The name is the UID of the pod.'),
     rule('ER-03', 'A request names a pod.'),
     rule('ER-04', 'The name and the UID of the pod are not empty.'),
+    rule('ER-05', 'A new request has a requester.'),
     rule('ER-06', 'There are at most 100 requesters.'),
     rule('ER-07', 'Two requesters have two names.'),
     rule('ER-08', 'A name has three lower-case labels or more and no dot at its end.'),
@@ -21,6 +22,7 @@ const objects: RuleChapter = {
         'appends `imperative-eviction.k8s.io`.',
     ),
     rule('ER-10', 'A status in the body of a creation is dropped.'),
+    rule('ER-11', 'Requesting an eviction needs the permission to delete the pod.'),
     rule('ER-12', 'A second request for a pod exists already.'),
     rule(
       'ER-13',
@@ -29,8 +31,35 @@ const objects: RuleChapter = {
     rule('ER-14', 'The target is immutable.'),
     rule('ER-15', 'Requesters may be added, renamed and removed.'),
     rule('ER-16', 'A request that has no requesters any more gets none again.'),
+    rule(
+      'ER-17',
+      'Adding or removing a requester, and deleting an open request, needs the permission to ' +
+        'delete the pod.',
+    ),
     rule('ER-18', 'Spec and status are written apart.'),
     rule('ER-19', 'The generation rises with the spec, and not with labels.'),
+  ],
+};
+
+const statuses: RuleChapter = {
+  title: 'EvictionRequests: who writes the status',
+  intro: 'Enforced by the policies in `charts/tidegate/files/policies`. The controller has the ' +
+    'verb `act` on `controllers/evictionrequest`, an interceptor the verb `report` on ' +
+    '`interceptors/NAME`, in the group `lifecycle.tidegate.dev`.',
+  rules: [
+    rule('ER-22', 'Interceptors have qualified names, which may be those of Kubernetes.'),
+    rule('ER-23', 'The list of interceptors is set once, by the controller.'),
+    rule('ER-24', 'Nothing is active before that list is set.'),
+    rule('ER-26', 'Interceptors become active in line.'),
+    rule('ER-27', 'An interceptor that reports in time is not replaced.'),
+    rule('ER-28', 'Only what was active is processed, one at a time and for good.'),
+    rule('ER-29', 'What was active does not just disappear.'),
+    rule('ER-30', 'Nothing is active in a final request.'),
+    rule('ER-32', 'Canceled and Evicted are final; other conditions are free.'),
+    rule('ER-33', 'The observed generation never decreases.'),
+    rule('ER-35', 'A heartbeat is never taken back.'),
+    rule('ER-37', 'A heartbeat needs a start, which the controller writes.'),
+    rule('ER-38', 'Start and completion are set once, in this order.'),
   ],
 };
 
@@ -104,7 +133,9 @@ const lifecycle: RuleChapter = {
       'The labels of the pod are copied to the request and win; its further labels stay.',
     ),
     rule('ER-64', 'A copied label that leaves the pod leaves the request.'),
+    rule('ER-74', 'Each requester applies its own entry and removes no other.'),
     rule('ER-76', 'The request is canceled only when the last requester leaves.'),
+    rule('ER-77', 'An entry that two field managers own stays until both leave.'),
     rule(
       'ER-85',
       'The request resumes from its status alone; an outage of the operator passes the ' +
@@ -148,6 +179,7 @@ const examples: RuleChapter = {
 
 export const evictionRequestChapters: readonly RuleChapter[] = [
   objects,
+  statuses,
   lifecycle,
   eviction,
   examples,

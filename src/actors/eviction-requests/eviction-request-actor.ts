@@ -6,7 +6,7 @@
  * eviction.
  */
 import { Effect } from 'effect';
-import { type Actor, fromPromise } from 'xstate';
+import { fromPromise } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import { LIFECYCLE_GROUP_VERSION } from '../../domain/api-group.ts';
 import type { EvictionProgress } from '../../domain/eviction-requests/imperative-report.ts';
@@ -106,7 +106,6 @@ export const evictionRequestEvents = (
 };
 
 type Machine = typeof evictionRequest;
-export type EvictionRequestActor = Actor<Machine>;
 
 /** An open request. */
 export interface RequestEntry {

@@ -18,7 +18,7 @@ import { objectKey } from '../../domain/ids.ts';
 import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Seed } from '../../domain/random.ts';
 import type { Time } from '../../domain/time.ts';
-import { Cordons, type NodeWrite, type ShownCondition } from '../../effects/cordons.ts';
+import { Cordons, type NodeWritePurpose, type TimedCondition } from '../../effects/cordons.ts';
 import { fromPromise, type SnapshotFrom } from 'xstate';
 import { nodeDrain } from '../../machines/node-drain.ts';
 import type {
@@ -57,7 +57,7 @@ export interface NodeDrainActions {
   /** Resolves when the UpcomingNode shows the end, or there is none to show it. */
   readonly showEnd: (end: NodeDrainEnd) => Promise<void>;
   /** The condition to write with the end; undefined when it is written apart. */
-  readonly conditionAtEnd: (end: NodeEndAct) => ShownCondition | undefined;
+  readonly conditionAtEnd: (end: NodeEndAct) => TimedCondition | undefined;
 }
 
 type InFlight = (write: Effect.Effect<NodeWriteOutcome>) => Effect.Effect<NodeWriteOutcome>;
@@ -68,21 +68,23 @@ export const provideNodeDrain = (
   actions: NodeDrainActions,
   inFlight: InFlight = (write) => write,
 ): typeof nodeDrain => {
-  const patch = (write: NodeWrite, signal: AbortSignal): Promise<NodeWriteOutcome> =>
-    runtime.runPromise(
-      Effect.flatMap(Cordons, (cordons) => inFlight(cordons.patch(write))),
-      { signal },
-    );
+  const patch = <Act extends NodeDrainAct>(
+    purpose: NodeWritePurpose,
+    conditionOf: (act: Act) => TimedCondition | undefined = () => undefined,
+  ) =>
+    fromPromise<NodeWriteOutcome, Act>(({ input, signal }) => {
+      const { node, body } = input;
+      const timed = conditionOf(input);
+      const write = { node, purpose, body, ...(timed && { timed }) };
+      return runtime.runPromise(
+        Effect.flatMap(Cordons, (cordons) => inFlight(cordons.patch(write))),
+        { signal },
+      );
+    });
   return nodeDrain.provide({
     actors: {
-      cordonNode: fromPromise<NodeWriteOutcome, NodeDrainAct>(({ input: { node, body }, signal }) =>
-        patch({ node, purpose: 'cordon', body }, signal)
-      ),
-      writeEnd: fromPromise<NodeWriteOutcome, NodeEndAct>(({ input, signal }) => {
-        const { node, body } = input;
-        const shown = actions.conditionAtEnd(input);
-        return patch({ node, purpose: 'end', body, ...(shown && { shown }) }, signal);
-      }),
+      cordonNode: patch('cordon'),
+      writeEnd: patch('end', actions.conditionAtEnd),
       showEnd: fromPromise<void, NodeDrainEnd>(({ input }) => actions.showEnd(input)),
     },
     actions: {
@@ -235,7 +237,7 @@ class DrainActions implements NodeDrainActions {
   /** Apart from a patch that uncordons, and after the condition that shows a blocker. */
   readonly conditionAtEnd = (
     { node, owner, end, body }: NodeEndAct,
-  ): ShownCondition | undefined => {
+  ): TimedCondition | undefined => {
     const entry = this.#lookup.entryOf(drainKey(node, owner));
     if (entry === undefined) return undefined;
     entry.hasCondition ||= Object.hasOwn(body, 'spec') ||

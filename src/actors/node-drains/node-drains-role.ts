@@ -242,10 +242,7 @@ export const nodeDrainsRole = (
       drains.onLeading();
     },
     onLeadershipLost,
-    close: () => {
-      onLeadershipLost();
-      return Promise.resolve();
-    },
+    close: () => Promise.resolve(onLeadershipLost()),
     stop: () => stopAll([reclaims, drains, evictions, byNode, conditions]),
   };
 };

@@ -65,7 +65,7 @@ export const conditionPatch = (
 });
 
 /** Whether the Node shows that it drains; undefined without the condition. */
-export const shownDraining = (node: unknown): boolean | undefined => {
+export const drainingStatus = (node: unknown): boolean | undefined => {
   const condition = listOrEmptyAt(node, 'status', 'conditions')
     .find((one) => textAt(one, 'type') === TYPE);
   return condition === undefined ? undefined : textAt(condition, 'status') === 'True';

@@ -1,6 +1,6 @@
 /** A Node as drains read it. */
 import { type CordonFacts, cordonsIn } from './cordon.ts';
-import { shownDraining } from './drain-condition.ts';
+import { drainingStatus } from './drain-condition.ts';
 import type { Identity } from '../facts.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
@@ -21,7 +21,7 @@ const PAUSE_KEY = 'tidegate.dev/pause';
 export const projectDrainedNode = (raw: unknown): DrainedNode | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
-  const showsDraining = shownDraining(raw);
+  const showsDraining = drainingStatus(raw);
   const ready = listOrEmptyAt(raw, 'status', 'conditions')
     .find((condition) => textAt(condition, 'type') === 'Ready');
   return {

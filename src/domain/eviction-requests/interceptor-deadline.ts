@@ -24,7 +24,7 @@ export const HEARTBEAT_SPACING_MS = 60_000;
 type Reported = Pick<InterceptorReport, 'startMs' | 'heartbeatMs'>;
 
 /** The heartbeat, unless it is in the future or before the start, by more than the skew. */
-export const plausibleHeartbeatMs = (
+const plausibleHeartbeatMs = (
   { startMs, heartbeatMs }: Reported,
   nowMs: number,
   { skewMs }: Pick<InterceptorTiming, 'skewMs'>,

@@ -152,7 +152,7 @@ export const projectEvictionRequest = (raw: unknown): ObservedRequest | undefine
 };
 
 /** Whether a condition of the request holds. */
-export const holds = ({ status }: Pick<ObservedRequest, 'status'>, type: RequestConditionType) =>
+const holds = ({ status }: Pick<ObservedRequest, 'status'>, type: RequestConditionType) =>
   status.conditions.some((condition) => condition.type === type && condition.status === 'True');
 
 /** Whether the request is canceled or its pod has left: nothing happens to it any more. */

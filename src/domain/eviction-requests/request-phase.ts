@@ -19,7 +19,7 @@ import { rfc3339Seconds } from '../time.ts';
 import type { TargetPod } from './target-pod.ts';
 
 /** How long a pod's interceptor may report after the end of the pod (ER-52). */
-export const LAST_REPORT_GRACE_MS = 5000;
+const LAST_REPORT_GRACE_MS = 5000;
 
 /** What is known of a request and its pod. */
 export interface RequestFacts {

@@ -12,6 +12,7 @@ import {
   type DrainVerdict,
   drainVerdict,
   isDrainVerdict,
+  plural,
   type Severity,
   severityOf,
 } from '../../domain/drain/verdict.ts';
@@ -154,6 +155,17 @@ const beforeEvictions = ({ drain, situation }: NodeScene): BoardVerdict | undefi
   return drain.reason === null ? undefined : reasonVerdict(drain.reason, problem);
 };
 
+/** Pods that a person must help, while no verdict is recorded: the most frequent reason. */
+const heldUpVerdict = ({ pods, situation }: NodeScene): BoardVerdict | undefined => {
+  const heldUp = pods.filter(({ row }) => row.status === 'active' && isHeldUp(row.reason));
+  const [first] = [...Map.groupBy(heldUp, ({ row }) => row.reason)]
+    .toSorted(([, left], [, right]) => right.length - left.length);
+  if (first === undefined || first[0] === null || situation !== 'Draining') return undefined;
+  const verdict = reasonVerdict(first[0]);
+  const why = verdict.sentence.charAt(0).toLowerCase() + verdict.sentence.slice(1);
+  return { ...verdict, sentence: `${plural(first[1].length, 'pod')} cannot leave: ${why}` };
+};
+
 const verdictOn = (
   scene: NodeScene,
   { left, leaving, deadlineMs }: {
@@ -165,13 +177,16 @@ const verdictOn = (
   const { drain: { context }, situation, actors } = scene;
   const waiting = beforeEvictions(scene);
   if (waiting !== undefined) return waiting;
+  const recorded = recordedIn(context) ?? certainVerdict(scene, deadlineMs);
+  const heldUp = recorded === null ? heldUpVerdict(scene) : undefined;
+  if (heldUp !== undefined) return heldUp;
   const node = recordAt(context, 'node');
   return drainVerdict({
     state: situation,
     left,
     leaving,
     blocked: [],
-    recorded: recordedIn(context) ?? certainVerdict(scene, deadlineMs),
+    recorded,
     lastError: situation === 'Failed' ? lastErrorOn(actors, textAt(context, 'name') ?? '') : '',
     schedulable: node !== undefined && booleanAt(node, 'unschedulable') === false,
     cordonedByPerson: recordAt(node, 'cordons', 'person') !== undefined ||

@@ -160,7 +160,9 @@ export const Chart = () => {
             −
           </button>
           <button type='button' onClick={() => setZoom('fit')}>fit</button>
-          <button type='button' onClick={() => setZoom(1)} aria-label='Legible size'>1:1</button>
+          <button type='button' onClick={() => setZoom(1)} aria-label='1:1, legible size'>
+            1:1
+          </button>
           <button type='button' onClick={() => zoomDrawing(ZOOM_STEP)} aria-label='Larger'>
             +
           </button>

@@ -1,20 +1,20 @@
 /**
  * The page in the past: the moment that is wanted, and the way back to the present.
  *
- * Promises: one request at a time, and always for the newest wish, so that dragging never queues;
+ * Promises: one request at a time, and always for the newest moment, so that dragging never queues;
  * the process keeps the history, and the page only the moment that it shows.
  */
 import { batch, effect, signal } from '@preact/signals';
-import type { DrainMark } from '../../view/board/drain-marks.ts';
+import type { DrainMilestone } from '../../view/board/drain-milestones.ts';
 import type { MomentQuery, PastMoment, SentHistory } from '../history-feed.ts';
 import { liveNowMs, past } from './past.ts';
 import { route } from './route.ts';
-import { momentIn, nextMark, type Span } from './scrub.ts';
+import { momentIn, nextMilestone, type Span } from './scrub.ts';
 
 /** How far the history reaches; undefined for a process without one. */
 export const fromMs = signal<number | undefined>(undefined);
 /** When drains began, were blocked, and ended. */
-export const marks = signal<readonly DrainMark[]>([]);
+export const milestones = signal<readonly DrainMilestone[]>([]);
 /** The wanted moment; undefined while the page is live. */
 export const cursor = signal<number | undefined>(undefined);
 /** True while the past goes on by itself. */
@@ -32,11 +32,13 @@ export const span = (): Span => ({
 export const onHistory = (message: SentHistory): void => {
   batch(() => {
     fromMs.value = message.fromMs;
-    if (message.marks !== null) marks.value = message.marks;
+    if (message.milestones !== null) milestones.value = message.milestones;
   });
 };
 
-let wanted: MomentQuery | undefined;
+/** The moment to show next, and the steps from there that are still to be made. */
+let wantedMs: number | undefined;
+let stepsLeft = 0;
 let isAsking = false;
 
 const momentFrom = async (
@@ -47,30 +49,42 @@ const momentFrom = async (
   return answer?.ok === true ? answer.json() : undefined;
 };
 
+/** The next request; undefined when everything was asked for. */
+const nextQuery = (): MomentQuery | undefined => {
+  const atMs = wantedMs ?? cursor.value;
+  const isStep = wantedMs === undefined && stepsLeft !== 0;
+  if (atMs === undefined || (wantedMs === undefined && !isStep)) return undefined;
+  const step = isStep ? (stepsLeft > 0 ? 1 : -1) : 0;
+  stepsLeft -= step;
+  wantedMs = undefined;
+  return { atMs, step, actorId: route.value.actor };
+};
+
 const askOn = async (): Promise<void> => {
   if (isAsking) return;
   isAsking = true;
-  while (wanted !== undefined) {
-    const query = wanted;
-    wanted = undefined;
+  for (let query = nextQuery(); query !== undefined; query = nextQuery()) {
+    const { step } = query;
     const moment = await momentFrom(query);
     if (moment === undefined || cursor.value === undefined) continue;
     batch(() => {
       past.value = moment;
-      if (query.step !== 0) cursor.value = moment.atMs;
+      if (step !== 0 && wantedMs === undefined) cursor.value = moment.atMs;
     });
   }
   isAsking = false;
 };
 
-const ask = (atMs: number, step: MomentQuery['step'] = 0): void => {
-  wanted = { atMs, step, actorId: route.value.actor };
+const ask = (atMs: number): void => {
+  wantedMs = atMs;
+  stepsLeft = 0;
   void askOn();
 };
 
 /** Returns to the present. */
 export const goLive = (): void => {
-  wanted = undefined;
+  wantedMs = undefined;
+  stepsLeft = 0;
   batch(() => {
     isPlaying.value = false;
     cursor.value = undefined;
@@ -90,15 +104,15 @@ export const goTo = (atMs: number): void => {
 export const step = (direction: 1 | -1): void => {
   if (fromMs.value === undefined || (cursor.value === undefined && direction > 0)) return;
   isPlaying.value = false;
-  const from = cursor.value ?? liveNowMs.value;
-  cursor.value = from;
-  ask(from, direction);
+  cursor.value ??= liveNowMs.value;
+  stepsLeft += direction;
+  void askOn();
 };
 
-/** Shows the next mark in a direction; after the last one the page is live. */
-export const goToMark = (direction: 1 | -1): void => {
-  const mark = nextMark(marks.value, cursor.value ?? liveNowMs.value, direction);
-  if (mark !== undefined) goTo(mark.atMs);
+/** Shows the next milestone in a direction; after the last one the page is live. */
+export const goToMilestone = (direction: 1 | -1): void => {
+  const milestone = nextMilestone(milestones.value, cursor.value ?? liveNowMs.value, direction);
+  if (milestone !== undefined) goTo(milestone.atMs);
   else if (direction > 0) goLive();
 };
 

@@ -1,5 +1,5 @@
-/** The arithmetic of the time scrubber: moments, keys, marks and their texts. */
-import type { DrainMark, DrainMarkKind } from '../../view/board/drain-marks.ts';
+/** The arithmetic of the time scrubber: moments, keys, milestones and their texts. */
+import type { DrainMilestone, MilestoneKind } from '../../view/board/drain-milestones.ts';
 import { duration } from '../../view/duration.ts';
 import { counted } from './names.ts';
 import { timeOfDay } from './words.ts';
@@ -49,28 +49,28 @@ export const keyMove = (key: string, { fromMs, nowMs }: Span): number | undefine
   }
 };
 
-/** The next mark in a direction; undefined when there is none. */
-export const nextMark = (
-  marks: readonly DrainMark[],
+/** The next milestone in a direction; undefined when there is none. */
+export const nextMilestone = (
+  milestones: readonly DrainMilestone[],
   atMs: number,
   direction: 1 | -1,
-): DrainMark | undefined =>
+): DrainMilestone | undefined =>
   direction > 0
-    ? marks.find((mark) => mark.atMs > atMs)
-    : marks.findLast((mark) => mark.atMs < atMs);
+    ? milestones.find((milestone) => milestone.atMs > atMs)
+    : milestones.findLast((milestone) => milestone.atMs < atMs);
 
-/** A mark in words: `node-1 blocked at 12:03:04`. */
-export const markText = ({ atMs, kind, node }: DrainMark): string => {
+/** A milestone in words: `node-1 blocked at 12:03:04`. */
+export const milestoneText = ({ atMs, kind, node }: DrainMilestone): string => {
   const happened = kind === 'blocked' ? 'was blocked' : kind;
   return `the drain of ${node} ${happened} at ${timeOfDay(atMs).slice(0, 8)}`;
 };
 
-const KINDS: readonly DrainMarkKind[] = ['began', 'blocked', 'ended'];
+const KINDS: readonly MilestoneKind[] = ['began', 'blocked', 'ended'];
 
-/** All marks in words: `2 drains began, 1 blocked`. */
-export const marksText = (marks: readonly DrainMark[]): string => {
+/** All milestones in words: `2 drains began, 1 blocked`. */
+export const milestonesText = (milestones: readonly DrainMilestone[]): string => {
   const parts = KINDS.flatMap((kind) => {
-    const count = marks.filter((mark) => mark.kind === kind).length;
+    const count = milestones.filter((milestone) => milestone.kind === kind).length;
     return count === 0 ? [] : [`${counted(count, 'drain')} ${kind}`];
   });
   return parts.join(', ') || 'no drain began, was blocked or ended';

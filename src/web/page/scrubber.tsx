@@ -1,13 +1,13 @@
-/** The time scrubber: a slider over the history of the process, with marks and playing. */
+/** The time scrubber: a slider over the history of the process, with milestones and playing. */
 import {
   cursor,
   fromMs,
   goLive,
   goTo,
-  goToMark,
+  goToMilestone,
   HISTORY_KEYS,
   isPlaying,
-  marks,
+  milestones,
   span,
   speed,
   step,
@@ -15,10 +15,10 @@ import {
 } from './history.ts';
 import {
   keyMove,
-  marksText,
-  markText,
+  milestonesText,
+  milestoneText,
   momentText,
-  nextMark,
+  nextMilestone,
   placeOf,
   type Span,
   SPEEDS,
@@ -30,18 +30,22 @@ const SHAPES = {
   ended: 'M-5 -5h10v10h-10Z',
 } as const;
 
-const Marks = ({ whole }: { readonly whole: Span }) => (
-  <svg class='marks' role='img' aria-label={`In this history: ${marksText(marks.value)}`}>
-    {marks.value.map((mark) => (
+const Milestones = ({ whole }: { readonly whole: Span }) => (
+  <svg
+    class='milestones'
+    role='img'
+    aria-label={`In this history: ${milestonesText(milestones.value)}`}
+  >
+    {milestones.value.map((milestone) => (
       <svg
-        key={`${mark.atMs} ${mark.kind} ${mark.node}`}
-        class={`mark ${mark.kind}`}
-        x={`${placeOf(whole, mark.atMs)}%`}
+        key={`${milestone.atMs} ${milestone.kind} ${milestone.node}`}
+        class={`milestone ${milestone.kind}`}
+        x={`${placeOf(whole, milestone.atMs)}%`}
         y='8'
         overflow='visible'
       >
-        <path d={SHAPES[mark.kind]}>
-          <title>{markText(mark)}</title>
+        <path d={SHAPES[milestone.kind]}>
+          <title>{milestoneText(milestone)}</title>
         </path>
       </svg>
     ))}
@@ -60,7 +64,7 @@ const onKey = (event: KeyboardEvent): void => {
 
 const Slider = ({ whole }: { readonly whole: Span }) => (
   <div class='track'>
-    <Marks whole={whole} />
+    <Milestones whole={whole} />
     <input
       type='range'
       aria-label='Moment that the page shows'
@@ -89,23 +93,23 @@ const Button = ({ label, sign, onClick, disabled = false }: {
   </button>
 );
 
-const markLabel = (direction: 1 | -1, atMs: number): string => {
-  const mark = nextMark(marks.value, atMs, direction);
-  const which = direction > 0 ? 'Next mark' : 'Previous mark';
-  return mark === undefined ? `${which}: none` : `${which}: ${markText(mark)}`;
+const milestoneLabel = (direction: 1 | -1, atMs: number): string => {
+  const milestone = nextMilestone(milestones.value, atMs, direction);
+  const which = direction > 0 ? 'Next milestone' : 'Previous milestone';
+  return milestone === undefined ? `${which}: none` : `${which}: ${milestoneText(milestone)}`;
 };
 
 const Buttons = ({ atMs }: { readonly atMs: number }) => {
   const isLive = cursor.value === undefined;
   const isMoving = isLive || isPlaying.value;
-  const hasEarlier = nextMark(marks.value, atMs, -1) !== undefined;
+  const hasEarlier = nextMilestone(milestones.value, atMs, -1) !== undefined;
   return (
     <div class='steps' role='group' aria-label='Move in time'>
       <Button
-        label={markLabel(-1, atMs)}
+        label={milestoneLabel(-1, atMs)}
         sign='«'
         disabled={!hasEarlier}
-        onClick={() => goToMark(-1)}
+        onClick={() => goToMilestone(-1)}
       />
       <Button label='Last change ( , )' sign='‹' onClick={() => step(-1)} />
       <Button
@@ -115,10 +119,10 @@ const Buttons = ({ atMs }: { readonly atMs: number }) => {
       />
       <Button label='Next change ( . )' sign='›' disabled={isLive} onClick={() => step(1)} />
       <Button
-        label={markLabel(1, atMs)}
+        label={milestoneLabel(1, atMs)}
         sign='»'
         disabled={isLive}
-        onClick={() => goToMark(1)}
+        onClick={() => goToMilestone(1)}
       />
       <select
         aria-label='Speed'

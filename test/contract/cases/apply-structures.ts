@@ -157,6 +157,7 @@ export const applyStructures: Area = {
         as: 'third',
         wanted: conflictsWith([['"me"', '.spec.l']]),
       }),
+      get('buoys/a'),
       managed({
         'me Apply': { 'f:spec': { '.': {}, 'f:l': {}, 'f:m': { '.': {}, 'f:n': {} } } },
         'second Apply': { 'f:spec': { '.': {}, 'f:m': { '.': {}, 'f:o': {} } } },

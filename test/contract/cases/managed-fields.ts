@@ -138,14 +138,14 @@ export const managedFields: Area = {
         'nodes?fieldManager=maker',
         node('{ns}', {
           metadata: { labels: { l: '1' } },
-          spec: { podCIDR: '10.0.0.0/24' },
+          spec: { providerID: 'here://a' },
           status: { capacity: { cpu: '1' } },
         }),
       ),
       managed({
         'maker Update': {
           'f:metadata': { 'f:labels': { '.': {}, 'f:l': {} } },
-          'f:spec': { 'f:podCIDR': {} },
+          'f:spec': { 'f:providerID': {} },
         },
       }),
     ],
@@ -170,7 +170,7 @@ export const managedFields: Area = {
     'a PUT owns what it changes, and takes away what it leaves out': [
       MADE,
       put('configmaps/a?fieldManager=other', a({ x: '2' })),
-      managed({ 'maker Update': data('.'), 'other Update': data('x') }),
+      managed({ 'maker Update': { 'f:data': {} }, 'other Update': data('x') }),
     ],
     'an update that removes a field takes it from its owner, and owns nothing': [
       MADE,
@@ -243,8 +243,6 @@ export const managedFields: Area = {
       }),
     ],
     'a binding has no owner': [
-      post('pods', pod('a')),
-      updates('pods/a', 'x', { metadata: { managedFields: [{}] } }),
       post('pods?fieldManager=maker', pod('b', {}, { labels: null })),
       post('pods/b/binding', {
         apiVersion: 'v1',
@@ -380,8 +378,8 @@ export const managedFields: Area = {
       managed({ 'maker Update': data('.', 'x', 'y') }),
     ],
     'managers that a create sends are kept beside its own': [
-      post('configmaps?fieldManager=maker', a({ x: '1' }, { managedFields: [entry('new')] })),
-      managed({ 'new Apply': { 'f:data': {} }, 'maker Update': data('.', 'x') }),
+      post('configmaps?fieldManager=maker', a({ z: '1' }, { managedFields: [entry('new')] })),
+      managed({ 'new Apply': data('x'), 'maker Update': data('.', 'z') }),
     ],
     'lists and metadata show the managers': [
       MADE,
@@ -393,9 +391,10 @@ export const managedFields: Area = {
       patch('deployments/a/scale?fieldManager=scaler', merge({ spec: { replicas: 5 } })),
       absent('metadata.managedFields'),
       get('deployments/a'),
-      exactly('metadata.managedFields.0.manager', 'maker'),
-      exactly('metadata.managedFields.1.fieldsV1', { 'f:spec': { 'f:replicas': {} } }),
-      exactly('metadata.managedFields.1.subresource', 'scale'),
+      exactly('metadata.managedFields.0.manager', 'scaler'),
+      exactly('metadata.managedFields.0.fieldsV1', { 'f:spec': { 'f:replicas': {} } }),
+      exactly('metadata.managedFields.0.subresource', 'scale'),
+      exactly('metadata.managedFields.1.manager', 'maker'),
     ],
   },
 };

@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { definitions } from '../../../src/api/definitions.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
-import { runCluster, type RunningCluster } from '../../../packages/embedded-kubernetes/src/run.ts';
+import {
+  type ClusterRunOptions,
+  runCluster,
+  type RunningCluster,
+} from '../../../packages/embedded-kubernetes/src/run.ts';
 import { binaries } from '../../../tools/testbed/binaries.ts';
 import { type CommandResult, runCommand } from '../../../tools/testbed/commands.ts';
 
@@ -30,8 +34,10 @@ const RATE = 20;
 const argumentsOf = (text: string): readonly string[] =>
   [...text.matchAll(/(?:[^\s']|'[^']*')+/g)].map(([word]) => word.replaceAll("'", ''));
 
-/** Starts a cluster of three nodes. */
-export const embeddedKubectl = async (): Promise<EmbeddedKubectl> => {
+/** Starts a cluster of three nodes, with users if it is asked for. */
+export const embeddedKubectl = async (
+  options: Pick<ClusterRunOptions, 'authorization' | 'users' | 'clientAuthority'> = {},
+): Promise<EmbeddedKubectl> => {
   const { kubectl } = await binaries(() => {});
   const directory = await mkdtemp(join(tmpdir(), 'tidegate-kubectl-'));
   const running = await runCluster({
@@ -41,6 +47,7 @@ export const embeddedKubectl = async (): Promise<EmbeddedKubectl> => {
     nodes: NODES,
     rate: RATE,
     definitions: definitions(),
+    ...options,
   });
   const kubeconfig = join(directory, 'kubeconfig');
   await writeFile(kubeconfig, running.kubeconfig);

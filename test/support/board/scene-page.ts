@@ -5,7 +5,7 @@ import { startLivePage } from '../../../src/cli/live-page.ts';
 import { NOW_MS, type SceneActor, sceneOf } from './board-scene.ts';
 
 /** A whole board of these actors. */
-const wholeBoard = (actors: readonly SceneActor[]): ActorBoard => {
+export const wholeBoard = (actors: readonly SceneActor[]): ActorBoard => {
   const { rows, context } = sceneOf(actors);
   const byId = new Map(rows().map((one) => [one.id, one]));
   const paths = new Map(actors.map(({ id, path }) => [id, path]));

@@ -134,15 +134,15 @@ const SITUATIONS: Readonly<Record<string, DrainFacts>> = {
     blocked: [POLICY],
     lastError: '1 pod remains: ns/a (refused by webhook "w": not today)',
   }),
-  'It failed, and nothing remembers why': facts('Failed', { left: 2 }),
+  'It failed, and its reasons are lost': facts('Failed', { left: 2 }),
   'It was cancelled, and the node serves again': facts('Cancelled', { schedulable: true }),
   'It was cancelled, and a person keeps the cordon': facts('Cancelled', { cordonedByPerson: true }),
   'It was cancelled, and the node is cordoned': facts('Cancelled'),
   'The Node was deleted after its pods had left': facts('Gone'),
   'The Node was deleted with pods on it': facts('Gone', { left: 2 }),
   'A person cordoned the node': facts('Cordoned', { cordonedByPerson: true }),
-  'The node is cordoned, by nobody known': facts('Cordoned'),
-  'The node serves': facts('Schedulable', { schedulable: true }),
+  'The node is cordoned, without the annotation of an owner': facts('Cordoned'),
+  'The node is schedulable': facts('Schedulable', { schedulable: true }),
 };
 
 /** Every stage and end of a drain. */

@@ -19,7 +19,7 @@ import {
 import type { JsonRecord } from '../../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../../src/domain/time.ts';
 
-export const POD_UID = '6f1d2a34-0b1c-4d5e-8f90-a1b2c3d4e5f6';
+const POD_UID = '6f1d2a34-0b1c-4d5e-8f90-a1b2c3d4e5f6';
 /** When the request was created. */
 export const CREATED_MS = Date.parse('2026-05-01T10:00:00Z');
 
@@ -82,7 +82,7 @@ export interface PodTraits {
 }
 
 /** The pod as JSON. */
-export const rawPod = (
+const rawPod = (
   { uid = POD_UID, annotation = `${ACTOR_B},${ACTOR_A}`, metadata, spec, phase = 'Running' }:
     PodTraits = {},
 ): JsonRecord => ({

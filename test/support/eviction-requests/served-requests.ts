@@ -99,14 +99,14 @@ export const writers = (bed: Testbed) => {
   const pathOf = (pod: JsonRecord): string => `${REQUESTS}/${uidOf(pod)}`;
   return {
     /** The requester asks that the pod leaves, or asks no more. */
-    request: (pod: JsonRecord, requester: string, isWanted = true) =>
+    request: (pod: JsonRecord, requester: string, isWanted = true, manager = requester) =>
       apply(pathOf(pod), {
         ...identified(pod),
         spec: {
           target: { pod: { name: nameOf(pod), uid: uidOf(pod) } },
           requesters: isWanted ? [{ name: requester }] : [],
         },
-      }, requester),
+      }, manager),
     /** The interceptor reports. */
     report: (pod: JsonRecord, name: string, report: JsonRecord) =>
       apply(`${pathOf(pod)}/status`, {

@@ -1,15 +1,19 @@
 /**
- * Many eviction actors in this process without a cluster, on a live page: for tests of the page,
- * its pictures and its bench.
+ * Many eviction actors in this process without a cluster, on a live page beside the drains of their
+ * nodes, which stand still: for tests of the page, its pictures and its bench.
  */
 import { createActor } from 'xstate';
+import type { ActorBoard } from '../../../src/api/actor-board.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { liveBoard, startLivePage } from '../../../src/cli/live-page.ts';
 import { MACHINE_LEVELS } from '../../../src/cli/machine-levels.ts';
 import type { EvictionNeed, PodFacts } from '../../../src/domain/drain/pod-facts.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { inspectionTap } from '../../../src/observability/inspect.ts';
 import { type Inspector, inspectWith } from '../../../src/observability/inspector.ts';
+import { budgetOf, drainOf } from '../board/board-scene.ts';
+import { wholeBoard } from '../board/scene-page.ts';
 
 const NEEDS: readonly EvictionNeed[] = [
   { _tag: 'One', budget: 'default/db' },
@@ -22,6 +26,30 @@ const factsOf = (turn: number): PodFacts => ({
   finalizers: false,
   kubeletSilent: false,
   need: NEEDS[turn % NEEDS.length] ?? { _tag: 'None' },
+});
+
+const NODES = 100;
+const DRAIN_MS = 600_000;
+
+/** The drains of the crowd's nodes, and the budget of its pods. */
+const drainsOf = (count: number): ActorBoard => {
+  const sinceMs = realTime.now();
+  const annotation = { ids: ['reclaim-1'], sinceMs, deadlineMs: sinceMs + DRAIN_MS };
+  const left = Math.ceil(count / NODES);
+  const drains = Array.from(
+    { length: Math.min(NODES, count) },
+    (_, at) => drainOf(`node-${at}`, left, { sinceMs, bornMs: sinceMs, with: { annotation } }),
+  );
+  return wholeBoard([...drains, budgetOf([])]);
+};
+
+/** Two boards as one. */
+const beside = (still: ActorBoard, moving: ActorBoard): ActorBoard => ({
+  rows: () => [...still.rows(), ...moving.rows()],
+  row: (id) => still.row(id) ?? moving.row(id),
+  detail: (id) => still.detail(id) ?? moving.detail(id),
+  context: (id) => still.context(id) ?? moving.context(id),
+  subscribe: moving.subscribe,
 });
 
 /** A prime, so that changes are spread over all of them. */
@@ -52,19 +80,24 @@ export const actorCrowd = async (
   others: readonly Inspector[] = [],
 ): Promise<ActorCrowd> => {
   const board = liveBoard();
+  const drains = drainsOf(count);
   const inspect = inspectWith(tap, isWatched ? [board.observe, ...others] : others);
   const actors = Array.from({ length: count }, (_, at) => {
     const input = {
       uid: `u${at}`,
       key: `default/db-${at}`,
-      node: `node-${at % 100}`,
+      node: `node-${at % NODES}`,
       facts: factsOf(0),
       seed: at,
     };
     return createActor(podEviction, { id: `podEviction/${input.key}`, input, inspect }).start();
   });
   const page = isWatched
-    ? await startLivePage({ address: { host: '', port: 0 }, board, title: 'Tidegate · crowd' })
+    ? await startLivePage({
+      address: { host: '', port: 0 },
+      board: beside(drains, board),
+      title: 'Tidegate · crowd',
+    })
     : undefined;
   let turn = 0;
   return {

@@ -44,8 +44,8 @@ const BLOCKED = blockedVerdict({
   pods: ['default/a'],
 });
 
-/** The moments of the story. */
-export const STORY = {
+/** The moments of the page. */
+export const MOMENTS = {
   beganMs: NOW_MS - 4 * MINUTE_MS,
   blockedMs: NOW_MS - 3 * MINUTE_MS,
   endedMs: NOW_MS - MINUTE_MS,
@@ -59,9 +59,9 @@ export interface PastPage {
   readonly clock: { nowMs: number };
 }
 
-/** Serves the story until the test ends. */
+/** Serves it until the test ends. */
 export const pastPage = async (): Promise<PastPage> => {
-  const clock = { nowMs: STORY.beganMs - MINUTE_MS };
+  const clock = { nowMs: MOMENTS.beganMs - MINUTE_MS };
   const board = replayBoard({ now: () => clock.nowMs });
   const at = (nowMs: number, actors: readonly SceneActor[]): void => {
     clock.nowMs = nowMs;
@@ -71,19 +71,19 @@ export const pastPage = async (): Promise<PastPage> => {
     { id: 'leadership', state: 'leading.holding', context: { problem: '' } },
   ]);
   const drain = (left: number, more: Partial<SceneActor> & { readonly with?: object } = {}) => {
-    const annotation = { ids: [], sinceMs: STORY.beganMs, deadlineMs: DEADLINE_MS };
+    const annotation = { ids: [], sinceMs: MOMENTS.beganMs, deadlineMs: DEADLINE_MS };
     return drainOf(NODE, left, { ...more, with: { annotation, ...more.with } });
   };
-  at(STORY.beganMs, [drain(2), podOf('a', NODE), podOf('b', NODE)]);
-  at(STORY.blockedMs, [
+  at(MOMENTS.beganMs, [drain(2), podOf('a', NODE), podOf('b', NODE)]);
+  at(MOMENTS.blockedMs, [
     drain(1, { with: { verdict: BLOCKED } }),
     podOf('b', NODE, { state: 'gone', status: 'done' }),
   ]);
-  at(STORY.endedMs, [
+  at(MOMENTS.endedMs, [
     podOf('a', NODE, { state: 'gone', status: 'done' }),
     drain(0, { state: 'clock.beforeLastQuarter work.drained' }),
   ]);
-  clock.nowMs = STORY.nowMs;
+  clock.nowMs = MOMENTS.nowMs;
   const page = await startLivePage({
     address: { host: '', port: 0 },
     board,

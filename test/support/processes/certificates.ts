@@ -46,10 +46,14 @@ const identifier = (dotted: string): Der => {
 };
 
 const COMMON_NAME = identifier('2.5.4.3');
+const ORGANIZATION = identifier('2.5.4.10');
 const ECDSA_SHA256 = sequence(identifier('1.2.840.10045.4.3.2'));
 
-const nameOf = (commonName: string): Der =>
-  sequence(set(sequence(COMMON_NAME, text(0x0c, commonName))));
+const nameOf = (commonName: string, organizations: readonly string[] = []): Der =>
+  sequence(
+    ...organizations.map((name) => set(sequence(ORGANIZATION, text(0x0c, name)))),
+    set(sequence(COMMON_NAME, text(0x0c, commonName))),
+  );
 
 const instant = (epochMs: number): Der =>
   text(0x18, new Date(epochMs).toISOString().replace(/[-:T]|\.\d+/g, ''));
@@ -80,6 +84,7 @@ export interface Pair {
 /** The fields of a certificate. Times are milliseconds since the epoch. */
 export interface Wanted {
   readonly commonName: string;
+  readonly organizations?: readonly string[];
   readonly alternativeNames: readonly string[];
   readonly notBeforeMs?: number;
   readonly notAfterMs?: number;
@@ -113,7 +118,7 @@ const certify = (publicKey: KeyObject, signer: KeyObject, wanted: Signed): strin
       instant(wanted.notBeforeMs ?? WHEN_MS - 20 * YEARS),
       instant(wanted.notAfterMs ?? WHEN_MS + 80 * YEARS),
     ),
-    nameOf(wanted.commonName),
+    nameOf(wanted.commonName, wanted.organizations),
     publicKey.export({ type: 'spki', format: 'der' }),
     tlv(0xa3, sequence(...constraints)),
   );

@@ -34,11 +34,11 @@ const MOVES = /\u001b(?:\[[0-9;?]*[A-HJKSTdf]|[78cDM])/g;
 export const scrollbackHarm = (typed: string): readonly string[] => {
   const [before = '', ...screens] = typed.split(ALTERNATE_SCREEN.on);
   const closed = screens.map((screen) => screen.split(ALTERNATE_SCREEN.off));
-  const outside = [before, ...closed.map(([, ...after]) => after.join(''))].join('');
+  const elsewhere = [before, ...closed.map(([, ...after]) => after.join(''))].join('');
   return [
     ...closed.flatMap((parts) => parts.length === 2 ? [] : ['an alternate screen is not left']),
     ...(typed.includes('\u001b[3J') ? ['the scrollback is erased'] : []),
-    ...(outside.match(MOVES) ?? []).map((code) => `${JSON.stringify(code)} outside of it`),
+    ...(elsewhere.match(MOVES) ?? []).map((code) => `${JSON.stringify(code)} outside of it`),
     ...(typed.lastIndexOf('\u001b[?25l') > typed.lastIndexOf('\u001b[?25h')
       ? ['the cursor stays hidden']
       : []),

@@ -82,7 +82,7 @@ const rig = ({ synced = true } = {}) => {
       await time.advance(60_000);
     }
   };
-  return { time, cluster, notes, registry, report, rollups };
+  return { time, cluster, notes, registry, report, rollups, sources: [shardEvents, acknowledged] };
 };
 
 /** A need of the profile of `KEY`. */
@@ -262,4 +262,11 @@ test('availableCapacities: demand that returns within the hour keeps the object'
   await rollups([NEED], 2);
   await rollups([], 40);
   expect(cluster.names()).toEqual([NAME]);
+});
+
+test('availableCapacities: what has stopped is subscribed to nothing', async () => {
+  const { registry, sources } = rig();
+  expect(sources.map(({ observed }) => observed)).toEqual([true, true]);
+  await registry.stop();
+  expect(sources.map(({ observed }) => observed)).toEqual([false, false]);
 });

@@ -103,6 +103,18 @@ describe('a reflector', () => {
     expect([synced, reflector.synced, reflector.size]).toEqual([true, true, 3]);
   });
 
+  it('tells each failed attempt to list, and none of the others', async () => {
+    const { time, api, start } = bed();
+    api.refuseLists({ status: 500 }, 'unreachable');
+    const { reflector } = start();
+    let failures = 0;
+    reflector.failures.subscribe(() => failures += 1);
+    await time.settle();
+    expect(failures).toBe(1);
+    await time.advance(30_000);
+    expect([failures, reflector.synced]).toEqual([2, true]);
+  });
+
   it('resumes a closed watch at once, without a list', async () => {
     const { time, api, start } = bed();
     api.put('a');

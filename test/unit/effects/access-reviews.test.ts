@@ -15,8 +15,9 @@ const reviewed = async (answer: KubeAnswer, subresource: string, namespace?: str
     watch: unwatched,
   });
   const verbs = ['create'];
-  const right = { group: '', resource: 'pods', subresource, verbs, isOfLease: false };
-  const asked = reviewAccess({ right: { ...right, isOptional: false }, verb: 'create', namespace });
+  const object = { group: '', resource: 'pods', subresource, name: '' };
+  const right = { ...object, verbs, isOfLease: false, isOptional: false };
+  const asked = reviewAccess({ right, verb: 'create', namespace });
   return { answered: await Effect.runPromise(Effect.provide(asked, api)), calls };
 };
 

@@ -111,7 +111,7 @@ test.each([
   const body = { metadata: { resourceVersion: '7', annotations: { a: 'b' } } };
   const outcome = await runtime.runPromise(
     Cordons.use(({ patch }) =>
-      patch({ node: 'n1', purpose: 'end', body, shown: { condition, nowMs: time.now() } })
+      patch({ node: 'n1', purpose: 'end', body, timed: { condition, nowMs: time.now() } })
     ),
   );
   expect(outcome).toMatchObject({ _tag: 'Written' });

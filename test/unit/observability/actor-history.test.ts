@@ -43,13 +43,13 @@ const move = (actor: Eviction, terminating: boolean): void =>
   actor.send({ type: 'pod.observed', facts: { ...FACTS, terminating } });
 
 /** Everything that a board shows, in an order of its own. */
-const shown = (board: ActorBoard) =>
+const content = (board: ActorBoard) =>
   board.rows().map(({ id }) => board.detail(id))
     .toSorted((left, right) => (left?.row.id ?? '') < (right?.row.id ?? '') ? -1 : 1);
 
 /** A minute in which actors come, move and end. */
 const livedThrough = async ({ time, board, begin }: ReturnType<typeof watched>) => {
-  const moments: { readonly atMs: number; readonly shown: ReturnType<typeof shown> }[] = [];
+  const moments: { readonly atMs: number; readonly content: ReturnType<typeof content> }[] = [];
   const actors: Eviction[] = [];
   for (let second = 0; second < 60; second += 1) {
     await time.advance(1000);
@@ -58,7 +58,7 @@ const livedThrough = async ({ time, board, begin }: ReturnType<typeof watched>) 
     if (actor !== undefined) move(actor, second % 3 !== 0);
     if (second % 13 === 12) actors.shift()?.stop();
     if (second === 40) begin('p0');
-    moments.push({ atMs: time.now(), shown: shown(board) });
+    moments.push({ atMs: time.now(), content: content(board) });
   }
   return moments;
 };
@@ -66,9 +66,9 @@ const livedThrough = async ({ time, board, begin }: ReturnType<typeof watched>) 
 test('a history shows each moment as the board showed it then', async () => {
   const scene = watched();
   const moments = await livedThrough(scene);
-  for (const { atMs, shown: then } of moments) {
-    expect([atMs, shown(scene.board.history.at(atMs))]).toEqual([atMs, then]);
-    expect(shown(scene.board.history.at(atMs + 999))).toEqual(then);
+  for (const { atMs, content: then } of moments) {
+    expect([atMs, content(scene.board.history.at(atMs))]).toEqual([atMs, then]);
+    expect(content(scene.board.history.at(atMs + 999))).toEqual(then);
   }
 });
 
@@ -82,8 +82,8 @@ test.each([
   expect(history.fromMs()).toBeGreaterThan(START_MS + 30_000);
   const kept = moments.filter(({ atMs }) => atMs >= history.fromMs());
   expect(kept.length).toBeGreaterThan(10);
-  for (const { atMs, shown: then } of kept) {
-    expect([atMs, shown(history.at(atMs))]).toEqual([atMs, then]);
+  for (const { atMs, content: then } of kept) {
+    expect([atMs, content(history.at(atMs))]).toEqual([atMs, then]);
   }
 });
 

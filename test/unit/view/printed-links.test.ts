@@ -76,3 +76,11 @@ describe('a printed link', () => {
     expect(text).toContain(`\n           ${pageUrl('docs/tasks/mtls.md')}#5-rotate\n`);
   });
 });
+
+const sections = readFileSync(`${PROJECT}docs/runbooks.md`, 'utf8').split(/^## /m).slice(1)
+  .map((text) => [text.split('\n')[0] ?? '', text] as const);
+
+test.each(sections)('the runbook "%s" has symptom, meaning, commands and what to do', (_, text) => {
+  const parts = ['**Symptom.**', '**Means.**', '**See.**', '```sh', '**Do.**'];
+  expect(parts.filter((part) => !text.includes(part))).toEqual([]);
+});

@@ -217,7 +217,7 @@ describe('situations and ends', () => {
     expect(explainNode(facts).why).toContain(lastError);
   });
 
-  test('DR-05: what is whyOf of a cancelled drain is true of the node', () => {
+  test('DR-05: what explain says of a cancelled drain is true of the node', () => {
     const whyOf = (node: object) => explainNode(sceneOfNode({ node, pods: [podOf()] })).why;
     const cancelled = sceneAnnotation({ ended: 'Cancelled' });
     expect(whyOf({ unschedulable: false, cordons: { reclaim: cancelled } }))

@@ -2,55 +2,55 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { recordEntry } from '../../../src/api/actor-record.ts';
 import { historyMessages, momentQuery, pastMoment } from '../../../src/web/history-feed.ts';
-import { pastPage, STORY } from '../../support/page/past-page.ts';
+import { MOMENTS, pastPage } from '../../support/page/past-page.ts';
 
-const story = async () => {
+const past = async () => {
   const { url, board, clock } = await pastPage();
   return { url, board, clock, history: board.history };
 };
 
-test('a page gets the marks of drains once, and then only how far the history reaches', async () => {
-  const { history } = await story();
+test('a page gets the milestones of drains once, and then only how far the history reaches', async () => {
+  const { history } = await past();
   const next = historyMessages(history);
-  expect(next(STORY.nowMs)).toEqual({
-    nowMs: STORY.nowMs,
-    fromMs: STORY.beganMs - 60_000,
-    marks: [
-      { atMs: STORY.beganMs, kind: 'began', node: 'node-1' },
-      { atMs: STORY.blockedMs, kind: 'blocked', node: 'node-1' },
-      { atMs: STORY.endedMs, kind: 'ended', node: 'node-1' },
+  expect(next(MOMENTS.nowMs)).toEqual({
+    nowMs: MOMENTS.nowMs,
+    fromMs: MOMENTS.beganMs - 60_000,
+    milestones: [
+      { atMs: MOMENTS.beganMs, kind: 'began', node: 'node-1' },
+      { atMs: MOMENTS.blockedMs, kind: 'blocked', node: 'node-1' },
+      { atMs: MOMENTS.endedMs, kind: 'ended', node: 'node-1' },
     ],
   });
-  expect(next(STORY.nowMs).marks).toBeNull();
+  expect(next(MOMENTS.nowMs).milestones).toBeNull();
 });
 
 test('a moment has the board, the rows and the selected actor as they were', async () => {
-  const { history } = await story();
+  const { history } = await past();
   const actorId = 'nodeDrain/node-1';
   const at = (atMs: number, step: 1 | 0 | -1 = 0) =>
-    pastMoment(history, { atMs, step, actorId }, STORY.nowMs);
-  const before = at(STORY.beganMs - 1);
+    pastMoment(history, { atMs, step, actorId }, MOMENTS.nowMs);
+  const before = at(MOMENTS.beganMs - 1);
   expect([before.rows.map(([id]) => id), before.actor]).toEqual([['leadership'], null]);
-  const blocked = at(STORY.blockedMs);
+  const blocked = at(MOMENTS.blockedMs);
   expect(blocked.home.drains.map(({ situation, severity }) => [situation, severity]))
     .toEqual([['Draining', 'Blocked']]);
   expect(blocked.actor?.verdict?.reason).toBe('BlockedByBudget');
   expect(blocked.actor?.timeline?.rows.length).toBeGreaterThan(1);
-  expect(at(STORY.nowMs).home.drains).toEqual([]);
+  expect(at(MOMENTS.nowMs).home.drains).toEqual([]);
 });
 
 test('a moment outside of the history is its nearest end, and a step is a change', async () => {
-  const { history } = await story();
+  const { history } = await past();
   const at = (atMs: number, step: 1 | 0 | -1, actorId = '') =>
-    pastMoment(history, { atMs, step, actorId }, STORY.nowMs).atMs;
+    pastMoment(history, { atMs, step, actorId }, MOMENTS.nowMs).atMs;
   expect([at(0, 0), at(Number.MAX_SAFE_INTEGER, 0)]).toEqual([
-    STORY.beganMs - 60_000,
-    STORY.nowMs,
+    MOMENTS.beganMs - 60_000,
+    MOMENTS.nowMs,
   ]);
-  expect(at(STORY.nowMs, -1)).toBe(STORY.endedMs);
-  expect(at(STORY.beganMs, 1)).toBe(STORY.blockedMs);
-  expect(at(STORY.beganMs, 1, 'podEviction/default/a')).toBe(STORY.endedMs);
-  expect(at(STORY.endedMs, 1)).toBe(STORY.endedMs);
+  expect(at(MOMENTS.nowMs, -1)).toBe(MOMENTS.endedMs);
+  expect(at(MOMENTS.beganMs, 1)).toBe(MOMENTS.blockedMs);
+  expect(at(MOMENTS.beganMs, 1, 'podEviction/default/a')).toBe(MOMENTS.endedMs);
+  expect(at(MOMENTS.endedMs, 1)).toBe(MOMENTS.endedMs);
 });
 
 test.each([
@@ -64,14 +64,14 @@ test.each([
 });
 
 test('the server answers with a moment and refuses an unreadable one', async () => {
-  const { url } = await story();
-  const answer = await fetch(`${url}past?at=${STORY.blockedMs}`);
-  expect(await answer.json()).toMatchObject({ atMs: STORY.blockedMs, home: { needsPerson: 1 } });
+  const { url } = await past();
+  const answer = await fetch(`${url}past?at=${MOMENTS.blockedMs}`);
+  expect(await answer.json()).toMatchObject({ atMs: MOMENTS.blockedMs, home: { needsPerson: 1 } });
   expect((await fetch(`${url}past?at=soon`)).status).toBe(400);
 });
 
 test('the server makes one moment after another, and refuses a crowd of requests', async () => {
-  const { url } = await story();
+  const { url } = await past();
   const statuses = await Promise.all(
     Array.from({ length: 40 }, () => fetch(`${url}past?at=5`).then(({ status }) => status)),
   );
@@ -80,7 +80,7 @@ test('the server makes one moment after another, and refuses a crowd of requests
 });
 
 test('the server writes one recording at a time, with a name of its moment', async () => {
-  const { url } = await story();
+  const { url } = await past();
   const asked = new AbortController();
   onTestFinished(() => asked.abort());
   const answer = await fetch(`${url}recording.jsonl`, { signal: asked.signal });

@@ -1,21 +1,21 @@
 /** The arithmetic of the time scrubber. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { DrainMark } from '../../../src/view/board/drain-marks.ts';
+import type { DrainMilestone } from '../../../src/view/board/drain-milestones.ts';
 import {
   keyMove,
-  marksText,
-  markText,
+  milestonesText,
+  milestoneText,
   momentIn,
   momentText,
-  nextMark,
+  nextMilestone,
   placeOf,
 } from '../../../src/web/page/scrub.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1, 12);
 const SPAN = { fromMs: NOW_MS - 600_000, nowMs: NOW_MS };
 
-const MARKS: readonly DrainMark[] = [
+const MILESTONES: readonly DrainMilestone[] = [
   { atMs: NOW_MS - 300_000, kind: 'began', node: 'n1' },
   { atMs: NOW_MS - 200_000, kind: 'blocked', node: 'n1' },
   { atMs: NOW_MS - 100_000, kind: 'ended', node: 'n1' },
@@ -52,17 +52,17 @@ test('keys move by a second, by ten seconds and to the ends; other keys do not',
     ]);
 });
 
-test('the next mark is the nearest one in its direction', () => {
-  expect(nextMark(MARKS, NOW_MS, -1)?.kind).toBe('ended');
-  expect(nextMark(MARKS, NOW_MS - 200_000, -1)?.kind).toBe('began');
-  expect(nextMark(MARKS, NOW_MS - 200_000, 1)?.kind).toBe('ended');
-  expect(nextMark(MARKS, NOW_MS, 1)).toBeUndefined();
+test('the next milestone is the nearest one in its direction', () => {
+  expect(nextMilestone(MILESTONES, NOW_MS, -1)?.kind).toBe('ended');
+  expect(nextMilestone(MILESTONES, NOW_MS - 200_000, -1)?.kind).toBe('began');
+  expect(nextMilestone(MILESTONES, NOW_MS - 200_000, 1)?.kind).toBe('ended');
+  expect(nextMilestone(MILESTONES, NOW_MS, 1)).toBeUndefined();
 });
 
-test('moments and marks have a text', () => {
+test('moments and milestones have a text', () => {
   expect(momentText(SPAN, undefined)).toBe('live');
   expect(momentText(SPAN, NOW_MS - 123_000)).toBe('11:57:57.000, 2m3s ago');
-  expect(MARKS.map(markText)[1]).toBe('the drain of n1 was blocked at 11:56:40');
-  expect(marksText(MARKS)).toBe('1 drain began, 1 drain blocked, 1 drain ended');
-  expect(marksText([])).toBe('no drain began, was blocked or ended');
+  expect(MILESTONES.map(milestoneText)[1]).toBe('the drain of n1 was blocked at 11:56:40');
+  expect(milestonesText(MILESTONES)).toBe('1 drain began, 1 drain blocked, 1 drain ended');
+  expect(milestonesText([])).toBe('no drain began, was blocked or ended');
 });

@@ -13,7 +13,7 @@ import { KIND_FIELDS, TYPE_FIELDS } from '../gen/kubernetes/fields.ts';
 import { apiVersionOf, type Kind } from '../kinds/kind.ts';
 
 /** A key of the entries of a list; its default stands in for an absent one. */
-export interface ListKey {
+interface ListKey {
   readonly name: string;
   readonly fallback: unknown;
 }

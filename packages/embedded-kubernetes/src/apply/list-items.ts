@@ -3,7 +3,7 @@ import { asRecord, type JsonRecord } from '../values/json.ts';
 import type { ListType } from './field-types.ts';
 
 /** An item without an element: why it has none. */
-export interface ItemProblem {
+interface ItemProblem {
   readonly problem: string;
 }
 

@@ -72,7 +72,7 @@ export const updatedEntries = (
 };
 
 /** What comes of an apply. */
-export interface Applied {
+interface Applied {
   /** Undefined when it changes no field. */
   readonly object: JsonRecord | undefined;
   readonly entries: readonly ManagedEntry[];
@@ -108,7 +108,7 @@ const conflictsOf = (
     .filter(({ fields }) => !isEmptySet(fields));
 
 /** A configuration to apply to an object. */
-export interface Application {
+interface Application {
   readonly live: JsonRecord;
   readonly entries: readonly ManagedEntry[];
   readonly config: JsonRecord;

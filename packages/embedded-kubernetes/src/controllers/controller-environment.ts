@@ -39,6 +39,8 @@ export interface ApiCall {
   readonly body?: unknown;
   /** Default: `application/json`, and merge patch for `PATCH`. */
   readonly contentType?: string;
+  /** The program that writes. */
+  readonly agent?: string;
 }
 
 /** The API server's response. */

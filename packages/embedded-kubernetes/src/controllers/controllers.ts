@@ -15,11 +15,18 @@ export interface Controllers extends Controller {
   readonly kubelets: Kubelets;
 }
 
+/** The environment of a program that names itself: the manager of what it writes. */
+const named = (environment: ControllerEnvironment, agent: string): ControllerEnvironment => ({
+  ...environment,
+  call: (call) => environment.call({ agent, ...call }),
+});
+
 /** Starts every controller. */
-export const startControllers = (environment: ControllerEnvironment): Controllers => {
-  const kubelets = startKubelets(environment);
+export const startControllers = (cluster: ControllerEnvironment): Controllers => {
+  const environment = named(cluster, 'kube-controller-manager');
+  const kubelets = startKubelets(named(cluster, 'kubelet'));
   const all: readonly Controller[] = [
-    startScheduler(environment),
+    startScheduler(named(cluster, 'kube-scheduler')),
     kubelets,
     startReplicaSets(environment),
     startDeployments(environment),

@@ -49,13 +49,16 @@ export const storeEnvironment = (
   { cluster, time, random, timing }: StoreEnvironmentOptions,
 ): ControllerEnvironment => {
   const { store, answer } = cluster;
-  const call = ({ method, path, body, contentType }: ApiCall): ApiAnswer => {
+  const call = ({ method, path, body, contentType, agent }: ApiCall): ApiAnswer => {
     const type = contentType ??
       (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
     const response = answer({
       method,
       path,
-      headers: { 'content-type': type },
+      headers: {
+        'content-type': type,
+        ...(agent === undefined ? {} : { 'user-agent': agent }),
+      },
       ...(body === undefined ? {} : { body }),
     });
     return response._tag === 'Answer'

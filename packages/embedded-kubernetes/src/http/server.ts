@@ -110,8 +110,9 @@ const bodyOf = ({ headers }: IncomingMessage, bytes: Buffer): unknown => {
   const type = headers['content-type'] ?? 'application/json';
   if (type.startsWith(PROTOBUF)) return bytes;
   const text = bytes.toString('utf8');
-  if (!type.includes('json')) return text;
   const body = parseJson(text);
+  // An applied configuration may be YAML, of which only JSON is read.
+  if (!type.includes('json')) return body ?? text;
   if (body === undefined) {
     throw badRequest('the object provided is unrecognized: the body is no JSON');
   }

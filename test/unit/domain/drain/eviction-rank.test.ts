@@ -29,6 +29,16 @@ const candidate = (
 const charged = budgetOf({ status: { disruptedPods: { z: '2026-01-01T00:00:00Z' } } });
 const view = { budget: charged, nowMs: 0 };
 
+const some = fc.record({
+  podName: fc.constantFrom('a', 'b', 'z'),
+  node: fc.constantFrom('n1', 'n2'),
+  deadlineMs: fc.constantFrom(1, 70_000),
+  podsLeft: fc.constantFrom(1, 2),
+}).map(({ podName, ...traits }) => candidate(podName, traits));
+
+const orderAt = (nowMs: number, left: EvictionCandidate, right: EvictionCandidate): number =>
+  Math.sign(compareCandidates(left, right, { ...view, nowMs }));
+
 describe('firstCandidate', () => {
   it.each<[string, EvictionCandidate, EvictionCandidate]>([
     [
@@ -90,17 +100,20 @@ describe('firstCandidate', () => {
   });
 
   it('is a total order', () => {
-    const some = fc.record({
-      podName: fc.constantFrom('a', 'b', 'z'),
-      node: fc.constantFrom('n1', 'n2'),
-      deadlineMs: fc.constantFrom(1, 70_000),
-      podsLeft: fc.constantFrom(1, 2),
-    }).map(({ podName, ...traits }) => candidate(podName, traits));
     fc.assert(fc.property(some, some, some, (a, b, c) => {
-      const order = (left: EvictionCandidate, right: EvictionCandidate) =>
-        Math.sign(compareCandidates(left, right, view));
-      expect(order(a, b) + order(b, a)).toBe(0);
-      if (order(a, b) < 0 && order(b, c) < 0) expect(order(a, c)).toBeLessThan(0);
+      expect(orderAt(0, a, b) + orderAt(0, b, a)).toBe(0);
+      if (orderAt(0, a, b) < 0 && orderAt(0, b, c) < 0) expect(orderAt(0, a, c)).toBe(-1);
+    }));
+  });
+
+  it('DR-34: depends on the time that is left, not on the time of day', () => {
+    const at = (nowMs: number, { deadlineMs, drainSinceMs, ...more }: EvictionCandidate) => ({
+      ...more,
+      deadlineMs: deadlineMs + nowMs,
+      drainSinceMs: drainSinceMs + nowMs,
+    });
+    fc.assert(fc.property(some, some, fc.nat({ max: 2e12 }), (a, b, nowMs) => {
+      expect(orderAt(nowMs, at(nowMs, a), at(nowMs, b))).toBe(orderAt(0, a, b));
     }));
   });
 });
@@ -124,10 +137,11 @@ describe('interruptedEvictions', () => {
     const budget = budgetOf({
       status: { disruptedPods: { a: '2026-01-01T00:00:05Z', z: '2026-01-01T00:00:00Z' } },
     });
-    const pods = [podOf({ name: 'a' }), podOf({ name: 'z' })];
-    expect(interruptedEvictions(budget, pods, at).map(({ podName }) => podName)).toEqual([
-      'z',
-      'a',
-    ]);
+    const pods = [podOf({ name: 'z' }), podOf({ name: 'a' })];
+    const names = (counted: typeof budget) =>
+      interruptedEvictions(counted, pods, at).map(({ podName }) => podName);
+    expect(names(budget)).toEqual(['z', 'a']);
+    const sameTime = { a: '2026-01-01T00:00:00Z', z: '2026-01-01T00:00:00Z' };
+    expect(names(budgetOf({ status: { disruptedPods: sameTime } }))).toEqual(['a', 'z']);
   });
 });

@@ -138,6 +138,11 @@ describe('hand-over', () => {
     expect(stepAt(1200, factsOf(request)).status.active).toBe(ACTOR_A);
   });
 
+  test('ER-27: an interceptor that reports in time is not replaced', () => {
+    const request = bActive({ startTime: 0, heartbeatTime: 1190 });
+    expect(stepAt(1200, factsOf(request)).status).toMatchObject({ active: ACTOR_B, processed: [] });
+  });
+
   test('ER-34: a heartbeat beyond now and the skew never extends the deadline', () => {
     expect(stepAt(1205, factsOf(bActive({ startTime: 0, heartbeatTime: 1210 }))).status.active)
       .toBe(ACTOR_B);

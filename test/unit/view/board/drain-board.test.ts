@@ -147,3 +147,15 @@ test('ten thousand pods make a bounded board with complete counts', () => {
   expect(board.drains[0]?.pods.waiting).toBe(100);
   expect(JSON.stringify(board).length).toBeLessThan(250_000);
 });
+
+test('a drain whose pods a person must help says so before a verdict is recorded', () => {
+  const held = { state: 'heldUp.twoBudgets', reason: 'TwoBudgets' } as const;
+  const { drains: [card], needsPerson } = drainBoard(
+    sceneOf([drainOf('node-1', 2), podOf('a', 'node-1', held), podOf('b', 'node-1')]),
+    NOW_MS,
+  );
+  expect(needsPerson).toBe(1);
+  expect(card?.pods).toMatchObject({ blocked: 1, waiting: 1 });
+  expect(card?.verdict).toMatchObject({ reason: 'TwoBudgets', severity: 'Blocked' });
+  expect(card?.verdict.sentence).toMatch(/^1 pod cannot leave: /);
+});

@@ -1,5 +1,5 @@
 /**
- * The world of the playground: real statecharts, driven by the events that a reader fires.
+ * The sandbox of the playground: real statecharts, driven by the events that a reader fires.
  *
  * Promises: the same trace leads to the same states; nothing runs by itself, and time passes only
  * with events; an event that breaks a statechart changes nothing.
@@ -20,12 +20,12 @@ import {
   REPLAY_HISTORY,
   withHistory,
 } from '../../src/observability/actor-history.ts';
-import { ACTORS, CASES, PLAYED } from './actors.ts';
+import { ACTORS, CASES, STATECHARTS } from './actors.ts';
 import { START_MS } from './drain-cases.ts';
 import type { EventCase } from './event-case.ts';
 import type { TraceStep } from './trace.ts';
 
-/** The groups of choices, in the order in which they are shown. */
+/** The groups of choices, in the order of the panel. */
 export const GROUPS = ['Answers', 'Events', 'Time', 'Faults'] as const;
 export type ChoiceGroup = (typeof GROUPS)[number];
 
@@ -38,7 +38,7 @@ export interface Choice extends TraceStep {
 }
 
 /** The actors, and what can happen to them. */
-export interface PlayWorld {
+export interface Sandbox {
   readonly board: HistoricalBoard;
   readonly nowMs: () => number;
   /** What was fired so far. */
@@ -87,7 +87,7 @@ const labelOf = (type: string, waitMs: number): string => {
 const statesIn = ({ value }: AnyMachineSnapshot): readonly string[] => stateText(value).split(' ');
 
 /** One actor: its machine and where it is. */
-interface Played {
+interface RunningActor {
   readonly id: string;
   readonly machine: AnyStateMachine;
   snapshot: AnyMachineSnapshot;
@@ -95,7 +95,7 @@ interface Played {
 
 /** The state after an event, or undefined when the machine cannot take it. */
 const after = (
-  { machine, snapshot }: Played,
+  { machine, snapshot }: RunningActor,
   event: EventObject,
 ): AnyMachineSnapshot | undefined => {
   try {
@@ -105,18 +105,18 @@ const after = (
   }
 };
 
-const started = (): readonly Played[] =>
+const started = (): readonly RunningActor[] =>
   ACTORS.flatMap(({ id, input }) => {
-    const machine = PLAYED[kindInId(id)];
+    const machine = STATECHARTS[kindInId(id)];
     if (machine === undefined) return [];
     return [{ id, machine, snapshot: initialTransition(machine, input)[0] }];
   });
 
-/** A world in which nothing has happened. */
-export const makeWorld = (): PlayWorld => {
+/** A sandbox in which nothing has happened. */
+export const makeSandbox = (): Sandbox => {
   const clock = { nowMs: START_MS };
   const time = { now: () => clock.nowMs };
-  const kinds = new Set(Object.keys(PLAYED));
+  const kinds = new Set(Object.keys(STATECHARTS));
   const board = withHistory(makeActorBoard({ time, kinds }), time, REPLAY_HISTORY);
   const actors = new Map(started().map((one) => [one.id, one]));
   const trace: TraceStep[] = [];
@@ -125,7 +125,11 @@ export const makeWorld = (): PlayWorld => {
     ...eventCase?.payload?.({ nowMs: clock.nowMs, turn: trace.length }),
     type,
   });
-  const choice = (actor: Played, type: string, eventCase: EventCase | undefined): Choice[] => {
+  const choice = (
+    actor: RunningActor,
+    type: string,
+    eventCase: EventCase | undefined,
+  ): Choice[] => {
     const next = after(actor, eventOf(type, eventCase));
     if (next === undefined) return [];
     const before = statesIn(actor.snapshot);

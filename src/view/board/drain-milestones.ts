@@ -1,5 +1,5 @@
 /**
- * When drains began, were blocked, and ended: the marks of the live page's history.
+ * When drains began, were blocked, and ended: the milestones of the live page's history.
  *
  * Promises: one pass over the changes of drains; bounded, and the newest are kept.
  */
@@ -9,16 +9,16 @@ import { textAt, valueAt } from '../../domain/json.ts';
 import { needsPerson } from './board-verdict.ts';
 
 /** What happened to a drain. */
-export type DrainMarkKind = 'began' | 'blocked' | 'ended';
+export type MilestoneKind = 'began' | 'blocked' | 'ended';
 
 /** A moment in the life of a drain. */
-export interface DrainMark {
+export interface DrainMilestone {
   readonly atMs: number;
-  readonly kind: DrainMarkKind;
+  readonly kind: MilestoneKind;
   readonly node: string;
 }
 
-const MARKS_MAX = 200;
+const MILESTONES_MAX = 200;
 const ENDS: ReadonlySet<string> = new Set(['work.drained', 'work.failed', 'work.cancelled']);
 
 type Phase = 'idle' | 'moving' | 'blocked' | 'ended';
@@ -31,26 +31,26 @@ const phaseOf = ({ row: { state, status }, context }: PastChange): Phase => {
   return isDrainVerdict(verdict) && needsPerson(verdict.severity) ? 'blocked' : 'moving';
 };
 
-const markOf = (before: Phase, after: Phase): DrainMarkKind | undefined => {
+const milestoneBetween = (before: Phase, after: Phase): MilestoneKind | undefined => {
   if (after === before) return undefined;
   if (after === 'ended' || after === 'blocked') return after;
   return after === 'moving' && before !== 'blocked' ? 'began' : undefined;
 };
 
-/** The marks in the changes of drains, oldest first. */
-export const drainMarks = (changes: Iterable<PastChange>): readonly DrainMark[] => {
+/** The milestones in the changes of drains, oldest first. */
+export const drainMilestones = (changes: Iterable<PastChange>): readonly DrainMilestone[] => {
   const phases = new Map<string, Phase>();
-  const marks: DrainMark[] = [];
+  const milestones: DrainMilestone[] = [];
   for (const change of changes) {
     const { id, bornMs } = change.row;
     const after = phaseOf(change);
     // The first change of a drain that is older than the history began before it.
     const before = phases.get(id) ?? (bornMs < change.atMs ? after : 'idle');
     phases.set(id, after);
-    const kind = markOf(before, after);
+    const kind = milestoneBetween(before, after);
     if (kind === undefined) continue;
     const node = textAt(change.context, 'name') ?? id.slice(id.indexOf('/') + 1);
-    marks.push({ atMs: change.atMs, kind, node });
+    milestones.push({ atMs: change.atMs, kind, node });
   }
-  return marks.slice(-MARKS_MAX);
+  return milestones.slice(-MILESTONES_MAX);
 };

@@ -1,0 +1,28 @@
+/**
+ * Mutations that change nothing that anyone could see, each with the reason.
+ *
+ * Promises: they are known by their file and their change, not by a line; samples are drawn as if
+ * they did not exist.
+ */
+
+/** A mutation that no test can catch. */
+export interface EquivalentMutation {
+  readonly file: string;
+  /** As the output of `npm run mutate` has it. */
+  readonly what: string;
+  readonly why: string;
+}
+
+export const EQUIVALENT: readonly EquivalentMutation[] = [
+  {
+    file: 'src/effects/frames.ts',
+    what: 'bytes > SHARD_LIMITS.machine_bytes.max → (bytes) >= (SHARD_LIMITS.machine_bytes.max)',
+    why: 'The exact check follows; this one saves it for frames that are small enough.',
+  },
+  {
+    file: 'src/effects/exec-plugins.ts',
+    what: "typeof authenticator !== 'object' || authenticator === null → " +
+      "(typeof authenticator !== 'object') && (authenticator === null)",
+    why: 'The authenticators of client-node are objects; the guard satisfies the type checker.',
+  },
+];
