@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './tools/suites/longest-first.ts';
-import { TOLD_IN_SIMULATION } from './tools/suites/told-in-simulation.ts';
+import { RELEASE_ONLY } from './tools/suites/release-only.ts';
 
 /** Suites against a test bed mostly wait: two for each core. */
 const BEDS_AT_ONCE = Math.max(2, 2 * availableParallelism());
@@ -118,7 +118,7 @@ export default defineConfig({
       floor('e2e', 1_200_000, {
         ...turn(1, BEDS_AT_ONCE),
         ...LIVE,
-        exclude: SCALE === 'release' ? CROWDS : Object.keys(TOLD_IN_SIMULATION),
+        exclude: SCALE === 'release' ? CROWDS : Object.keys(RELEASE_ONLY),
       }),
       ...(SCALE === 'release'
         ? [floor('e2e', 1_200_000, {

@@ -39,7 +39,7 @@ const keysOf = (list: JsonRecord, schemas: JsonRecord): string => {
   }).join(',');
 };
 
-const noteOf = (value: unknown, schemas: JsonRecord): string | undefined => {
+const markerOf = (value: unknown, schemas: JsonRecord): string | undefined => {
   const schema = asRecord(value) ?? {};
   if (schema['x-kubernetes-map-type'] === 'atomic') return '!';
   switch (schema['x-kubernetes-list-type']) {
@@ -57,7 +57,7 @@ export const fieldMergingOf = (schema: JsonRecord | undefined, schemas: JsonReco
   isAtomic: schema?.['x-kubernetes-map-type'] === 'atomic',
   fields: Object.fromEntries(
     Object.entries(recordAt(schema, 'properties') ?? {}).flatMap(([field, value]) => {
-      const note = noteOf(value, schemas);
+      const note = markerOf(value, schemas);
       return note === undefined ? [] : [[field, note]];
     }),
   ),

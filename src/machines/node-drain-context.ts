@@ -84,6 +84,13 @@ export const explained = {
     event.verdict,
 } as const;
 export const answered = answersOf<NodeWriteOutcome>()('evaluating', 'setAnswer');
+/** The end of a drain, while it is shown. */
+export const drainEnd = ({ name, owner, end }: NodeDrainContext): NodeDrainEnd => ({
+  node: name,
+  owner,
+  end: end ?? 'Failed',
+});
+
 export const ended = {
   guard: 'endSeen',
   target: '#nodeDrain.work.ending',

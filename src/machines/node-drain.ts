@@ -38,6 +38,7 @@ import {
   answered,
   clock,
   counted,
+  drainEnd,
   ended,
   explained,
   joined,
@@ -319,11 +320,7 @@ export const nodeDrain = setup({
               invoke: {
                 id: 'showEnd',
                 src: 'showEnd',
-                input: ({ context }) => ({
-                  node: context.name,
-                  owner: context.owner,
-                  end: context.end ?? 'Failed',
-                }),
+                input: ({ context }) => drainEnd(context),
                 onDone: 'deciding',
                 onError: 'deciding',
               },
@@ -347,12 +344,7 @@ export const nodeDrain = setup({
               invoke: {
                 id: 'writeEnd',
                 src: 'writeEnd',
-                input: ({ context }) => ({
-                  node: context.name,
-                  owner: context.owner,
-                  end: context.end ?? 'Failed',
-                  body: endBody(context) ?? {},
-                }),
+                input: ({ context }) => ({ ...drainEnd(context), body: endBody(context) ?? {} }),
                 ...answered,
               },
             },

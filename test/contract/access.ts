@@ -79,7 +79,11 @@ export const forbidden = (message: string, details?: JsonRecord): Wanted =>
   refused(403, 'Forbidden', { message, ...(details === undefined ? {} : { details }) });
 
 /** A refusal of an action of a user on a core resource in the case's namespace. */
-export const cannot = (who: string, verb: string, resource: string, name = ''): Wanted => {
+export const cannot = (
+  who: string,
+  verb: string,
+  [resource, name = '']: readonly [resource: string, name?: string],
+): Wanted => {
   const [plural = ''] = resource.split('/');
   const subject = name === '' ? plural : `${plural} "${name}"`;
   return forbidden(

@@ -20,8 +20,8 @@ export const applies = (path: string, body: unknown, options: ApplyOptions = {})
 };
 
 /** A merge patch of a named manager. */
-export const updates = (path: string, as: string, body: unknown, wanted: Wanted = 200): Step =>
-  patch(`${path}?fieldManager=${as}`, merge(body), wanted);
+export const updates = (path: string, as: string, body: unknown): Step =>
+  patch(`${path}?fieldManager=${as}`, merge(body));
 
 /** Fields of a set, by path element. */
 export interface Fields {

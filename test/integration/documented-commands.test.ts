@@ -57,13 +57,16 @@ const PAGES: readonly DocumentedPage[] = [
 const README = 'README.md';
 
 /**
- * Objects of the cluster that the pages leave behind, under the names of README.md: the fleet, which
- * forgot its machines, has sent others.
+ * Objects of the cluster that the pages leave behind, under the names of README.md: the fleet,
+ * which forgot its machines, has sent others.
  */
 const EXAMPLES = `
 kubectl rollout status deployment/web --timeout=120s
-until [ "$(kubectl get nodes --no-headers | wc -l)" = "$(kubectl get upcomingnodes --no-headers | grep -c ' Ready ')" ]; do sleep 1; done
-pod=$(kubectl get pods -l app=web --field-selector status.phase=Running -o jsonpath='{.items[0].metadata.name}')
+ready() { kubectl get upcomingnodes --no-headers | grep -c ' Ready '; }
+until [ "$(kubectl get nodes --no-headers | wc -l)" = "$(ready)" ]; do sleep 1; done
+running='status.phase=Running'
+name='jsonpath={.items[0].metadata.name}'
+pod=$(kubectl get pods -l app=web --field-selector "$running" -o "$name")
 node=$(kubectl get pod "$pod" -o jsonpath='{.spec.nodeName}')
 request=$(kubectl get capacityrequests -o jsonpath='{.items[0].metadata.name}')
 kill "$operator"; wait "$operator"; unset TIDEGATE_TLS_CERT TIDEGATE_TLS_KEY TIDEGATE_TLS_CA

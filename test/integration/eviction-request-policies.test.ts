@@ -27,23 +27,23 @@ const rule = (
   apiGroup: string,
   resources: readonly string[],
   verbs: readonly string[],
-  resourceNames: readonly string[] = [],
-) => ({
-  apiGroups: [apiGroup],
-  resources,
-  verbs,
-  ...(resourceNames.length === 0 ? {} : { resourceNames }),
-});
+) => ({ apiGroups: [apiGroup], resources, verbs });
 
 /** Everybody may write the objects: only the policies tell them apart. */
 const WRITES = rule(GROUP, ['evictionrequests', 'evictionrequests/status'], ['*']);
 const PODS = ['get', 'list', 'create', 'update', 'patch'];
 
 const RIGHTS: Readonly<Record<string, readonly object[]>> = {
-  [CONTROLLER]: [WRITES, rule(GROUP, ['controllers'], ['act'], ['evictionrequest'])],
+  [CONTROLLER]: [
+    WRITES,
+    { ...rule(GROUP, ['controllers'], ['act']), resourceNames: ['evictionrequest'] },
+  ],
   [TENANT]: [WRITES, rule('', ['pods'], PODS)],
   [REQUESTER]: [WRITES, rule('', ['pods'], ['delete'])],
-  [ACTOR]: [WRITES, rule(GROUP, ['interceptors'], ['report'], [ACTOR_B])],
+  [ACTOR]: [
+    WRITES,
+    { ...rule(GROUP, ['interceptors'], ['report']), resourceNames: [ACTOR_B] },
+  ],
 };
 
 const grants = (): string =>

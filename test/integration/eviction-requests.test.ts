@@ -226,7 +226,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     const pod = await createPod(cluster, 'added');
     await Promise.all([DRAIN, BALANCER].map((name) => request(pod, name)));
     await request(pod, DRAIN);
-    const both = await untilRequest(cluster, pod, 'both are there', () => true);
+    const both = await untilRequest({ cluster, pod }, 'both are there', () => true);
     expect(requestersOf(both)).toEqual([BALANCER, DRAIN]);
   });
 
@@ -236,12 +236,12 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     const { request } = writers(bed());
     const pod = await createPod(cluster, 'owned-twice');
     await request(pod, DRAIN);
-    await request(pod, DRAIN, true, 'second-manager');
-    await request(pod, DRAIN, false);
-    const kept = await untilRequest(cluster, pod, 'it is there', () => true);
+    await request(pod, DRAIN, { manager: 'second-manager' });
+    await request(pod, DRAIN, { isWanted: false });
+    const kept = await untilRequest({ cluster, pod }, 'it is there', () => true);
     expect(requestersOf(kept)).toEqual([DRAIN]);
-    await request(pod, DRAIN, false, 'second-manager');
-    const empty = await untilRequest(cluster, pod, 'it is there', () => true);
+    await request(pod, DRAIN, { isWanted: false, manager: 'second-manager' });
+    const empty = await untilRequest({ cluster, pod }, 'it is there', () => true);
     expect(requestersOf(empty)).toEqual([]);
   });
 
@@ -253,8 +253,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     const pod = await createPod(cluster, 'two-requesters', [ACTOR_B, ACTOR_A]);
     await request(pod, DRAIN);
     const first = await untilRequest(
-      cluster,
-      pod,
+      { cluster, pod },
       'B is active',
       (one) => activeIn(one) === ACTOR_B && textAt(one, 'metadata', 'labels', 'app') !== undefined,
     );
@@ -263,10 +262,9 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     await request(pod, BALANCER);
     const heartbeatTime = now();
     await report(pod, ACTOR_B, { heartbeatTime, message: 'telling the users' });
-    await request(pod, DRAIN, false);
+    await request(pod, DRAIN, { isWanted: false });
     const one = await untilRequest(
-      cluster,
-      pod,
+      { cluster, pod },
       'one requester is left',
       (object) =>
         requestersOf(object).length === 1 &&
@@ -278,8 +276,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     expect(textAt(reportOf(one, ACTOR_B), 'message')).toBe('telling the users');
     await report(pod, ACTOR_B, { heartbeatTime, completionTime: now(), message: 'ready' });
     const next = await untilRequest(
-      cluster,
-      pod,
+      { cluster, pod },
       'A is active',
       (object) => activeIn(object) === ACTOR_A,
     );
@@ -288,8 +285,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     await cluster.call('DELETE', `${PODS}/${nameOf(pod)}`);
     await report(pod, ACTOR_A, { heartbeatTime: now(), completionTime: now() });
     const last = await untilRequest(
-      cluster,
-      pod,
+      { cluster, pod },
       'the pod is evicted',
       (object) => conditionsIn(object).length > 0,
     );
@@ -306,11 +302,10 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     const { request } = writers(bed());
     const pod = await createPod(cluster, 'one-requester', [ACTOR_B, ACTOR_A]);
     await request(pod, DRAIN);
-    await untilRequest(cluster, pod, 'B is active', (one) => activeIn(one) === ACTOR_B);
-    await request(pod, DRAIN, false);
+    await untilRequest({ cluster, pod }, 'B is active', (one) => activeIn(one) === ACTOR_B);
+    await request(pod, DRAIN, { isWanted: false });
     const canceled = await untilRequest(
-      cluster,
-      pod,
+      { cluster, pod },
       'it is canceled',
       (one) => conditionsIn(one).length > 0,
     );
@@ -338,8 +333,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     });
     await request(pod, DRAIN);
     const kept = await untilRequest(
-      cluster,
-      pod,
+      { cluster, pod },
       'the budget is named',
       (one) => textAt(reportOf(one, IMPERATIVE), 'message')?.includes('keeper') === true,
     );
@@ -347,8 +341,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     expect(uidOf((await cluster.call('GET', `${PODS}/kept`)).body)).toBe(uidOf(pod));
     await cluster.call('DELETE', `${BUDGETS}/keeper`);
     const evicted = await untilRequest(
-      cluster,
-      pod,
+      { cluster, pod },
       'the pod is evicted',
       (one) => conditionsIn(one).length > 0,
     );
@@ -367,16 +360,14 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     const pod = await createPod(cluster, 'restarted', [ACTOR_B, ACTOR_A]);
     await request(pod, DRAIN);
     const active = await untilRequest(
-      cluster,
-      pod,
+      { cluster, pod },
       'B is active',
       (one) => activeIn(one) === ACTOR_B,
     );
     await before.stop();
     serveRequests(bed(), { timing });
     const next = await untilRequest(
-      cluster,
-      pod,
+      { cluster, pod },
       'A is active',
       (one) => activeIn(one) === ACTOR_A,
     );

@@ -61,7 +61,10 @@ interface Traits extends RequestTraits {
 
 const FINAL_AT = 130;
 
-const condition = (type: string, reason: string, message: string, seconds: number) => ({
+const condition = (
+  { type, reason, message }: Readonly<Record<'type' | 'reason' | 'message', string>>,
+  seconds: number,
+) => ({
   type,
   status: 'True',
   reason,
@@ -109,12 +112,13 @@ const WARNED = request({
   active: ACTOR_B,
   times: STARTED,
   conditions: [
-    condition(
-      'InterceptorSilent',
-      'InterceptorSilent',
-      `Interceptor "${ACTOR_B}" does not report; the next one takes over at ${atSeconds(1200)}`,
-      60,
-    ),
+    condition({
+      type: 'InterceptorSilent',
+      reason: 'InterceptorSilent',
+      message: `Interceptor "${ACTOR_B}" does not report; the next one takes over at ${
+        atSeconds(1200)
+      }`,
+    }, 60),
   ],
 });
 const DONE = request({ version: '130', active: ACTOR_B, times: COMPLETED });
@@ -148,7 +152,7 @@ const ENDED = request({
   active: null,
   processed: [ACTOR_B, IMPERATIVE],
   times: COMPLETED,
-  conditions: [condition('Evicted', 'PodDeleted', '', FINAL_AT)],
+  conditions: [condition({ type: 'Evicted', reason: 'PodDeleted', message: '' }, FINAL_AT)],
 });
 
 const at = (seconds: number) => CREATED_MS + seconds * 1000;

@@ -1,9 +1,9 @@
 /**
  * Which test files a mutation needs.
  *
- * Promises: the file that reaches the least comes first, because it was most likely written for what
- * it reaches, and it is fast; what runs while a module loads is reached by all files
- * that reach anything of it, because the files of a worker load it once.
+ * Promises: the file that reaches the least comes first, because it was most likely written for
+ * what it reaches, and it is fast; what runs while a module loads is reached by all files that
+ * reach anything of it, because the files of a worker load it once.
  */
 import type { Reach } from './instrumented-suite.ts';
 import { ALL_OF_IT, WHILE_LOADING } from './reach-marks.ts';

@@ -32,12 +32,12 @@ const isOwn = (key: string, origin: Origin, hasControllers: boolean): boolean =>
 /** Neighbours in the order of etcd, so that each range is deleted by one request. */
 const rangesOf = (
   stored: readonly Stored[],
-  isForeign: (key: string) => boolean,
+  isLeftOver: (key: string) => boolean,
 ): readonly { readonly first: string; readonly last: string }[] => {
   const ranges: { first: string; last: string }[] = [];
   let open: { first: string; last: string } | undefined;
   for (const { key } of stored) {
-    if (!isForeign(key)) open = undefined;
+    if (!isLeftOver(key)) open = undefined;
     else if (open === undefined) ranges.push(open = { first: key, last: key });
     else open.last = key;
   }
@@ -60,11 +60,11 @@ export const empty = async (
   origin: Origin,
   hasControllers: boolean,
 ): Promise<void> => {
-  const isForeign = (key: string): boolean => !isOwn(key, origin, hasControllers);
+  const isLeftOver = (key: string): boolean => !isOwn(key, origin, hasControllers);
   let looks = 0;
   await eventually(async () => {
     const stored = await storedObjects(layout);
-    const ranges = rangesOf(stored, isForeign);
+    const ranges = rangesOf(stored, isLeftOver);
     for (const range of ranges) await deleteStored(layout, range);
     looks = ranges.length === 0 ? looks + 1 : 0;
     if (looks >= LOOKS) return true;

@@ -11,7 +11,7 @@ import {
   pathsIn,
   union,
 } from '../src/apply/field-set.ts';
-import { type MapType, typeOfKind } from '../src/apply/field-types.ts';
+import { type MapType, typeOfKind } from '../src/apply/field-schemas.ts';
 import type { ManagedEntry } from '../src/apply/managed-fields.ts';
 import { appliedTo, type OwnedWrite, updatedEntries } from '../src/apply/ownership.ts';
 import { customKind } from '../src/kinds/custom-kind.ts';
@@ -88,13 +88,16 @@ interface State {
 
 const EMPTY: State = { object: {}, entries: [] };
 
-const applied = (state: State, manager: string, config: JsonRecord, isForced = true): State => {
-  const { object, entries } = appliedTo(
-    { live: state.object, entries: state.entries, config, isForced },
-    writeOf(manager),
-  );
-  return { object: object ?? state.object, entries };
-};
+const applyWith =
+  (isForced: boolean) => (state: State, manager: string, config: JsonRecord): State => {
+    const { object, entries } = appliedTo(
+      { live: state.object, entries: state.entries, config, isForced },
+      writeOf(manager),
+    );
+    return { object: object ?? state.object, entries };
+  };
+const applied = applyWith(true);
+const appliedUnforced = applyWith(false);
 
 const updated = (state: State, manager: string, object: JsonRecord): State => ({
   object,
@@ -187,8 +190,8 @@ describe('server-side apply', () => {
   it('two managers of different fields commute, without a conflict', () => {
     fc.assert(fc.property(configs, configs, (one, other) => {
       fc.pre(!share(one, other));
-      const left = applied(applied(EMPTY, 'a', one, false), 'b', other, false);
-      const right = applied(applied(EMPTY, 'b', other, false), 'a', one, false);
+      const left = appliedUnforced(appliedUnforced(EMPTY, 'a', one), 'b', other);
+      const right = appliedUnforced(appliedUnforced(EMPTY, 'b', other), 'a', one);
       expect(unordered(left.object)).toEqual(unordered(right.object));
       expect(paths(ownedBy(left, 'a'))).toEqual(paths(ownedBy(right, 'a')));
       expect(paths(ownedBy(left, 'b'))).toEqual(paths(ownedBy(right, 'b')));
@@ -199,7 +202,7 @@ describe('server-side apply', () => {
     fc.assert(fc.property(configs, configs, (before, config) => {
       fc.pre(!differ(before, config));
       const state = applied(EMPTY, 'first', before);
-      const after = applied(applied(state, 'me', config, false), 'me', {});
+      const after = applied(appliedUnforced(state, 'me', config), 'me', {});
       expect(unordered(after.object)).toEqual(unordered(state.object));
       expect(after.entries).toEqual(state.entries);
     }));
@@ -208,7 +211,7 @@ describe('server-side apply', () => {
   it('there is a conflict exactly where owners want different values', () => {
     fc.assert(fc.property(configs, configs, (one, other) => {
       const state = applied(EMPTY, 'a', one);
-      expect(isConflict(() => applied(state, 'b', other, false))).toBe(differ(one, other));
+      expect(isConflict(() => appliedUnforced(state, 'b', other))).toBe(differ(one, other));
     }));
   });
 

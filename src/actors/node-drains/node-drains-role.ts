@@ -188,16 +188,14 @@ export const nodeDrainsRole = (
   const { own, tierWaitMs, paused, callsPerBudget, isReclaimable = () => true } = policy;
   const { record, recordOnLease } = context;
   const read = drainInformers(context, upcomingNodeCollection);
-  const { nodes, pods, budgets, upcomingNodes } = read;
+  const { nodes, pods, upcomingNodes } = read;
   const selection = selectedNodes(context, isReclaimable);
   const attachments = attachmentsIn(context);
   const byNode = new UpcomingNodesByNode(upcomingNodes);
   const machineOf = machineFinder({ machines, upcomingNodes, nodes, byNode });
   const events = drainEvents(environment.telemetry, record);
   const evictions = startPodEvictions(environment, {
-    pods,
-    budgets,
-    nodes,
+    ...read,
     ...(callsPerBudget === undefined ? {} : { callsPerBudget }),
   });
   const conditions = new NodeConditions(environment);

@@ -50,8 +50,8 @@ export const endedCondition = (end: CordonEnd, lastError: string): DrainConditio
 };
 
 /**
- * The strategic merge patch of `/status`: other conditions stay. `body` may have metadata, which the
- * API server takes there as well (nodeStatusStrategy keeps the spec only).
+ * The strategic merge patch of `/status`: other conditions stay. `body` may have metadata, which
+ * the API server takes there as well (nodeStatusStrategy keeps the spec only).
  */
 export const conditionPatch = (
   condition: DrainCondition,

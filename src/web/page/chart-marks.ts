@@ -179,15 +179,15 @@ export const drawRings = (
   delays: readonly PendingDelay[],
   left: (delay: PendingDelay) => { readonly share: number; readonly text: string },
 ): void => {
-  const shown = new Set<Element>();
+  const current = new Set<Element>();
   for (const delay of delays) {
     const { share, text } = left(delay);
     const ring = share > 0 ? ringFor(drawing, delay) : undefined;
     if (ring === undefined) continue;
-    shown.add(ring);
+    current.add(ring);
     ring.querySelector('.ring-left')?.setAttribute('stroke-dasharray', `${share} 1`);
     setText(ring, '.ring-text', text.replace(/(?<=\d[a-z]).+/, ''));
     setText(ring, 'title', `after ${delay.name}: ${text} left`);
   }
-  for (const ring of drawing.querySelectorAll('.ring')) if (!shown.has(ring)) ring.remove();
+  for (const ring of drawing.querySelectorAll('.ring')) if (!current.has(ring)) ring.remove();
 };

@@ -73,6 +73,15 @@ const drawn = (
   return now;
 };
 
+/** Keeps the rings of running delays on the drawing in `holder`. */
+const useRings = (holder: { readonly current: HTMLElement | null }): void =>
+  useSignalEffect(() => {
+    const delays = focused.value?.delays ?? [];
+    const isDrawn = drawings.value[route.value.kind] !== undefined;
+    const drawing = isDrawn ? holder.current?.querySelector('svg') : null;
+    if (drawing) drawRings(drawing, delays, leftOf);
+  });
+
 const Drawing = ({ kind }: { readonly kind: string }) => {
   const holder = useRef<HTMLDivElement>(null);
   const map = useRef<SVGSVGElement>(null);
@@ -96,12 +105,7 @@ const Drawing = ({ kind }: { readonly kind: string }) => {
     placed.current = text;
     before.current = drawn(to, mini, { text, before: before.current });
   });
-  useSignalEffect(() => {
-    const delays = focused.value?.delays ?? [];
-    const isDrawn = drawings.value[route.value.kind] !== undefined;
-    const drawing = isDrawn ? holder.current?.querySelector('svg') : null;
-    if (drawing) drawRings(drawing, delays, leftOf);
-  });
+  useRings(holder);
   const onView = () => {
     if (map.current !== null && holder.current !== null) moveMinimap(map.current, holder.current);
   };

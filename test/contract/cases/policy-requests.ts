@@ -9,7 +9,7 @@ const asAlice = as('{ns}-alice');
 const dry = (name: string, more = {}) => [`configmaps?dryRun=All`, configMap(name, more)] as const;
 
 /** A policy whose message tells what it sees of each write. */
-const telling = (expression: string, resources: readonly string[]): readonly Step[] => [
+const refusingWith = (expression: string, resources: readonly string[]): readonly Step[] => [
   post(
     'validatingadmissionpolicies',
     policy({
@@ -29,7 +29,7 @@ export const policyRequests: Area = {
   cases: {
     'a policy sees who asks, and whether it is a dry run': [
       ...granted(user('{ns}-alice'), rule(['create'], ['configmaps'])),
-      ...telling(
+      ...refusingWith(
         "request.userInfo.username + ' ' + request.userInfo.groups.join(' ') + ' ' + " +
           'string(request.dryRun)',
         ['configmaps'],
@@ -42,14 +42,14 @@ export const policyRequests: Area = {
       ),
     ],
     'a policy sees the name and the namespace of a creation': [
-      ...telling(
+      ...refusingWith(
         `${NAMES} + ' ' + namespaceObject.metadata.name + ' ' + string(oldObject == null)`,
         ['configmaps'],
       ),
       until(post(...dry('a'), denied('a', 'a a {ns} {ns} true'))),
     ],
     'what is empty in a request is absent': [
-      ...telling(
+      ...refusingWith(
         'string(has(request.subResource)) + string(has(request.name)) + ' +
           'string(has(request.userInfo.extra)) + string(has(request.requestSubResource))',
         ['configmaps'],
@@ -58,7 +58,9 @@ export const policyRequests: Area = {
     ],
     'an update has both objects, in a PUT and in a patch': [
       post('configmaps', configMap('a', { data: { x: 'old' } })),
-      ...telling(`${OPERATION} + ' ' + oldObject.data.x + ' ' + object.data.x`, ['configmaps']),
+      ...refusingWith(`${OPERATION} + ' ' + oldObject.data.x + ' ' + object.data.x`, [
+        'configmaps',
+      ]),
       until(
         put(
           'configmaps/a?dryRun=All',
@@ -76,7 +78,7 @@ export const policyRequests: Area = {
     ],
     'a deletion has the old object alone': [
       post('configmaps', configMap('a')),
-      ...telling(
+      ...refusingWith(
         `${OPERATION} + ' ' + oldObject.metadata.name + ' ' + string(object == null)`,
         ['configmaps'],
       ),
@@ -90,7 +92,7 @@ export const policyRequests: Area = {
     ],
     'an eviction is the creation of a subresource': [
       post('pods', pod('a')),
-      ...telling(
+      ...refusingWith(
         `${OPERATION} + ' ' + request.subResource + ' ' + request.kind.kind + ' ' + ` +
           "request.kind.group + ' ' + object.metadata.name",
         ['pods/eviction'],
@@ -107,7 +109,7 @@ export const policyRequests: Area = {
     ],
     'a policy on pods does not see their evictions': [
       post('pods', pod('a')),
-      ...telling(OPERATION, ['pods']),
+      ...refusingWith(OPERATION, ['pods']),
       until(
         patch(
           'pods/a',
@@ -130,7 +132,7 @@ export const policyRequests: Area = {
         kind: 'ServiceAccount',
         metadata: { name: 'a' },
       }),
-      ...telling(`${OPERATION} + ' ' + request.subResource + ' ' + request.kind.kind`, [
+      ...refusingWith(`${OPERATION} + ' ' + request.subResource + ' ' + request.kind.kind`, [
         'pods/binding',
         'poddisruptionbudgets/status',
         'deployments/scale',

@@ -99,7 +99,14 @@ export const writers = (bed: Testbed) => {
   const pathOf = (pod: JsonRecord): string => `${REQUESTS}/${uidOf(pod)}`;
   return {
     /** The requester asks that the pod leaves, or asks no more. */
-    request: (pod: JsonRecord, requester: string, isWanted = true, manager = requester) =>
+    request: (
+      pod: JsonRecord,
+      requester: string,
+      { isWanted = true, manager = requester }: {
+        readonly isWanted?: boolean;
+        readonly manager?: string;
+      } = {},
+    ) =>
       apply(pathOf(pod), {
         ...identified(pod),
         spec: {
@@ -146,8 +153,7 @@ export const conditionsIn = (request: unknown): readonly string[] =>
 
 /** Waits until the request of a pod is as wanted, and returns it. */
 export const untilRequest = async (
-  cluster: ClusterClient,
-  pod: JsonRecord,
+  { cluster, pod }: { readonly cluster: ClusterClient; readonly pod: JsonRecord },
   what: string,
   isSo: (request: JsonRecord) => boolean,
 ): Promise<JsonRecord> =>

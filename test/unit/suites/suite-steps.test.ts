@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { fileTimes, slowest } from '../../../tools/suites/file-times.ts';
 import { type SuiteChoice, suiteSteps } from '../../../tools/suites/suite-steps.ts';
-import { TOLD_IN_SIMULATION } from '../../../tools/suites/told-in-simulation.ts';
+import { RELEASE_ONLY } from '../../../tools/suites/release-only.ts';
 import { SCENARIOS } from '../../simulation/scenarios/catalogue.ts';
 
 const ALL: SuiteChoice = { fast: false, full: false, changed: undefined };
@@ -71,11 +71,11 @@ describe('suites', () => {
 
 describe('end-to-end tests that run before a release only', () => {
   it('each have a test per scenario, and scenarios that every run plays', async () => {
-    const played = SCENARIOS.filter(({ crowd }) => crowd !== true).map(({ name }) => name);
-    for (const [file, scenarios] of Object.entries(TOLD_IN_SIMULATION)) {
+    const onEachRun = SCENARIOS.filter(({ crowd }) => crowd !== true).map(({ name }) => name);
+    for (const [file, scenarios] of Object.entries(RELEASE_ONLY)) {
       const text = await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8');
       expect([file, text.match(/^ {2}it\(/gm)?.length]).toEqual([file, scenarios.length]);
-      expect(played).toEqual(expect.arrayContaining([...scenarios]));
+      expect(onEachRun).toEqual(expect.arrayContaining([...scenarios]));
     }
   });
 });

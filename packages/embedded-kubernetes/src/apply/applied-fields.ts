@@ -6,7 +6,7 @@
  */
 import { asList, asRecord, type JsonRecord } from '../values/json.ts';
 import {
-  asMember,
+  asElement,
   elementText,
   type FieldSet,
   type FieldsInProgress,
@@ -21,7 +21,7 @@ import {
   type ScalarType,
   typeOfField,
   typeOfValue,
-} from './field-types.ts';
+} from './field-schemas.ts';
 import { itemElement, itemsByElement } from './list-items.ts';
 
 const ANY: FieldType = { _tag: 'Any' };
@@ -29,7 +29,7 @@ const ANY: FieldType = { _tag: 'Any' };
 /** A field with these below it; one that is no member and has none is absent. */
 const field = (isOwn: boolean, below: FieldSet | undefined): FieldSet | undefined => {
   if (below === undefined || isEmptySet(below)) return isOwn ? LEAF : undefined;
-  return isOwn ? asMember({ [SELF]: LEAF, ...below }) : below;
+  return isOwn ? asElement({ [SELF]: LEAF, ...below }) : below;
 };
 
 const isBare = (value: unknown): boolean =>

@@ -21,7 +21,7 @@ import { BEFORE_FIRST_APPLY, entriesOf, type ManagedEntry } from './managed-fiel
 import { nullProblems } from './null-fields.ts';
 import { appliedTo, type OwnedWrite, updatedEntries } from './ownership.ts';
 import { ownedWrite, withoutManagers } from './tracking.ts';
-import type { WritePart } from './tracked-parts.ts';
+import type { WritePart } from './tracked-subresources.ts';
 import { zeroObject } from './zero-objects.ts';
 
 /** An apply request. */

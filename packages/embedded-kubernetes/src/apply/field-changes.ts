@@ -2,8 +2,8 @@
  * Which fields differ between two states of an object.
  *
  * Promises: values that are the same object are not looked into. Source: structured-merge-diff
- * (`typed/compare.go`): a container that appears or disappears is a field of its own, beside what is
- * in it.
+ * (`typed/compare.go`): a container that appears or disappears is a field of its own, beside what
+ * is in it.
  */
 import { asList, asRecord, type JsonRecord } from '../values/json.ts';
 import { sameJson } from '../patches/same-json.ts';
@@ -14,7 +14,7 @@ import {
   type MapType,
   typeOfField,
   typeOfValue,
-} from './field-types.ts';
+} from './field-schemas.ts';
 import { itemsByElement } from './list-items.ts';
 
 /** Fields that were added or modified, and those that were removed. */

@@ -31,16 +31,16 @@ export const isEmptySet = (set: FieldSet): boolean => {
 };
 
 /** Whether the field itself is a member. */
-export const isMember = (field: FieldSet): boolean => SELF in field || isEmptySet(field);
+export const isInSet = (field: FieldSet): boolean => SELF in field || isEmptySet(field);
 
 /** The field with itself as a member. */
-export const asMember = (field: FieldSet): FieldSet =>
-  isMember(field) ? field : { [SELF]: LEAF, ...field };
+export const asElement = (field: FieldSet): FieldSet =>
+  isInSet(field) ? field : { [SELF]: LEAF, ...field };
 
 const unitedFields = (left: FieldSet, right: FieldSet): FieldSet => {
   if (left === right) return left;
-  if (isEmptySet(right)) return asMember(left);
-  return isEmptySet(left) ? asMember(right) : united(left, right);
+  if (isEmptySet(right)) return asElement(left);
+  return isEmptySet(left) ? asElement(right) : united(left, right);
 };
 
 const united = (left: FieldSet, right: FieldSet): FieldSet => {
@@ -90,13 +90,13 @@ const withoutSelf = (field: FieldSet): FieldSet => {
 
 /** A field that stays a member or not, with what is left below it. */
 const reduced = (field: FieldSet, isStill: boolean, below: FieldSet): FieldSet | undefined =>
-  below === field && isStill === isMember(field) ? field : fieldOf(isStill, withoutSelf(below));
+  below === field && isStill === isInSet(field) ? field : fieldOf(isStill, withoutSelf(below));
 
 const without: Combine = (left, right) => {
   if (right === undefined) return left;
   return left === right
     ? undefined
-    : reduced(left, isMember(left) && !isMember(right), combined(left, right, without));
+    : reduced(left, isInSet(left) && !isInSet(right), combined(left, right, without));
 };
 
 /** The members of `left` that are none of `right`. */
@@ -107,7 +107,7 @@ const common: Combine = (left, right) => {
   if (right === undefined) return undefined;
   return left === right
     ? left
-    : reduced(left, isMember(left) && isMember(right), combined(left, right, common));
+    : reduced(left, isInSet(left) && isInSet(right), combined(left, right, common));
 };
 
 /** The members of both sets. */
@@ -135,7 +135,7 @@ export const elementText = (element: string): string => {
 /** The members as paths; those of a level come before those below it. */
 export const pathsIn = (set: FieldSet, prefix = ''): readonly string[] => {
   const fields = Object.entries(set).filter(([element]) => element !== SELF).toSorted(byElement);
-  const members = fields.filter(([, field]) => isMember(field));
+  const members = fields.filter(([, field]) => isInSet(field));
   return [
     ...members.map(([element]) => prefix + elementText(element)),
     ...fields.flatMap(([element, field]) => pathsIn(field, prefix + elementText(element))),

@@ -10,7 +10,7 @@ import { withMetadata } from '../kinds/metadata.ts';
 import { namedFields } from './applied-fields.ts';
 import { fieldChanges } from './field-changes.ts';
 import { difference, type FieldSet, LEAF } from './field-set.ts';
-import type { MapType } from './field-types.ts';
+import type { MapType } from './field-schemas.ts';
 
 const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 const KUBECTL = 'kubectl';

@@ -1,6 +1,6 @@
 /** The items of a list whose items have owners of their own, by path element. */
 import { asRecord, type JsonRecord } from '../values/json.ts';
-import type { ListType } from './field-types.ts';
+import type { ListType } from './field-schemas.ts';
 
 /** An item without an element: why it has none. */
 interface ItemProblem {

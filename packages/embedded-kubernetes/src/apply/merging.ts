@@ -6,14 +6,14 @@
  * the entry that it stood before.
  */
 import { asList, asRecord, type JsonRecord } from '../values/json.ts';
-import { type FieldSet, type FieldsInProgress, isMember, LEAF, SELF } from './field-set.ts';
+import { type FieldSet, type FieldsInProgress, isInSet, LEAF, SELF } from './field-set.ts';
 import {
   type FieldType,
   type ListType,
   type MapType,
   typeOfField,
   typeOfValue,
-} from './field-types.ts';
+} from './field-schemas.ts';
 import { itemElement, itemsByElement } from './list-items.ts';
 
 const ANY: FieldType = { _tag: 'Any' };
@@ -78,7 +78,7 @@ const mapWithout = (value: JsonRecord, fields: FieldSet, type: MapType): JsonRec
   for (const [name, inner] of Object.entries(value)) {
     const field = fields[`f:${name}`];
     if (field === undefined) result[name] = inner;
-    else if (!isMember(field)) {
+    else if (!isInSet(field)) {
       result[name] = valueWithout(inner, field, typeOfField(type, name) ?? ANY);
     }
   }
@@ -94,7 +94,7 @@ const listWithout = (
     const element = itemElement(item, type);
     const field = typeof element === 'string' ? fields[element] : undefined;
     if (field === undefined) return [item];
-    return isMember(field) ? [] : [valueWithout(item, field, type.element)];
+    return isInSet(field) ? [] : [valueWithout(item, field, type.element)];
   });
 
 const valueWithout = (value: unknown, fields: FieldSet, type: FieldType): unknown => {

@@ -11,7 +11,7 @@ import { namedFields } from './applied-fields.ts';
 import { applyConflict, type ManagerConflict } from './apply-conflict.ts';
 import { type FieldChanges, fieldChanges } from './field-changes.ts';
 import { difference, type FieldSet, intersection, isEmptySet, LEAF, union } from './field-set.ts';
-import type { MapType } from './field-types.ts';
+import type { MapType } from './field-schemas.ts';
 import {
   entryOf,
   isSameManager,

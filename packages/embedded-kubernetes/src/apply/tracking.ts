@@ -11,7 +11,7 @@ import { apiVersionOf, type Change, type Kind } from '../kinds/kind.ts';
 import { withMetadata } from '../kinds/metadata.ts';
 import { sameJson } from '../patches/same-json.ts';
 import { intersection, isEmptySet, LEAF } from './field-set.ts';
-import { typeOfKind } from './field-types.ts';
+import { typeOfKind } from './field-schemas.ts';
 import {
   areSameEntries,
   entriesOf,
@@ -21,7 +21,7 @@ import {
   type Writer,
 } from './managed-fields.ts';
 import { type OwnedWrite, updatedEntries } from './ownership.ts';
-import { trackedPart, type WritePart } from './tracked-parts.ts';
+import { trackedPart, type WritePart } from './tracked-subresources.ts';
 import { zeroObject } from './zero-objects.ts';
 
 /** Who writes, and through which path. */

@@ -5,7 +5,7 @@
  */
 import { applyScale } from '../apply/applying-scale.ts';
 import { apply } from '../apply/applying.ts';
-import { managerName } from '../apply/manager-name.ts';
+import { managerName } from '../apply/writer-name.ts';
 import { asRecord, type JsonRecord, textAt } from '../values/json.ts';
 import type { User } from '../authentication/user.ts';
 import type { ClusterAnswer, ClusterRequest, ClusterResponse } from '../api.ts';

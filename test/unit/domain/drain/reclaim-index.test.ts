@@ -40,8 +40,11 @@ const found = (...nodes: readonly NodeProjection[]) => {
   };
 };
 
-const entry = (machine: string, node: string, phase: EntryPhase, counted: boolean) =>
-  ({ machine, node, phase, counted }) satisfies ReclaimEntry;
+const entry = (
+  [machine, node]: readonly [machine: string, node: string],
+  phase: EntryPhase,
+  counted: boolean,
+) => ({ machine, node, phase, counted }) satisfies ReclaimEntry;
 
 const instructionOf = (
   id: string,
@@ -67,12 +70,12 @@ describe('a new term', () => {
       nodeOf('n5', null),
     );
     expect(machines).toEqual({
-      a: [entry('m-1', 'n1', 'Cordoned', true)],
+      a: [entry(['m-1', 'n1'], 'Cordoned', true)],
       b: [
-        entry('m-1', 'n1', 'Cordoned', true),
-        entry('n2', 'n2', 'Cordoned', false),
-        entry('n3', 'n3', 'Ended', true),
-        entry('n4', 'n4', 'Ended', false),
+        entry(['m-1', 'n1'], 'Cordoned', true),
+        entry(['n2', 'n2'], 'Cordoned', false),
+        entry(['n3', 'n3'], 'Ended', true),
+        entry(['n4', 'n4'], 'Ended', false),
       ],
     });
     expect(leftOut).toEqual([]);
@@ -112,24 +115,24 @@ describe('a new term', () => {
 
 test('a restarted instruction has the machines as their Nodes show them now', () => {
   const instruction = instructionOf('a', 1, [
-    entry('m-1', 'n1', 'Cordoning', false),
-    entry('m-2', 'n2', 'Cordoning', false),
-    entry('m-3', 'gone', 'Cordoning', false),
-    entry('m-4', '', 'Unseen', false),
+    entry(['m-1', 'n1'], 'Cordoning', false),
+    entry(['m-2', 'n2'], 'Cordoning', false),
+    entry(['m-3', 'gone'], 'Cordoning', false),
+    entry(['m-4', ''], 'Unseen', false),
   ]);
   const nodes = [nodeOf('n1', { ids: ['a'] }), nodeOf('n2', { ids: ['b'] })];
   const now = machinesNow(instruction, (name) => nodes.find((node) => node.name === name));
   expect(now).toEqual([
-    entry('m-1', 'n1', 'Cordoned', true),
+    entry(['m-1', 'n1'], 'Cordoned', true),
     ...instruction.machines.slice(1),
   ]);
 });
 
 test('machines that wait are those of the earliest deadline first', () => {
-  const late = instructionOf('late', 20, [entry('m-1', 'n1', 'Queued', false)]);
+  const late = instructionOf('late', 20, [entry(['m-1', 'n1'], 'Queued', false)]);
   const early = instructionOf('early', 10, [
-    entry('m-2', 'n2', 'Cordoned', true),
-    entry('m-3', '', 'Unseen', false),
+    entry(['m-2', 'n2'], 'Cordoned', true),
+    entry(['m-3', ''], 'Unseen', false),
   ]);
   expect(awaitedEntries([late, early]).map((each) => [each.instruction.id, each.entry.machine]))
     .toEqual([['early', 'm-3'], ['late', 'm-1']]);
@@ -138,7 +141,7 @@ test('machines that wait are those of the earliest deadline first', () => {
 test('active instructions name so many machines, and each counts as one at least', () => {
   const { max } = SHARD_LIMITS.reclaim_machines;
   const names = (count: number) => Array.from({ length: count }, (_, at) => `m-${at}`);
-  const two = instructionOf('two', 1, ['a', 'b'].map((name) => entry(name, '', 'Unseen', false)));
+  const two = instructionOf('two', 1, ['a', 'b'].map((name) => entry([name, ''], 'Unseen', false)));
   const none = instructionOf('none', 1, []);
   expect(hasRoomFor(names(max - 3), [two, none])).toBe(true);
   expect(hasRoomFor(names(max - 2), [two, none])).toBe(false);

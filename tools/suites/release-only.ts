@@ -7,7 +7,7 @@
  */
 
 /** The scenarios of `test/simulation/scenarios`, by test file. */
-export const TOLD_IN_SIMULATION: Readonly<Record<string, readonly string[]>> = {
+export const RELEASE_ONLY: Readonly<Record<string, readonly string[]>> = {
   'test/e2e/demand-removed.test.ts': ['demand-removed', 'demand-gone'],
   'test/e2e/drain-hostile.test.ts': [
     'drain-hostile',
