@@ -22,12 +22,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'pod-selector',
     'namespace-selector',
   ],
-  EvictionRequests: [
-    'interceptor-deadline',
-    'interceptor-warning',
-    'eviction-request-ttl',
-    'clock-skew',
-  ],
   'Users and rights': ['authorization', 'token-auth-file', 'client-ca-file'],
   Addresses: ['metrics-addr', 'health-addr', 'listen', 'script-listen'],
   'Live page and recording': [
