@@ -54,7 +54,7 @@ export const binding = (
 });
 
 /** A ClusterRoleBinding to the ClusterRole of the same name. */
-export const clusterBinding = (name: string, ...subjects: readonly JsonRecord[]): JsonRecord => ({
+const clusterBinding = (name: string, ...subjects: readonly JsonRecord[]): JsonRecord => ({
   ...binding(name, ['ClusterRole', name], ...subjects),
   kind: 'ClusterRoleBinding',
 });
