@@ -78,8 +78,9 @@ export const grantedEverywhere = (
 export const forbidden = (message: string, details?: JsonRecord): Wanted =>
   refused(403, 'Forbidden', { message, ...(details === undefined ? {} : { details }) });
 
-/** A refusal of an action of a user on a core resource in the case's namespace. */
-export const cannot = (who: string, verb: string, resource: string, name = ''): Wanted => {
+/** A refusal of `list pods`, or so, to a user in the case's namespace. */
+export const cannot = (who: string, action: string, name = ''): Wanted => {
+  const [verb = '', resource = ''] = action.split(' ');
   const [plural = ''] = resource.split('/');
   const subject = name === '' ? plural : `${plural} "${name}"`;
   return forbidden(

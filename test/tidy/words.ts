@@ -61,6 +61,7 @@ const CALLS: readonly Ban[] = [
       'src/effects/settings.ts': 'tells two processes of one host apart',
       'src/cli/first-seed.ts': 'seeds the jitter of a process',
       'packages/stand-in-fleet/src/run.ts': 'seeds the stand-in fleet of a process',
+      'packages/embedded-kubernetes/src/run.ts': 'makes a token that nobody can guess',
     },
     scope: SOURCE,
     planted: source('export const chance = Math.random();'),

@@ -9,7 +9,7 @@ const asAlice = as('{ns}-alice');
 const dry = (name: string, more = {}) => [`configmaps?dryRun=All`, configMap(name, more)] as const;
 
 /** A policy whose message tells what it sees of each write. */
-const telling = (expression: string, resources: readonly string[]): readonly Step[] => [
+const reporting = (expression: string, resources: readonly string[]): readonly Step[] => [
   post(
     'validatingadmissionpolicies',
     policy({
@@ -29,7 +29,7 @@ export const policyRequests: Area = {
   cases: {
     'a policy sees who asks, and whether it is a dry run': [
       ...granted(user('{ns}-alice'), rule(['create'], ['configmaps'])),
-      ...telling(
+      ...reporting(
         "request.userInfo.username + ' ' + request.userInfo.groups.join(' ') + ' ' + " +
           'string(request.dryRun)',
         ['configmaps'],
@@ -42,14 +42,14 @@ export const policyRequests: Area = {
       ),
     ],
     'a policy sees the name and the namespace of a creation': [
-      ...telling(
+      ...reporting(
         `${NAMES} + ' ' + namespaceObject.metadata.name + ' ' + string(oldObject == null)`,
         ['configmaps'],
       ),
       until(post(...dry('a'), denied('a', 'a a {ns} {ns} true'))),
     ],
     'what is empty in a request is absent': [
-      ...telling(
+      ...reporting(
         'string(has(request.subResource)) + string(has(request.name)) + ' +
           'string(has(request.userInfo.extra)) + string(has(request.requestSubResource))',
         ['configmaps'],
@@ -58,7 +58,7 @@ export const policyRequests: Area = {
     ],
     'an update has both objects, in a PUT and in a patch': [
       post('configmaps', configMap('a', { data: { x: 'old' } })),
-      ...telling(`${OPERATION} + ' ' + oldObject.data.x + ' ' + object.data.x`, ['configmaps']),
+      ...reporting(`${OPERATION} + ' ' + oldObject.data.x + ' ' + object.data.x`, ['configmaps']),
       until(
         put(
           'configmaps/a?dryRun=All',
@@ -76,7 +76,7 @@ export const policyRequests: Area = {
     ],
     'a deletion has the old object alone': [
       post('configmaps', configMap('a')),
-      ...telling(
+      ...reporting(
         `${OPERATION} + ' ' + oldObject.metadata.name + ' ' + string(object == null)`,
         ['configmaps'],
       ),
@@ -90,7 +90,7 @@ export const policyRequests: Area = {
     ],
     'an eviction is the creation of a subresource': [
       post('pods', pod('a')),
-      ...telling(
+      ...reporting(
         `${OPERATION} + ' ' + request.subResource + ' ' + request.kind.kind + ' ' + ` +
           "request.kind.group + ' ' + object.metadata.name",
         ['pods/eviction'],
@@ -107,7 +107,7 @@ export const policyRequests: Area = {
     ],
     'a policy on pods does not see their evictions': [
       post('pods', pod('a')),
-      ...telling(OPERATION, ['pods']),
+      ...reporting(OPERATION, ['pods']),
       until(
         patch(
           'pods/a',
@@ -130,7 +130,7 @@ export const policyRequests: Area = {
         kind: 'ServiceAccount',
         metadata: { name: 'a' },
       }),
-      ...telling(`${OPERATION} + ' ' + request.subResource + ' ' + request.kind.kind`, [
+      ...reporting(`${OPERATION} + ' ' + request.subResource + ' ' + request.kind.kind`, [
         'pods/binding',
         'poddisruptionbudgets/status',
         'deployments/scale',

@@ -35,7 +35,7 @@ import type { Area } from '../suite.ts';
 const asAlice = as('{ns}-alice');
 const ALICE = user('{ns}-alice');
 const aliceCannot = (verb: string, resource: string, name = '') =>
-  cannot('{ns}-alice', verb, resource, name);
+  cannot('{ns}-alice', `${verb} ${resource}`, name);
 
 const subjectReview = (subject: object, attributes: object) => ({
   apiVersion: 'authorization.k8s.io/v1',
@@ -160,7 +160,7 @@ export const rights: Area = {
     'a group has the rights of its members': [
       ...granted(group('{ns}-devs'), rule(['list'], ['configmaps'])),
       until(as('bob', '{ns}-devs')(get('configmaps'))),
-      as('bob')(get('configmaps', cannot('bob', 'list', 'configmaps'))),
+      as('bob')(get('configmaps', cannot('bob', 'list configmaps'))),
     ],
     'a service account has the rights of its bindings': [
       ...granted(serviceAccount('robot'), rule(['list'], ['configmaps'])),

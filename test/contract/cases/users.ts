@@ -105,7 +105,7 @@ export const users: Area = {
       ),
     ],
     'an impersonated anonymous user is not authenticated': [
-      as('system:anonymous')(get('configmaps', cannot('system:anonymous', 'list', 'configmaps'))),
+      as('system:anonymous')(get('configmaps', cannot('system:anonymous', 'list configmaps'))),
       as('system:anonymous')(get('/version')),
     ],
     'groups without a user are a bad request': [
@@ -124,7 +124,7 @@ export const users: Area = {
     ],
     'a caller without credentials is anonymous': [
       withHeaders({ authorization: '' })(
-        get('configmaps', cannot('system:anonymous', 'list', 'configmaps')),
+        get('configmaps', cannot('system:anonymous', 'list configmaps')),
         get('/version'),
         get('/api', 403),
       ),
@@ -158,7 +158,7 @@ export const users: Area = {
           ],
           extra: { 'authentication.kubernetes.io/credential-id': [like(/^JTI=/)] },
         }),
-        get('configmaps', cannot(ROBOT, 'list', 'configmaps')),
+        get('configmaps', cannot(ROBOT, 'list configmaps')),
       ),
     ],
     'a token request answers with the token and its end': [
@@ -219,10 +219,10 @@ export const users: Area = {
     'a user without the right cannot impersonate': [
       ...robotToken,
       robotAs({ 'impersonate-user': 'eve' })(
-        get('configmaps', cannot(ROBOT, 'impersonate-on:user-info:list', 'configmaps')),
+        get('configmaps', cannot(ROBOT, 'impersonate-on:user-info:list configmaps')),
       ),
       robotAs({ 'impersonate-user': 'system:serviceaccount:{ns}:other' })(
-        get('configmaps', cannot(ROBOT, 'impersonate-on:serviceaccount:list', 'configmaps')),
+        get('configmaps', cannot(ROBOT, 'impersonate-on:serviceaccount:list configmaps')),
       ),
     ],
     'a user who may impersonate one user cannot impersonate another': [
@@ -257,7 +257,7 @@ export const users: Area = {
       ...granted(serviceAccount('robot'), rule(['list'], ['configmaps'])),
       until(asRobot(get('configmaps'))),
       robotAs({ 'impersonate-user': '{ns}-bob' })(
-        get('configmaps', cannot('{ns}-bob', 'list', 'configmaps')),
+        get('configmaps', cannot('{ns}-bob', 'list configmaps')),
       ),
     ],
     'constrained impersonation needs the right to act and the right to be': [
@@ -275,7 +275,7 @@ export const users: Area = {
       robotAs({ 'impersonate-user': '{ns}-carol' })(
         get(
           'configmaps/x',
-          cannot(ROBOT, 'impersonate-on:user-info:get', 'configmaps', 'x'),
+          cannot(ROBOT, 'impersonate-on:user-info:get configmaps', 'x'),
         ),
       ),
     ],

@@ -144,7 +144,7 @@ const sceneOf = (sources: PolicySources, user: User, attempt: Attempt): Scene =>
   };
 };
 
-const acts = ({ binding }: Violation, action: string): boolean =>
+const hasAction = ({ binding }: Violation, action: string): boolean =>
   listOrEmptyAt(binding, 'spec', 'validationActions').includes(action);
 
 /** The policies in a store. */
@@ -163,14 +163,14 @@ export const makePolicies = (sources: PolicySources): Policies => {
     if (matching.length === 0) return;
     const variables = sceneVariables(sceneOf(sources, user, attempt));
     const violations = violationsOf(matching, { sources, attempt, variables });
-    for (const violation of violations.filter((one) => acts(one, 'Warn'))) {
+    for (const violation of violations.filter((one) => hasAction(one, 'Warn'))) {
       const { policy, binding, message } = violation;
       warn(
         `Validation failed for ValidatingAdmissionPolicy '${nameOf(policy)}' with binding ` +
           `'${nameOf(binding)}': ${message}`,
       );
     }
-    const first = violations.find((one) => acts(one, 'Deny'));
+    const first = violations.find((one) => hasAction(one, 'Deny'));
     if (first !== undefined) throw denied(attempt, first);
   };
   return { isEmpty: () => store.collection(POLICIES).size() === 0, admission };

@@ -4,7 +4,7 @@
  * Promises: it is valid for the loopback addresses, `localhost` and the given host; it is its own
  * authority, so a client that trusts it trusts nothing else. Source: RFC 5280.
  */
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { isIP, isIPv4 } from 'node:net';
 
 /** A certificate and its key in PEM. */
@@ -101,17 +101,19 @@ const pem = (bytes: Uint8Array): string => {
 /** A certificate for a server at `host`; an empty host is every address of this machine. */
 export const serverCertificate = (host: string, nowMs: number): ServerCertificate => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const spki = publicKey.export({ type: 'spki', format: 'der' });
+  const serial = createHash('sha256').update(spki).digest().subarray(0, SERIAL_BYTES);
   const [algorithm, name] = [sequence(object(OBJECT.ecdsaWithSha256)), nameOf('tidegate-embedded')];
   const hosts = [...new Set([...LOCAL, ...(host === '' ? [] : [host])])];
   const isAuthority = sequence(der(TAG.boolean, Buffer.from([0xff])));
   const body = sequence(
     der(TAG.version, der(TAG.integer, Buffer.from([2]))),
-    der(TAG.integer, Buffer.from([1]), randomBytes(SERIAL_BYTES)),
+    der(TAG.integer, Buffer.from([1]), serial),
     algorithm,
     name,
     sequence(timeOf(nowMs - DAY_MS), timeOf(nowMs + LIFETIME_MS)),
     name,
-    publicKey.export({ type: 'spki', format: 'der' }),
+    spki,
     der(
       TAG.extensions,
       sequence(
