@@ -8,6 +8,7 @@
 import { LIFECYCLE_GROUP } from '../api-group.ts';
 import { listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf } from '../object-meta.ts';
+import { cutText } from '../text.ts';
 import { IMPERATIVE_EVICTION, isQualifiedName, isReservedName } from './qualified-name.ts';
 import { EVICTION_REQUEST_LIMITS } from './request-limits.ts';
 
@@ -45,7 +46,8 @@ const annotationNames = (raw: unknown): readonly string[] => {
 };
 
 const quoted = (names: readonly string[]): string =>
-  names.slice(0, QUOTED_NAMES_MAX).map((name) => `"${name.slice(0, QUOTED_MAX)}"`).join(', ') +
+  names.filter((_, index) => index < QUOTED_NAMES_MAX)
+    .map((name) => `"${cutText(name, QUOTED_MAX, '…')}"`).join(', ') +
   (names.length > QUOTED_NAMES_MAX ? ` and ${names.length - QUOTED_NAMES_MAX} more` : '');
 
 const problemOf = (rejected: readonly string[], cut: number): string => {
