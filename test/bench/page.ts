@@ -1,7 +1,7 @@
 /**
  * The live page with many actors: frames per second in a real browser while ten thousand actors of
- * a hundred drains change five hundred times a second, and the page's cost to its process: CPU time per event, and
- * session throughput of the same process with the page open and closed.
+ * a hundred drains change five hundred times a second, and the page's cost to its process: CPU time
+ * per event, and session throughput of the same process with the page open and closed.
  *
  * Not measured: a browser on another machine, and a physical display; Chromium runs headless, on
  * the same cores as the process.

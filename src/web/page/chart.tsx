@@ -73,9 +73,12 @@ const drawn = (
   return now;
 };
 
-const Drawing = ({ kind }: { readonly kind: string }) => {
-  const holder = useRef<HTMLDivElement>(null);
-  const map = useRef<SVGSVGElement>(null);
+interface Place<Kind> {
+  readonly current: Kind | null;
+}
+
+/** Keeps the drawing and its minimap current. */
+const useDrawing = (holder: Place<HTMLDivElement>, map: Place<SVGSVGElement>): void => {
   const placed = useRef('');
   const before = useRef('');
   useSignalEffect(() => {
@@ -102,6 +105,12 @@ const Drawing = ({ kind }: { readonly kind: string }) => {
     const drawing = isDrawn ? holder.current?.querySelector('svg') : null;
     if (drawing) drawRings(drawing, delays, leftOf);
   });
+};
+
+const Drawing = ({ kind }: { readonly kind: string }) => {
+  const holder = useRef<HTMLDivElement>(null);
+  const map = useRef<SVGSVGElement>(null);
+  useDrawing(holder, map);
   const onView = () => {
     if (map.current !== null && holder.current !== null) moveMinimap(map.current, holder.current);
   };
