@@ -73,18 +73,12 @@ const drawn = (
   return now;
 };
 
-/** Keeps the rings of running delays on the drawing in `holder`. */
-const useRings = (holder: { readonly current: HTMLElement | null }): void =>
-  useSignalEffect(() => {
-    const delays = focused.value?.delays ?? [];
-    const isDrawn = drawings.value[route.value.kind] !== undefined;
-    const drawing = isDrawn ? holder.current?.querySelector('svg') : null;
-    if (drawing) drawRings(drawing, delays, leftOf);
-  });
+interface Place<Kind> {
+  readonly current: Kind | null;
+}
 
-const Drawing = ({ kind }: { readonly kind: string }) => {
-  const holder = useRef<HTMLDivElement>(null);
-  const map = useRef<SVGSVGElement>(null);
+/** Keeps the drawing and its minimap current. */
+const useDrawing = (holder: Place<HTMLDivElement>, map: Place<SVGSVGElement>): void => {
   const placed = useRef('');
   const before = useRef('');
   useSignalEffect(() => {
@@ -105,7 +99,18 @@ const Drawing = ({ kind }: { readonly kind: string }) => {
     placed.current = text;
     before.current = drawn(to, mini, { text, before: before.current });
   });
-  useRings(holder);
+  useSignalEffect(() => {
+    const delays = focused.value?.delays ?? [];
+    const isDrawn = drawings.value[route.value.kind] !== undefined;
+    const drawing = isDrawn ? holder.current?.querySelector('svg') : null;
+    if (drawing) drawRings(drawing, delays, leftOf);
+  });
+};
+
+const Drawing = ({ kind }: { readonly kind: string }) => {
+  const holder = useRef<HTMLDivElement>(null);
+  const map = useRef<SVGSVGElement>(null);
+  useDrawing(holder, map);
   const onView = () => {
     if (map.current !== null && holder.current !== null) moveMinimap(map.current, holder.current);
   };

@@ -1,6 +1,5 @@
 /**
- * The minimap of a drawing: its states, and the part that is visible; a click or a drag moves
- * there.
+ * The minimap of a drawing: its states, and the part that is visible; a click or a drag moves it.
  *
  * Promises: there is none while the whole drawing is visible; for the eye and the pointer only,
  * since the drawing itself scrolls with keys.
