@@ -151,10 +151,7 @@ const phase = <const Phase extends RequestPhase, const Reason extends ReasonName
   description,
   meta: { reason },
   tags: 'waiting' as const,
-  always: [
-    { guard: 'writePending' as const, target: 'waiting' },
-    { guard: { type: 'phaseIsOther' as const, params }, target: 'settled' },
-  ],
+  always: { guard: { type: 'outdated' as const, params }, target: 'settled' },
 });
 
 const branch = <const State extends string>(params: RequestPhase, target: State) => ({
@@ -217,8 +214,9 @@ export const evictionRequest = setup({
     ...writerGuards,
     vanished: ({ context }) => context.vanished,
     phaseIs: ({ context }, wanted: RequestPhase) => context.step.phase === wanted,
-    phaseIsOther: ({ context }, current: RequestPhase) =>
-      context.vanished || context.step.phase !== current,
+    /** What follows is decided anew: another phase, a write, or the end. */
+    outdated: ({ context }, current: RequestPhase) =>
+      context.vanished || context.pendingWrite !== null || context.step.phase !== current,
     mayEvict: ({ context }) => !context.vanished && mayEvict(context.facts),
     mayNotEvict: ({ context }) => context.vanished || !mayEvict(context.facts),
     timed: ({ context }) => context.checkAtMs !== null,
@@ -290,10 +288,7 @@ export const evictionRequest = setup({
           ended: {
             description: 'Canceled or Evicted; deleted after its time to live, if it has one.',
             tags: 'settled',
-            always: [
-              { guard: 'writePending', target: 'waiting' },
-              { guard: { type: 'phaseIsOther', params: 'Final' }, target: 'settled' },
-            ],
+            always: { guard: { type: 'outdated', params: 'Final' }, target: 'settled' },
           },
           absent: {
             description: 'The request was deleted.',

@@ -117,7 +117,7 @@ export const recountDrain = (
       const now = blockerNow(pod, tier);
       const { reason, text, subject, change } = annotation === undefined
         ? now
-        : waitAtBudget(now, pod, { facts, sinceMs });
+        : waitAtBudget(now, pod, { facts, sinceMs, overdueAfterMs: OVERDUE_AFTER_MS });
       const reported = now.reason === 'WaitingForTurn'
         ? reportedBlocker(pod, reports, annotation?.sinceMs ?? 0)
         : undefined;

@@ -117,8 +117,8 @@ const silent = ({ node }: DrainPod): Blocker => ({
 const describeCommand = ({ namespace, name }: DrainPod): string =>
   `kubectl describe pod ${name} -n ${namespace}`;
 
-/** The kubelet has released the pod, or had the whole grace period. */
-const isOverdue = (
+/** The kubelet has released the terminating pod, or had the whole grace period. */
+export const isOverdue = (
   { deletionGraceSeconds, deletionMs }: DrainPod,
   { nowMs, overdueAfterMs = 0 }: Pick<BlockerFacts, 'nowMs' | 'overdueAfterMs'>,
 ): boolean => {
