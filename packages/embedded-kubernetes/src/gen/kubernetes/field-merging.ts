@@ -25,6 +25,9 @@ export const FIELD_MERGING: Readonly<Record<string, Readonly<Record<string, stri
   "DaemonSetStatus": {"conditions":"type=\"\""},
   "PodDisruptionBudgetStatus": {"conditions":"type=\"\""},
   "CustomResourceDefinitionStatus": {"conditions":"type=\"\""},
+  "ValidatingAdmissionPolicySpec": {"matchConditions":"name=\"\"","variables":"name=\"\""},
+  "ValidatingAdmissionPolicyStatus": {"conditions":"type=\"\""},
+  "ValidatingAdmissionPolicyBindingSpec": {"validationActions":"="},
 };
 /** Types that merge as a whole. */
-export const ATOMIC_TYPES: ReadonlySet<string> = new Set(["ConfigMapKeySelector","FileKeySelector","LabelSelector","LocalObjectReference","NodeSelector","NodeSelectorTerm","ObjectFieldSelector","ObjectReference","OwnerReference","ResourceFieldSelector","SecretKeySelector","SecretReference","TypedLocalObjectReference"]);
+export const ATOMIC_TYPES: ReadonlySet<string> = new Set(["ConfigMapKeySelector","FileKeySelector","LabelSelector","LocalObjectReference","MatchResources","NamedRuleWithOperations","NodeSelector","NodeSelectorTerm","ObjectFieldSelector","ObjectReference","OwnerReference","ParamKind","ParamRef","ResourceFieldSelector","RoleRef","SecretKeySelector","SecretReference","Subject","TypedLocalObjectReference","Variable"]);
