@@ -69,7 +69,9 @@ flight each and at most 2.5 writes a machine',
         expect(new Set(objects.map(nameOf)).size).toBe(MACHINES);
         expect(await operator.stop()).toBe(0);
 
-        const writes = await writesBy(bed(), 'tidegate');
+        // A slow control plane may be worth an Event on the Lease.
+        const writes = (await writesBy(bed(), 'tidegate'))
+          .filter(({ resource }) => resource !== 'events');
         expect(writes.filter(({ code }) => code >= 400)).toEqual([]);
         expect(overlapping(writes)).toEqual([]);
         expect(new Set(writes.map(targetOf)).size).toBe(MACHINES);
