@@ -2,7 +2,7 @@
  * Interns texts that recur, such as the specs of machines of one kind.
  *
  * Promises: a text that nobody asks for is forgotten while the others are asked for a few times
- * each, so that a pool does not grow by the names of what is gone; forgetting only costs duplicates.
+ * each, so that a pool does not grow by the names of what is gone; forgetting costs duplicates.
  */
 
 /** Returns the text as the copy that was seen first. */
