@@ -57,18 +57,20 @@ const PAGES: readonly DocumentedPage[] = [
 const README = 'README.md';
 
 /**
- * Objects of the cluster that the pages leave behind, under the names of README.md: the fleet,
- * which forgot its machines, has sent others.
+ * Objects of the cluster that the pages leave behind, under the names of README.md. The fleet,
+ * which forgot its machines, has sent others and takes back those too many: one of them is held.
  */
 const EXAMPLES = `
 kubectl rollout status deployment/web --timeout=120s
 ready() { kubectl get upcomingnodes --no-headers | grep -c ' Ready '; }
 until [ "$(kubectl get nodes --no-headers | wc -l)" = "$(ready)" ]; do sleep 1; done
-running='status.phase=Running'
-name='jsonpath={.items[0].metadata.name}'
-pod=$(kubectl get pods -l app=web --field-selector "$running" -o "$name")
-node=$(kubectl get pod "$pod" -o jsonpath='{.spec.nodeName}')
-request=$(kubectl get capacityrequests -o jsonpath='{.items[0].metadata.name}')
+first() { kubectl get pods -l app=web --field-selector status.phase=Running -o "jsonpath=$1"; }
+held='{"state":"CONFIGURED","cluster":"try"}'
+hold() { curl -sf --json "$held" "localhost:7701/machines/$1/state"; }
+until pod=$(first '{.items[0].metadata.name}') node=$(first '{.items[0].spec.nodeName}') &&
+  hold "$node" && kubectl get upcomingnode "un-$node" | grep ' Ready ' && kubectl get pod "$pod"
+do sleep 1; done
+request=cr-pod-$pod-$(kubectl get pod "$pod" -o jsonpath='{.metadata.uid}')
 kill "$operator"; wait "$operator"; unset TIDEGATE_TLS_CERT TIDEGATE_TLS_KEY TIDEGATE_TLS_CA
 `;
 const EXAMPLE_NAMES: Readonly<Record<string, string>> = {
