@@ -88,6 +88,11 @@ const untilAccepted = (operator: OperatorProcess, times: number): Promise<unknow
     { what: `${times} key pairs to be accepted` },
   );
 
+const untilResynced = (operator: OperatorProcess, sessions: number): Promise<unknown> =>
+  eventually(() => entries(operator, 'Session resynced').length === sessions, {
+    what: `${sessions} sessions to be resynced`,
+  });
+
 const refusalEvents = async (cluster: ClusterClient, lease: string): Promise<readonly string[]> =>
   (await cluster.list(COLLECTIONS.events))
     .filter((event) =>
@@ -259,6 +264,7 @@ and loses nothing',
         timeoutMs: RENEWAL_MS_MAX,
       });
       await untilSession(before, { after: session.number });
+      await untilResynced(operator, 2);
       expect(await sessionsAt(before)).toHaveLength(1);
       expect(entries(operator, 'Session ended')).toEqual([]);
 
@@ -266,9 +272,7 @@ and loses nothing',
       // A certificate of the old authority would be refused here.
       const after = await securedFleet(fleets, successors, { bindingsFile, ports: before.ports });
       await untilSession(after);
-      await eventually(() => entries(operator, 'Session resynced').length === 3, {
-        what: 'the third session to be resynced',
-      });
+      await untilResynced(operator, 3);
       expect((await cluster.list(COLLECTIONS.upcomingNodes)).map(uidOf).sort())
         .toEqual(draining.map(uidOf).sort());
     },
