@@ -114,6 +114,8 @@ export interface RequestEntry {
   request: ObservedRequest;
   /** The state of its actor. */
   state: string;
+  /** The node from which the dispatcher evicts its pod for it; null while it does not. */
+  evictingOn: string | null;
 }
 
 /** What the actors read, and what they do. */

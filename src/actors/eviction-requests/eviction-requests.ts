@@ -23,6 +23,7 @@ import {
 import type { Fact } from '../../domain/facts.ts';
 import { type ObjectKey, type Uid, uid as uidOf } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
+import { multiIndex } from '../../domain/multi-index.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { EvictionRequestContext } from '../../machines/eviction-request-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
@@ -67,10 +68,10 @@ export class EvictionRequestRegistry {
   readonly #options: EvictionRequestsOptions;
   readonly #actors: EvictionRequestActors;
   readonly #slots: ConcurrencyLimit<RequestEntry>;
-  /** Open requests by their pod. */
-  readonly #byPod = new Map<ObjectKey, Set<RequestEntry>>();
-  /** Requests whose pods the dispatcher evicts for them, by node. */
-  readonly #evicting = new Map<string, Set<RequestEntry>>();
+  /** The UIDs of open requests, by the key of their pod. */
+  readonly #byPod = multiIndex();
+  /** The UIDs of requests whose pods the dispatcher evicts for them, by node. */
+  readonly #evicting = multiIndex();
   readonly #subscription = new Subscription();
   readonly #unknown = new Set<'requests' | 'pods'>(['requests', 'pods']);
   #isLeading = false;
@@ -172,20 +173,21 @@ export class EvictionRequestRegistry {
     if (!this.#isLeading || this.#unknown.size > 0) return;
     const known = this.#actors.entry(request.uid);
     if (known === undefined && !this.#isOpen(request)) return;
-    const entry = known ?? { uid: request.uid, request, state: 'settled' };
+    const entry = known ?? {
+      uid: request.uid,
+      request,
+      state: 'settled',
+      evictingOn: null,
+    };
     entry.request = request;
-    const pod = podKeyOf(request);
-    this.#byPod.set(pod, (this.#byPod.get(pod) ?? new Set()).add(entry));
+    this.#byPod.add(podKeyOf(request), entry.uid);
     this.#actors.consider(entry);
     if (!this.#isOpen(request) && entry.state === 'ended') this.#forget(entry);
   }
 
   #forget(entry: RequestEntry): void {
     this.#actors.remove(entry.uid);
-    const pod = podKeyOf(entry.request);
-    const entries = this.#byPod.get(pod);
-    entries?.delete(entry);
-    if (entries?.size === 0) this.#byPod.delete(pod);
+    this.#byPod.remove(podKeyOf(entry.request), entry.uid);
     this.#release(entry);
   }
 
@@ -194,7 +196,8 @@ export class EvictionRequestRegistry {
     const actor = this.#actors.get(entry.uid);
     const isWanted = actor?.getSnapshot().matches({ eviction: 'wanted' }) === true;
     if (pod === undefined || pod.uid !== entry.request.pod.uid || !isWanted) return;
-    this.#evicting.set(pod.node, (this.#evicting.get(pod.node) ?? new Set()).add(entry));
+    this.#evicting.add(pod.node, entry.uid);
+    entry.evictingOn = pod.node;
     this.#options.evictions.want(pod, {
       node: pod.node,
       owner: 'eviction-request',
@@ -206,15 +209,14 @@ export class EvictionRequestRegistry {
 
   /** This request needs no eviction any more; a sent one completes. */
   #release(entry: RequestEntry): void {
-    for (const [node, entries] of this.#evicting) {
-      if (!entries.delete(entry)) continue;
-      if (entries.size === 0) this.#evicting.delete(node);
-      this.#options.evictions.withdraw(uidOf(entry.request.pod.uid), 'eviction-request');
-    }
+    if (entry.evictingOn === null) return;
+    this.#evicting.remove(entry.evictingOn, entry.uid);
+    entry.evictingOn = null;
+    this.#options.evictions.withdraw(uidOf(entry.request.pod.uid), 'eviction-request');
   }
 
   #onEvictions(node: string): void {
-    for (const entry of this.#evicting.get(node) ?? []) {
+    for (const entry of this.#entriesOf(this.#evicting.all(node))) {
       const actor = this.#actors.get(entry.uid);
       const progress = this.#progressOf(entry.request);
       if (actor === undefined || sameJson(actor.getSnapshot().context.progress, progress)) continue;
@@ -244,8 +246,16 @@ export class EvictionRequestRegistry {
     this.#considerAll();
   }
 
+  #entriesOf(uids: readonly string[]): readonly RequestEntry[] {
+    return uids.flatMap((uid) => this.#actors.entry(uid) ?? []);
+  }
+
   #podSeen(key: ObjectKey): void {
-    for (const entry of this.#byPod.get(key) ?? []) {
+    this.#podChanged(this.#entriesOf(this.#byPod.all(key)));
+  }
+
+  #podChanged(entries: Iterable<RequestEntry>): void {
+    for (const entry of entries) {
       const actor = this.#actors.get(entry.uid);
       const pod = this.#podOf(entry.request);
       if (actor === undefined || sameJson(actor.getSnapshot().context.facts.pod, pod)) continue;
@@ -256,7 +266,7 @@ export class EvictionRequestRegistry {
   #onPods(fact: Fact<DrainPod>): void {
     if (fact._tag === 'Present') return this.#podSeen(fact.object.key);
     if (fact._tag === 'Absent') return this.#podSeen(fact.key);
-    for (const key of [...this.#byPod.keys()]) this.#podSeen(key);
+    this.#podChanged([...this.#actors.entries()]);
     if (!this.#unknown.delete('pods')) return;
     this.#considerAll();
   }
