@@ -40,3 +40,9 @@ const QUOTED_MAX = 80;
 /** External text in quotes, on one line, truncated after `unitsMax` UTF-16 units. */
 export const quoted = (text: string, unitsMax: number = QUOTED_MAX): string =>
   JSON.stringify(cutText(text, unitsMax, '…'));
+
+/** The first `most` names in one line, with the number of those left out: `a, b and 3 more`. */
+export const listed = (names: readonly string[], most: number): string => {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+};

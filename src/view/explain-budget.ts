@@ -13,6 +13,7 @@ import {
   openingChange,
   slotChange,
 } from '../domain/drain/closed-budget.ts';
+import { listed } from '../domain/text.ts';
 import type { DrainBlocker, DrainStatus } from './drain-status.ts';
 import { type Detail, type Explanation, timelineOf } from './explanation.ts';
 
@@ -102,11 +103,6 @@ const verdictOn = (budget: Budget, drains: BudgetExplanationFacts['drains']): Ve
 const NAMED_MAX = 5;
 const UNDER_WAY: ReadonlySet<string> = new Set(['Draining', 'Paused', 'Overdue']);
 
-const summed = (names: readonly string[]): string =>
-  names.length <= NAMED_MAX
-    ? names.join(', ')
-    : `${names.slice(0, NAMED_MAX).join(', ')} and ${names.length - NAMED_MAX} more`;
-
 const detail = (name: string, value: string): readonly Detail[] =>
   value === '' ? [] : [{ name, value }];
 
@@ -119,7 +115,7 @@ const waitingDrains = (
     budgets.filter(({ budget, waiting }) => budget === key && waiting > 0)
       .map(({ waiting }) => `${node} (${waiting} ${waiting === 1 ? 'pod' : 'pods'})`)
   );
-  return waits.length === 0 ? 'none' : summed(waits);
+  return waits.length === 0 ? 'none' : listed(waits, NAMED_MAX);
 };
 
 const detailsOf = (
@@ -138,7 +134,7 @@ const detailsOf = (
         : 'may be evicted while enough others are healthy; set unhealthyPodEvictionPolicy to ' +
           'AlwaysAllow to free them',
     ),
-    ...detail('Being evicted', summed(Object.keys(budget.disruptedPods).toSorted())),
+    ...detail('Being evicted', listed(Object.keys(budget.disruptedPods).toSorted(), NAMED_MAX)),
     ...detail('Drains that wait', waitingDrains(budget, drains)),
   ];
 };

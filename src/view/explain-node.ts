@@ -6,6 +6,7 @@
 import { runbookUrl } from '../domain/documentation.ts';
 import { CORDON_PREFIX, unrecognizedCordons } from '../domain/drain/cordon.ts';
 import { actionText, type DrainSituation, leavingSentence } from '../domain/drain/verdict.ts';
+import { listed } from '../domain/text.ts';
 import { duration } from './duration.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { type DrainBlocker, type DrainStatus, drainStatus } from './drain-status.ts';
@@ -44,8 +45,9 @@ const leavingText = ({ pods, secondsLeft }: DrainStatus): string => {
   return `${leavingSentence(pods)}${time}`;
 };
 
-const firstPods = ({ pods }: DrainBlocker): string =>
-  pods.length < 4 ? pods.join(', ') : `${pods.slice(0, 3).join(', ')} and ${pods.length - 3} more`;
+const NAMED_MAX = 3;
+
+const firstPods = ({ pods }: DrainBlocker): string => listed(pods, NAMED_MAX);
 
 const lowerFirst = (sentence: string): string =>
   `${sentence.slice(0, 1).toLowerCase()}${sentence.slice(1)}`;

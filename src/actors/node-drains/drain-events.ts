@@ -27,7 +27,7 @@ import { machineId } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import { SHARD_LIMITS, type ShardLimitName } from '../../domain/shard-limits.ts';
-import { quoted } from '../../domain/text.ts';
+import { listed, quoted } from '../../domain/text.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { ReclaimInstructionContext } from '../../machines/reclaim-instruction.ts';
@@ -108,11 +108,6 @@ const upcomingNodeOf = ({ machine, uid }: MachineSubject): Regarding => ({
   uid,
 });
 
-const listed = (names: readonly string[]): string => {
-  const more = names.length - NAMED_MAX;
-  return `${names.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-};
-
 const REASON_OF = {
   Drained: 'DrainFinished',
   Failed: 'DeadlinePassed',
@@ -121,12 +116,12 @@ const REASON_OF = {
 
 /** What remains on the node beside the pods that must leave. */
 const restOf = ({ volumes, tolerating }: EndedDrain): string => {
-  const attached = volumes.length === 0 ? '' : `; still attached: ${listed(volumes)}`;
+  const attached = volumes.length === 0 ? '' : `; still attached: ${listed(volumes, NAMED_MAX)}`;
   if (tolerating.length === 0) return attached;
   const verb = tolerating.length === 1
     ? 'stays, because it tolerates'
     : 'stay, because they tolerate';
-  return `; ${verb} the cordon: ${listed(tolerating)}${attached}`;
+  return `; ${verb} the cordon: ${listed(tolerating, NAMED_MAX)}${attached}`;
 };
 
 const endNote = (drain: EndedDrain): string => {
@@ -187,7 +182,9 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
     started: (subject, { ids, pods, deadlineMs }) => {
       telemetry.log('info', 'Drain started', { node: subject.name, instruction: ids.join(',') });
       const until = deadlineMs === null ? '' : ` by ${rfc3339Seconds(deadlineMs)}`;
-      const note = `Cordoned for ${listed(ids)}: ${plural(pods, 'pod')} to evict${until}`;
+      const note = `Cordoned for ${listed(ids, NAMED_MAX)}: ${
+        plural(pods, 'pod')
+      } to evict${until}`;
       recordUnlimited(subject, 'DrainStarted', note);
     },
     ended: (subject, drain) => {

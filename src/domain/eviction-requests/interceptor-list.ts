@@ -8,7 +8,7 @@
 import { LIFECYCLE_GROUP } from '../api-group.ts';
 import { listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf } from '../object-meta.ts';
-import { cutText } from '../text.ts';
+import { cutText, listed } from '../text.ts';
 import { IMPERATIVE_EVICTION, isQualifiedName, isReservedName } from './qualified-name.ts';
 import { EVICTION_REQUEST_LIMITS } from './request-limits.ts';
 
@@ -46,9 +46,7 @@ const annotationNames = (raw: unknown): readonly string[] => {
 };
 
 const quoted = (names: readonly string[]): string =>
-  names.filter((_, index) => index < QUOTED_NAMES_MAX)
-    .map((name) => `"${cutText(name, QUOTED_MAX, '…')}"`).join(', ') +
-  (names.length > QUOTED_NAMES_MAX ? ` and ${names.length - QUOTED_NAMES_MAX} more` : '');
+  listed(names.map((name) => `"${cutText(name, QUOTED_MAX, '…')}"`), QUOTED_NAMES_MAX);
 
 const problemOf = (rejected: readonly string[], cut: number): string => {
   const reasons = [
