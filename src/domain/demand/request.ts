@@ -1,21 +1,21 @@
 /**
- * The cached fields of a CapacityRequest: its identity, its phase, and its reading.
+ * The cached fields of a CapacityRequest: its identity, its status, and its reading.
  *
  * Promises: equal requests share one copy of their reading, so that a hundred thousand of them cost
  * little more than their names. Sharing is bounded and never affects correctness: without a shared
  * copy a request keeps its own.
  */
+import { conditionOf } from '../condition.ts';
 import type { Identity } from '../facts.ts';
 import { recordAt, textAt } from '../json.ts';
-import { identityOf } from '../object-meta.ts';
+import { generationOf, identityOf } from '../object-meta.ts';
 import { namesTooManyResources } from './request-limits.ts';
 import { readCapacityRequest, type Reading } from './reading.ts';
+import { ACKNOWLEDGED, type RequestStatus } from './request-status.ts';
 import type { Amounts, Terms } from './terms.ts';
 
 /** The cached fields of one CapacityRequest. */
-export interface CapacityRequestProjection extends Identity {
-  /** `status.phase`; empty when not set. */
-  readonly phase: string;
+export interface CapacityRequestProjection extends Identity, RequestStatus {
   readonly reading: Reading;
 }
 
@@ -86,6 +86,12 @@ export const capacityRequestProjector = (): (
   return (raw) => {
     const identity = identityOf(raw);
     if (identity === undefined) return undefined;
-    return { ...identity, phase: textAt(raw, 'status', 'phase') ?? '', reading: read(raw) };
+    return {
+      ...identity,
+      generation: generationOf(raw),
+      phase: textAt(raw, 'status', 'phase') ?? '',
+      acknowledged: conditionOf(raw, ACKNOWLEDGED),
+      reading: read(raw),
+    };
   };
 };

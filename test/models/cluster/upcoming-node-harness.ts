@@ -79,6 +79,7 @@ const rawOf = (current: Current): Required<Wanted> => ({
     phase: current.phase,
     providerID: orNone(current.providerId),
     lastError: orNone(current.lastError),
+    conditions: null,
     provisioningStartTime: current.startedAt === '' ? null : BEGAN,
     nodeRef: current.nodeName === ''
       ? null
@@ -120,7 +121,7 @@ const written = ({ current, asked }: World, type: string): Current | undefined =
     return projected(newUpcomingNode(MACHINE, 'x', asked.reported?.spec ?? '{}'));
   }
   if (current === null) return undefined;
-  const patch = type.endsWith('patchStatus') ? statusPatch(asked) : specPatch(MACHINE, asked);
+  const patch = type.endsWith('patchStatus') ? statusPatch(asked, 0) : specPatch(MACHINE, asked);
   return projected(asRecord(mergePatched(rawOf(current), patch ?? {})) ?? {});
 };
 
