@@ -1,14 +1,15 @@
 /**
  * The cached fields of a CapacityRequest: its identity, its status, and its reading.
  *
- * Promises: equal requests share one copy of their reading, so that a hundred thousand of them cost
- * little more than their names. Sharing is bounded and never affects correctness: without a shared
- * copy a request keeps its own.
+ * Promises: equal requests share one copy of their reading and of their condition, so that a
+ * hundred thousand of them cost little more than their names. Sharing is bounded and never affects
+ * correctness: without a shared copy a request keeps its own.
  */
-import { conditionOf } from '../condition.ts';
+import { conditionOf, type CurrentCondition } from '../condition.ts';
 import type { Identity } from '../facts.ts';
 import { recordAt, textAt } from '../json.ts';
 import { generationOf, identityOf } from '../object-meta.ts';
+import { valuePool } from '../value-pool.ts';
 import { namesTooManyResources } from './request-limits.ts';
 import { readCapacityRequest, type Reading } from './reading.ts';
 import { ACKNOWLEDGED, type RequestStatus } from './request-status.ts';
@@ -83,14 +84,16 @@ export const capacityRequestProjector = (): (
   raw: unknown,
 ) => CapacityRequestProjection | undefined => {
   const read = sharingReader();
+  const share = valuePool<CurrentCondition>();
   return (raw) => {
     const identity = identityOf(raw);
     if (identity === undefined) return undefined;
+    const acknowledged = conditionOf(raw, ACKNOWLEDGED);
     return {
       ...identity,
       generation: generationOf(raw),
       phase: textAt(raw, 'status', 'phase') ?? '',
-      acknowledged: conditionOf(raw, ACKNOWLEDGED),
+      acknowledged: acknowledged && share(acknowledged),
       reading: read(raw),
     };
   };
