@@ -1,13 +1,16 @@
 /** Generates docs/reference/verdicts.md: the verdict on blockers and ends; `--check` compares. */
 import type { DrainVerdict } from '../src/domain/drain/verdict.ts';
 import { WHO } from '../src/domain/reason.ts';
+import { HEALTH_CASES, healthVerdict } from '../test/support/board/health-cases.ts';
 import { BLOCKER_CASES, SITUATION_CASES } from '../test/support/drains/verdict-cases.ts';
 import { settlePages, table } from './pages.ts';
 
 const code = (text: string): string =>
   text.replace(/kubectl [^|]*$/, (command) => `\`${command}\``);
 
-const cells = ({ severity, sentence, canAct, change, runbook }: DrainVerdict) => [
+type Cells = Pick<DrainVerdict, 'severity' | 'sentence' | 'canAct' | 'change' | 'runbook'>;
+
+const cells = ({ severity, sentence, canAct, change, runbook }: Cells) => [
   severity,
   sentence,
   WHO[canAct],
@@ -42,6 +45,18 @@ const lines = [
     SITUATION_CASES.map((
       { title, verdict },
     ) => [title, `\`${verdict.reason}\``, ...cells(verdict)]),
+  ),
+  '',
+  '## What all drains depend on',
+  '',
+  'On the live page; Events and logs have the same reason and sentence.',
+  '',
+  ...table(
+    ['When', 'Reason', 'Severity', 'Sentence', 'Who can act', 'Change', 'Runbook'],
+    HEALTH_CASES.map((one) => {
+      const verdict = healthVerdict(one);
+      return [one.title, `\`${verdict.reason}\``, ...cells(verdict)];
+    }),
   ),
   '',
 ];

@@ -9,6 +9,7 @@
 import { Effect } from 'effect';
 import { distinctUntilChanged, skipWhile } from 'rxjs';
 import { type Actor, fromPromise, toPromise } from 'xstate';
+import type { ReasonName } from '../api/reasons.ts';
 import type { Events } from '../effects/events.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
 import { serverVersion } from '../effects/server-version.ts';
@@ -143,7 +144,9 @@ class RunningOperator implements Operator {
       }
       const result = yield* preflight;
       if (result._tag === 'Unreachable') {
-        this.#environment.telemetry.log('warn', 'Cluster not usable yet', { why: result.why });
+        const reason: ReasonName = 'ApiServerUnreachable';
+        const fields = { reason, problem: result.why };
+        this.#environment.telemetry.log('warn', 'API server gives no usable answer', fields);
       }
       return result;
     });

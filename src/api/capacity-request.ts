@@ -5,6 +5,7 @@ import { REQUEST_LIMITS } from '../domain/demand/request-limits.ts';
 import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import {
   atomic,
+  ConditionsField,
   int32Field,
   LabelKeyField,
   LabelSelectorField,
@@ -94,6 +95,12 @@ const CapacityRequestStatus = Schema.Struct({
   }),
   acknowledgedAt: Schema.optionalKey(
     TimestampField.annotate({ description: 'When the fleet first acknowledged it.' }),
+  ),
+  conditions: Schema.optionalKey(
+    ConditionsField.annotate({
+      description: '`Acknowledged` is True once the fleet acknowledged the generation that it ' +
+        'names, Unknown before, and False while the request is left out of the demand.',
+    }),
   ),
 });
 /** The status of the request. */

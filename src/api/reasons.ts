@@ -1,6 +1,7 @@
 /**
  * The registry of reasons: every one-word cause in a condition, an Event or `explain`, with its
- * sentence, who can act on it, and its runbook. Other reasons are never used.
+ * sentence, who can act on it, and its runbook. Other reasons are never used, except that a
+ * condition which says the phase of its object has the phase as its reason.
  */
 import { DRAIN_REASONS } from '../domain/drain/drain-reasons.ts';
 import { EVICTION_REQUEST_REASONS } from '../domain/eviction-requests/request-reasons.ts';
@@ -102,6 +103,14 @@ export const REASONS = registry({
     action: 'WriteObject',
     sentence: 'A write is pending and waits for a slot',
     canAct: 'nobody',
+  },
+  ApiServerUnreachable: {
+    type: 'Warning',
+    action: 'CheckCluster',
+    sentence: 'The API server gives no usable answer, so the operator cannot start',
+    canAct: 'platform',
+    runbook: 'api-server-unreachable',
+    change: 'Check that the API server runs, and its address in the kubeconfig of the operator',
   },
   CollectionRefused: {
     type: 'Warning',

@@ -3,7 +3,13 @@ import { Schema } from 'effect';
 import { API_GROUP } from '../domain/api-group.ts';
 import { MACHINE_ID_KEY } from '../domain/ids.ts';
 import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
-import { ObjectReferenceField, ResourceMapField, TaintsField, TimestampField } from './fields.ts';
+import {
+  ConditionsField,
+  ObjectReferenceField,
+  ResourceMapField,
+  TaintsField,
+  TimestampField,
+} from './fields.ts';
 
 /** The expected Node. */
 const UpcomingNodeSpec = Schema.Struct({
@@ -43,6 +49,12 @@ const UpcomingNodeStatus = Schema.Struct({
   ),
   provisioningStartTime: Schema.optionalKey(
     TimestampField.annotate({ description: 'When the machine was first reported. Set once.' }),
+  ),
+  conditions: Schema.optionalKey(
+    ConditionsField.annotate({
+      description: '`Ready` is True in phase Ready; its reason is the phase, and its message the ' +
+        'last error, if any.',
+    }),
   ),
 });
 /** The status of the machine. */

@@ -1,7 +1,7 @@
 /** Reads `metadata` of a Kubernetes object. Total: without an identity, `undefined`. */
 import type { Identity } from './facts.ts';
 import { objectKey, resourceVersion, uid } from './ids.ts';
-import { recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
+import { numberAt, recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
 
 /** The identity kept of every object; `undefined` without a name, UID or resourceVersion. */
 export const identityOf = (raw: unknown): Identity | undefined => {
@@ -24,6 +24,9 @@ export const labelsOf = (raw: unknown): Readonly<Record<string, string>> =>
 /** `metadata.annotations`; empty when there are none. */
 export const annotationsOf = (raw: unknown): Readonly<Record<string, string>> =>
   textRecordOrEmptyAt(raw, 'metadata', 'annotations');
+
+/** `metadata.generation`, which counts the versions of the spec; 0 without one. */
+export const generationOf = (raw: unknown): number => numberAt(raw, 'metadata', 'generation') ?? 0;
 
 /** True when the object waits for its finalizers. */
 export const isDeleting = (raw: unknown): boolean =>

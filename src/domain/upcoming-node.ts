@@ -6,10 +6,12 @@
  * everything is small plain data, because there are up to a hundred thousand of them.
  */
 import { GROUP_VERSION } from './api-group.ts';
+import { type Condition, conditionBody, type CurrentCondition } from './condition.ts';
 import type { Identity } from './facts.ts';
 import type { MachineObservation, MachineState } from './frames.ts';
 import { MACHINE_ID_KEY } from './ids.ts';
 import { parseJson, recordAt, textAt, valueAt } from './json.ts';
+import { isStale, readyCondition, readyConditionOf } from './machine-condition.ts';
 import { endsObject, follow, type MachinePhase, type Phase, phaseNamed } from './machine-phase.ts';
 import { specOf, type SpecText, specText } from './machine-spec.ts';
 import { mergePatchOf } from './merge-patch.ts';
@@ -55,6 +57,8 @@ export interface UpcomingNodeProjection extends Identity {
   readonly providerId: string;
   readonly lastError: string;
   readonly startedAt: string;
+  /** The condition `Ready`; null without one. */
+  readonly condition: CurrentCondition | null;
   readonly spec: SpecText;
 }
 
@@ -89,6 +93,7 @@ export const projectUpcomingNode = (
     providerId: textAt(status, 'providerID') ?? '',
     lastError: textAt(status, 'lastError') ?? '',
     startedAt: textAt(status, 'provisioningStartTime') ?? '',
+    condition: readyConditionOf(raw),
     spec: intern(specOf(valueAt(raw, 'spec'))),
   };
 };
@@ -190,13 +195,28 @@ const wantedStatus = (phase: Phase, facts: UpcomingNodeFacts): StatusFields => {
   };
 };
 
-/** The merge patch for `/status`; `undefined` when the status is current. */
-export const statusPatch = (facts: UpcomingNodeFacts): object | undefined => {
-  if (facts.current === null) return undefined;
+/** The changed status fields, and the condition that goes with them; null when nothing changed. */
+const statusChange = (
+  facts: UpcomingNodeFacts,
+): { readonly fields: object; readonly condition: Condition } | null => {
+  const { current } = facts;
   const phase = phaseOf(facts);
-  if (phase === null || phase === 'Gone') return undefined;
-  const status = mergePatchOf(currentStatus(facts.current), wantedStatus(phase, facts));
-  return status === undefined ? undefined : { status };
+  if (current === null || phase === null || phase === 'Gone') return null;
+  const wanted = wantedStatus(phase, facts);
+  const fields = mergePatchOf(currentStatus(current), wanted);
+  const condition = readyCondition(phase, wanted.lastError ?? '');
+  return fields === undefined && !isStale(current.condition, condition)
+    ? null
+    : { fields: fields ?? {}, condition };
+};
+
+/** The merge patch for `/status`; `undefined` when the status is current. */
+export const statusPatch = (facts: UpcomingNodeFacts, nowMs: number): object | undefined => {
+  const change = statusChange(facts);
+  if (change === null) return undefined;
+  const { fields, condition } = change;
+  const ready = conditionBody(condition, facts.current?.condition ?? null, nowMs);
+  return { status: { ...fields, conditions: [ready] } };
 };
 
 /** The merge patch for the object itself: its spec and the annotation with the machine id. */
@@ -239,7 +259,7 @@ export const pendingWrite = (
     return current === null ? undefined : pendingAtEnd(phase, facts);
   }
   if (current === null) return phase === null ? undefined : 'create';
-  if (statusPatch(facts) !== undefined) return 'status_update';
+  if (statusChange(facts) !== null) return 'status_update';
   if (specPatch(machineId, facts) !== undefined) return 'spec_update';
   return reported?.servesAgain === true && node?.releasable === true ? 'node_release' : undefined;
 };

@@ -1,18 +1,22 @@
 /**
- * Writes the phase of a CapacityRequest.
+ * Writes the phase and the condition of a CapacityRequest.
  *
- * Promises: an acknowledgement is one status merge patch with phase and time together and no
+ * Promises: an acknowledgement is one status merge patch with all of it together and no
  * resourceVersion (DEM-08); its transient failures are retried at once with the same bytes, so that
  * a repetition changes nothing; Pending is written only over the version that had no phase; nothing
  * fails.
  */
 import { Clock, Context, Effect, Layer, Schedule } from 'effect';
 import { GROUP_PATH } from '../domain/api-group.ts';
+import {
+  acknowledgedPatch,
+  type NewRequest,
+  pendingPatch,
+  type RequestStatus,
+} from '../domain/demand/request-status.ts';
 import type { Identity } from '../domain/facts.ts';
 import { type ObjectKey, type ResourceVersion, resourceVersion } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
-import { pendingPatch } from '../domain/pod-demand/owned-request.ts';
-import { rfc3339Seconds } from '../domain/time.ts';
 import type { KubeAnswer, KubeCall } from './kube-api.ts';
 import { Writes } from './writes.ts';
 
@@ -36,11 +40,18 @@ export type PendingOutcome =
   | { readonly _tag: 'Changed' }
   | { readonly _tag: 'Failed'; readonly why: string };
 
+/** A request in an acknowledged roll-up: its current status, and the generation in the roll-up. */
+export interface AcknowledgedRequest extends RequestStatus {
+  readonly key: ObjectKey;
+}
+
 /** CapacityRequests of the cluster. */
 export class CapacityRequests extends Context.Service<CapacityRequests, {
-  readonly acknowledge: (key: ObjectKey) => Effect.Effect<AcknowledgeOutcome>;
+  readonly acknowledge: (
+    request: AcknowledgedRequest,
+  ) => Effect.Effect<AcknowledgeOutcome>;
   /** Sets Pending unless the request changed since it was observed. */
-  readonly setPending: (request: Identity) => Effect.Effect<PendingOutcome>;
+  readonly setPending: (request: Identity & NewRequest) => Effect.Effect<PendingOutcome>;
 }>()('tidegate/CapacityRequests') {}
 
 const PATCH_TIMEOUT_MS = 15_000;
@@ -57,19 +68,11 @@ const statusPath = (key: ObjectKey): string => {
   return `${GROUP_PATH}/namespaces/${namespace}/capacityrequests/${name}/status`;
 };
 
-const patchOf = (key: ObjectKey, nowMs: number): KubeCall => ({
+const statusCall = (key: ObjectKey, body: object): KubeCall => ({
   method: 'PATCH',
   path: statusPath(key),
   contentType: 'application/merge-patch+json',
-  body: { status: { phase: 'Acknowledged', acknowledgedAt: rfc3339Seconds(nowMs) } },
-  timeoutMs: PATCH_TIMEOUT_MS,
-});
-
-const pendingCall = (request: Identity): KubeCall => ({
-  method: 'PATCH',
-  path: statusPath(request.key),
-  contentType: 'application/merge-patch+json',
-  body: pendingPatch(request),
+  body,
   timeoutMs: PATCH_TIMEOUT_MS,
 });
 
@@ -105,13 +108,17 @@ export const capacityRequestsLayer: Layer.Layer<CapacityRequests, never, Writes>
       );
     return {
       setPending: (request) =>
-        writes.send('request', pendingCall(request)).pipe(
-          Effect.map(pendingOutcomeOf),
-          Effect.catch(({ why }) => Effect.succeed<PendingOutcome>({ _tag: 'Failed', why })),
-        ),
-      acknowledge: (key) =>
         Effect.gen(function* () {
-          const call = patchOf(key, yield* Clock.currentTimeMillis);
+          const body = pendingPatch(request, yield* Clock.currentTimeMillis);
+          return yield* writes.send('request', statusCall(request.key, body)).pipe(
+            Effect.map(pendingOutcomeOf),
+            Effect.catch(({ why }) => Effect.succeed<PendingOutcome>({ _tag: 'Failed', why })),
+          );
+        }),
+      acknowledge: (request) =>
+        Effect.gen(function* () {
+          const body = acknowledgedPatch(request, yield* Clock.currentTimeMillis);
+          const call = statusCall(request.key, body);
           return yield* once(call).pipe(
             Effect.retry({
               times: QUICK_TRIES - 1,

@@ -4,15 +4,15 @@
  * creation cannot set a status; an existing phase is not overwritten; a request of that name that
  * is not the pod's is left alone, and the creation refused.
  */
-import { Context, Effect, Layer } from 'effect';
+import { Clock, Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
 import { GROUP_PATH } from '../domain/api-group.ts';
+import { pendingPatch } from '../domain/demand/request-status.ts';
 import type { WriteOutcome } from '../domain/object-write.ts';
 import type { RequestWrite } from '../domain/pod-demand/demand-facts.ts';
 import {
   newPodRequest,
   type OwnedRequest,
-  pendingPatch,
   podRequestPatch,
   projectOwnedRequest,
   type RequestedPod,
@@ -88,7 +88,9 @@ const replaced =
 
 /** Writes the phase unless the object changed concurrently: then reads it instead. */
 const stamped = (writes: PodRequestWrites, request: OwnedRequest): Counted =>
-  writes.send(writes.patchStatus(nameOf(request), pendingPatch(request))).pipe(
+  Clock.currentTimeMillis.pipe(
+    Effect.map((nowMs) => writes.patchStatus(nameOf(request), pendingPatch(request, nowMs))),
+    Effect.flatMap(writes.send),
     Effect.flatMap((answer): Counted =>
       answer.result === 'conflict'
         ? writes.look(nameOf(request))

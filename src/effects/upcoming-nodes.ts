@@ -2,7 +2,7 @@
  * Writes UpcomingNode objects. Promises: every write passes the write budget in class `phase`, is
  * counted under the names of existing dashboards, and sends only what changed.
  */
-import { Context, Effect, Layer } from 'effect';
+import { Clock, Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
 import { GROUP_PATH } from '../domain/api-group.ts';
 import type { SpecText } from '../domain/machine-spec.ts';
@@ -89,7 +89,13 @@ export const upcomingNodesLayer = (
             send(create(newUpcomingNode(machineId, name, facts.reported?.spec ?? '{}'), name)),
           ),
         patchStatus: ({ name, facts }) =>
-          counted('status_update', patched(statusPatch(facts), (body) => patchStatus(name, body))),
+          counted(
+            'status_update',
+            Effect.flatMap(
+              Clock.currentTimeMillis,
+              (nowMs) => patched(statusPatch(facts, nowMs), (body) => patchStatus(name, body)),
+            ),
+          ),
         patchSpec: ({ machineId, name, facts }) =>
           counted(
             'spec_update',

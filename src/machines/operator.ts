@@ -7,6 +7,7 @@
  * no role.
  */
 import { assign, setup } from 'xstate';
+import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
 import { required } from './required.ts';
@@ -49,6 +50,7 @@ export const operator = setup({
     events: {} as OperatorEvent,
     input: {} as OperatorInput,
     output: {} as OperatorEnding,
+    meta: {} as { readonly reason: ReasonName },
   },
   actors: {
     runPreflight: required<PreflightResult, undefined>('runPreflight'),
@@ -115,6 +117,7 @@ export const operator = setup({
     },
     waitingForCluster: {
       description: 'The API server did not answer; retries after a backoff.',
+      meta: { reason: 'ApiServerUnreachable' },
       on: { 'stop.requested': { target: 'stopped', actions: 'clearProblem' } },
       after: { clusterBackoff: 'checking' },
     },

@@ -11,6 +11,7 @@ import type { ActorHistory } from '../api/actor-history.ts';
 import type { Time } from '../domain/time.ts';
 import { type HistoryAnswers, historyAnswers } from './history-answers.ts';
 import { historyMessages, momentQuery } from './history-feed.ts';
+import { HomeFeed } from './home-feed.ts';
 import { type PageAccess, pageRefusal } from './page-access.ts';
 import {
   type FeedMessage,
@@ -18,7 +19,6 @@ import {
   type FeedReader,
   startActorFeed,
   startBoardFeed,
-  startHomeFeed,
 } from './live-feed.ts';
 
 /** The listen address; an empty host is loopback. */
@@ -150,11 +150,14 @@ const guarded = (
     }),
 });
 
-const streamTo = (
-  response: ServerResponse,
-  options: InspectionOptions,
-  actor: string | undefined,
-): void => {
+/** The stream of a page: of the actor that is selected there, or of all actors. */
+interface PageStream {
+  readonly response: ServerResponse;
+  readonly actor: string | undefined;
+  readonly homes: HomeFeed;
+}
+
+const streamTo = (options: InspectionOptions, { response, actor, homes }: PageStream): void => {
   const { board, history } = options;
   const time = guarded(options.time, (cause) => refuse(options, response, cause));
   response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
@@ -166,7 +169,7 @@ const streamTo = (
   };
   const feed = { board, time, reader, delaysOf: options.delaysOf };
   const stops = actor === undefined
-    ? [startBoardFeed(feed), startHomeFeed(feed)]
+    ? [startBoardFeed(feed), homes.open(reader)]
     : [startActorFeed(feed, actor)];
   const past = actor === undefined && history ? historyMessages(history) : undefined;
   let stopClock: () => void = () => {};
@@ -188,7 +191,18 @@ const streamTo = (
 interface OpenStreams {
   readonly all: Set<ServerResponse>;
   readonly boards: Set<ServerResponse>;
+  /** The drain board for all of them. */
+  readonly homes: HomeFeed;
 }
+
+/** Without a page. A defect of the drain board ends all streams that show it. */
+const openStreams = (options: InspectionOptions): OpenStreams => {
+  const boards = new Set<ServerResponse>();
+  const time = guarded(options.time, (cause) => {
+    for (const response of [...boards]) refuse(options, response, cause);
+  });
+  return { all: new Set(), boards, homes: new HomeFeed({ board: options.board, time }) };
+};
 
 const streamsOf = ({ socket }: IncomingMessage, all: ReadonlySet<ServerResponse>): number =>
   [...all].filter(({ req }) => req.socket.remoteAddress === socket.remoteAddress).length;
@@ -237,7 +251,7 @@ const answersOf = (options: InspectionOptions): HistoryAnswers | undefined => {
 
 const serve = (
   options: InspectionOptions,
-  { all, boards }: OpenStreams,
+  { all, boards, homes }: OpenStreams,
   answers = answersOf(options),
 ): (request: IncomingMessage, response: ServerResponse) => void =>
 (request, response) => {
@@ -259,7 +273,7 @@ const serve = (
       streams.add(response);
       response.once('close', () => streams.delete(response));
     }
-    streamTo(response, options, actor);
+    streamTo(options, { response, actor, homes });
     if (actor === undefined) options.onOpened?.(boards.size);
     return;
   }
@@ -286,7 +300,7 @@ export const startInspectionServer = (
 ): Promise<InspectionServer> => {
   const host = given.address.host === '' ? LOOPBACK : given.address.host;
   const options = { ...given, address: { ...given.address, host } };
-  const handle = serve(options, { all: new Set(), boards: new Set() });
+  const handle = serve(options, openStreams(options));
   const server = createServer((request, response) => {
     try {
       handle(request, response);

@@ -14,7 +14,7 @@ import { cutText } from '../domain/text.ts';
 import { type ActorLink, actorLinks } from '../view/actor-links.ts';
 import { boardActors, budgetIn, neededBudget } from '../view/board/board-actors.ts';
 import type { BoardVerdict } from '../view/board/board-verdict.ts';
-import { type DrainBoard, drainBoard } from '../view/board/drain-board.ts';
+import type { DrainBoard } from '../view/board/drain-board.ts';
 import { nodeCard } from '../view/board/node-card.ts';
 import { type ReclaimTimeline, reclaimTimeline } from '../view/board/reclaim-timeline.ts';
 import type { PendingDelay } from '../view/pending-delays.ts';
@@ -81,10 +81,6 @@ export interface FeedOptions {
 
 /** Fast enough to look live, slow enough that 500 changes a second are five messages. */
 const BATCH_MS = 200;
-/** The drain board is made from all actors: a large one is made less often. */
-const HOME_MS = 500;
-const LARGE_HOME_MS = 1500;
-const LARGE_HOME_CHARS = 40_000;
 const LINKS_SENT = 200;
 const CONTEXT_CHARACTERS = 20_000;
 
@@ -183,15 +179,15 @@ export const sentActor = (
 };
 
 /** Calls `flush` some time after the first mark, and again while the reader is busy. */
-const batches = ({ time, reader }: FeedOptions, flush: () => void, everyMs = () => BATCH_MS) => {
+const batches = ({ time, reader }: FeedOptions, flush: () => void) => {
   let cancel: (() => void) | undefined;
   const due = (): void => {
-    cancel = reader.isBusy() ? time.schedule(everyMs(), due) : undefined;
+    cancel = reader.isBusy() ? time.schedule(BATCH_MS, due) : undefined;
     if (cancel === undefined) flush();
   };
   return {
     mark: () => {
-      cancel ??= time.schedule(everyMs(), due);
+      cancel ??= time.schedule(BATCH_MS, due);
     },
     stop: () => cancel?.(),
   };
@@ -241,31 +237,6 @@ export const startBoardFeed = (options: FeedOptions): () => void => {
     nowMs: time.now(),
     rows: board.rows().map((row) => sentRow(board, row)),
   });
-  return () => {
-    unsubscribe();
-    stop();
-  };
-};
-
-/** Sends the drain board whenever it changes; returns a stop function. */
-export const startHomeFeed = (options: FeedOptions): () => void => {
-  const { board, time, reader } = options;
-  let last = '';
-  const send = (): void => {
-    const nowMs = time.now();
-    const home = drainBoard(board, nowMs);
-    const text = JSON.stringify(home);
-    if (text === last) return;
-    last = text;
-    reader.send({ type: 'home', nowMs, home });
-  };
-  const { mark, stop } = batches(
-    options,
-    send,
-    () => last.length > LARGE_HOME_CHARS ? LARGE_HOME_MS : HOME_MS,
-  );
-  const unsubscribe = board.subscribe(mark);
-  send();
   return () => {
     unsubscribe();
     stop();

@@ -104,7 +104,7 @@ const upcomingNodeOf = (index: number): JsonRecord => {
     ended: null,
     releasable: false,
   };
-  return { ...object, ...statusPatch({ reported, current, node, drain: null }) };
+  return { ...object, ...statusPatch({ reported, current, node, drain: null }, 0) };
 };
 
 /** The pages of a list, ready to be sent. */

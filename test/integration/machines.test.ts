@@ -171,6 +171,33 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     expect(registry.get('walk')).toBeUndefined();
   });
 
+  it('upcomingNodes: kubectl waits for the condition Ready, whatever the generation', async () => {
+    const { frame, registry } = await start(bed());
+    const waitFor = (condition: string) =>
+      bed().kubectl('wait', `--for=condition=${condition}`, 'upn/un-waited', '--timeout=30s');
+    frame('waited', 'Configuring');
+    await registry.idle();
+    const waiting = waitFor('Ready');
+    frame('waited', 'Configured', { labels: { a: 'b' } });
+    expect(await waiting).toMatchObject({ code: 0, stderr: '' });
+    frame('waited', 'Configured', { labels: { a: 'c' } });
+    await registry.idle();
+    expect((await waitFor('Ready')).code).toBe(0);
+    frame('waited', 'Failed', { lastError: 'no room', labels: { a: 'c' } });
+    expect((await waitFor('Ready=false')).code).toBe(0);
+    const condition = '{.status.conditions[0].reason}: {.status.conditions[0].message}';
+    const { stdout } = await bed().kubectl(
+      'get',
+      'upn',
+      'un-waited',
+      '-o',
+      `jsonpath=${condition}`,
+    );
+    expect(stdout).toBe('Failed: no room');
+    expect((await writesOf(bed(), 'un-waited')).map(({ verb }) => verb))
+      .toEqual(['create', 'patch', 'patch', 'patch', 'patch', 'patch']);
+  });
+
   it('upcomingNodes: the Node is referred to, and its first readiness is one Event', async () => {
     const { frame, registry, recorder } = await start(bed());
     frame('noded', 'Configured');

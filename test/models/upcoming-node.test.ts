@@ -70,6 +70,13 @@ const current = (phase: string, cpu = '1', nodeName = ''): UpcomingNodeProjectio
       phase,
       providerID: 'host-1',
       provisioningStartTime: 'T',
+      conditions: [{
+        type: 'Ready',
+        status: phase === 'Ready' ? 'True' : 'False',
+        reason: phase,
+        message: '',
+        lastTransitionTime: '1970-01-01T00:00:00Z',
+      }],
       ...(nodeName === '' ? {} : { nodeRef: { name: nodeName, uid: 'nu1' } }),
     },
   };

@@ -4,12 +4,8 @@
  *
  * Promises: no request leaves the page.
  */
-import {
-  type FeedMessage,
-  startActorFeed,
-  startBoardFeed,
-  startHomeFeed,
-} from '../../src/web/live-feed.ts';
+import { HomeFeed } from '../../src/web/home-feed.ts';
+import { type FeedMessage, startActorFeed, startBoardFeed } from '../../src/web/live-feed.ts';
 import { historyMessages, momentQuery, pastMoment } from '../../src/web/history-feed.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -68,7 +64,7 @@ class LocalStream extends EventTarget {
     }
     const history = historyMessages(board.history);
     this.#sendHistory = () => send({ type: 'history', ...history(nowMs()) });
-    this.#stops = [startBoardFeed(feed), startHomeFeed(feed)];
+    this.#stops = [startBoardFeed(feed), new HomeFeed(feed).open(feed.reader)];
     this.#sendHistory();
   }
 

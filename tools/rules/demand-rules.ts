@@ -56,15 +56,20 @@ const demand: RuleChapter = {
       id: 'DEM-08',
       text: 'Requests of an acknowledged roll-up whose phase is empty or Pending become ' +
         'Acknowledged, with one patch each and limited concurrency, never twice, and without ' +
-        'delaying the next roll-up; a deleted request is ignored. One that stays without a ' +
-        'phase for a roll-up interval becomes Pending, two at once, with a precondition on its ' +
-        'version, so that an acknowledgement is never replaced.',
+        'delaying the next roll-up; a deleted request is ignored. The condition `Acknowledged` ' +
+        'is in the same patch; after a change of the spec one more patch renews its ' +
+        'generation. One that stays without a phase for a roll-up interval becomes Pending, ' +
+        'two at once, with a precondition on its version, so that an acknowledgement is never ' +
+        'replaced. An upgrade writes no condition by itself.',
       testedBy: [
         'wire 2: requests become Acknowledged',
         'no request is acknowledged twice',
         'the concurrency is limited, and roll-ups continue meanwhile',
         'a request that is gone',
         'becomes Pending',
+        'a changed request is acknowledged again',
+        'an upgrade writes no request',
+        'the condition Acknowledged',
       ],
     },
     {

@@ -88,6 +88,18 @@ const machines: RuleChapter = {
       ],
     },
     {
+      id: 'UPN-11',
+      text: 'The condition `Ready` is in every status write: True in phase Ready and False in ' +
+        'every other, with the phase as its reason and the last error as its message. It is no ' +
+        'reason to write, except where another version left one behind that contradicts the ' +
+        'phase.',
+      testedBy: [
+        'upcomingNodes: the condition Ready',
+        'upcomingNodes: an upgrade writes no object',
+        'upcomingNodes: kubectl waits for the condition Ready',
+      ],
+    },
+    {
       id: 'AVC-01',
       text: '`AvailableCapacity` is named by the hash of its key, carries its cost, and is ' +
         'deleted when nothing is left and the confidence is none, or when no acknowledged ' +

@@ -2,17 +2,19 @@
  * Moves CapacityRequests to Acknowledged when the shard has acknowledged a roll-up that includes
  * them, and to Pending those that stay without a phase.
  *
- * Promises: bounded concurrency; one patch per request, also while the cache lags behind a landed
- * patch; a failed patch is dropped and repeated with the ack of a later roll-up, or an interval
- * later; Pending replaces no other phase; nothing waits for any of it.
+ * Promises: bounded concurrency; one patch per version of a request's spec, also while the cache
+ * lags behind a landed patch; a failed patch is dropped and repeated with the ack of a later
+ * roll-up, or an interval later; Pending replaces no other phase; nothing waits for any of it.
  */
 import { Effect } from 'effect';
 import { EMPTY, interval, mergeMap, Observable, Subject, Subscription, switchMap, tap } from 'rxjs';
 import type { CapacityRequestProjection } from '../../domain/demand/request.ts';
+import { awaitsAcknowledgement } from '../../domain/demand/request-status.ts';
 import type { Collection, Fact } from '../../domain/facts.ts';
 import type { ObjectKey, ResourceVersion, Uid } from '../../domain/ids.ts';
 import { isOlder } from '../../domain/resource-versions.ts';
 import {
+  type AcknowledgedRequest,
   type AcknowledgeOutcome,
   CapacityRequests,
   type PendingOutcome,
@@ -51,12 +53,10 @@ interface Batch {
 }
 
 interface Task {
-  readonly key: ObjectKey;
-  readonly uid: Uid;
+  /** The request as the roll-up had it. */
+  readonly request: CapacityRequestProjection;
   readonly batch: Batch;
 }
-
-const wantsAck = (phase: string): boolean => phase === '' || phase === 'Pending';
 
 /** Runs `effect` when subscribed and interrupts it when unsubscribed. */
 const acted = <A, Services>(
@@ -224,7 +224,7 @@ class KeptAcknowledgements implements Acknowledgements {
     const due = requests.filter((request) => this.#isDue(request));
     const batch: Batch = { startedMs: this.#environment.time.monotonic(), left: due.length };
     for (const { uid } of due) this.#busy.add(uid);
-    for (const { key, uid } of due) this.#tasks.next({ key, uid, batch });
+    for (const request of due) this.#tasks.next({ request, batch });
   };
 
   readonly observe = (fact: Fact<CapacityRequestProjection>): void => {
@@ -248,28 +248,34 @@ class KeptAcknowledgements implements Acknowledgements {
     }
   }
 
-  #isDue({ key, uid }: CapacityRequestProjection): boolean {
-    const current = this.#requests.get(key);
-    return current?.uid === uid && wantsAck(current.phase) && !this.#busy.has(uid) &&
-      this.#landed.get(key)?.uid !== uid;
+  /** The current status with the generation of the roll-up. */
+  #acknowledged(request: CapacityRequestProjection): AcknowledgedRequest {
+    const { key, generation } = request;
+    const { phase, acknowledged } = this.#requests.get(key) ?? request;
+    return { key, generation, phase, acknowledged };
+  }
+
+  #isDue(request: CapacityRequestProjection): boolean {
+    const { key, uid } = request;
+    return this.#requests.get(key)?.uid === uid && !this.#busy.has(uid) &&
+      this.#landed.get(key)?.uid !== uid && awaitsAcknowledgement(this.#acknowledged(request));
   }
 
   #perform(task: Task): Observable<AcknowledgeOutcome> {
     if (!this.#leading) {
-      this.#busy.delete(task.uid);
+      this.#busy.delete(task.request.uid);
       return EMPTY;
     }
-    const act = Effect.gen(function* () {
-      const requests = yield* CapacityRequests;
-      return yield* requests.acknowledge(task.key);
-    });
+    const act = CapacityRequests.use((requests) =>
+      requests.acknowledge(this.#acknowledged(task.request))
+    );
     return acted(
       this.#environment,
       Effect.tap(act, (outcome) => Effect.sync(() => this.#settle(task, outcome))),
     );
   }
 
-  #settle({ key, uid, batch }: Task, outcome: AcknowledgeOutcome): void {
+  #settle({ request: { key, uid }, batch }: Task, outcome: AcknowledgeOutcome): void {
     const { telemetry, time } = this.#environment;
     this.#busy.delete(uid);
     batch.left -= 1;

@@ -11,6 +11,7 @@ import type { ObjectKey } from '../ids.ts';
 import type { Problem } from './field.ts';
 import type { Need } from './need.ts';
 import { problemsText, type Reading } from './reading.ts';
+import { awaitsAcknowledgement } from './request-status.ts';
 import type { CapacityRequestProjection } from './request.ts';
 import { NeedRows } from './rows.ts';
 
@@ -40,7 +41,7 @@ export interface Demand {
   ) => readonly { readonly request: CapacityRequestProjection; readonly observed: Observed }[];
   /** All needs, by key. The complete demand: the content of a roll-up. */
   readonly needs: () => readonly Need[];
-  /** Requests in `needs()` with their current spec and an empty or Pending phase. */
+  /** Requests in `needs()` with their current spec whose acknowledgement is still to be written. */
   readonly unacknowledged: () => readonly CapacityRequestProjection[];
   /** Requests that are invalid now, with or without a valid earlier reading. */
   readonly unreadable: () => readonly CapacityRequestProjection[];
@@ -103,7 +104,7 @@ class KeptDemand implements Demand {
   readonly unreadable = (): readonly CapacityRequestProjection[] => [...this.#unreadable.values()];
 
   #count(request: Readable): Observed {
-    const { key, reading, phase } = request;
+    const { key, reading } = request;
     const before = this.#counted.get(key)?.reading;
     const isSame = before?.terms.key === reading.terms.key &&
       before.amounts.key === reading.amounts.key;
@@ -113,7 +114,7 @@ class KeptDemand implements Demand {
     }
     this.#counted.set(key, request);
     this.#unreadable.delete(key);
-    if (phase === '' || phase === 'Pending') this.#unacknowledged.set(key, request);
+    if (awaitsAcknowledgement(request)) this.#unacknowledged.set(key, request);
     else this.#unacknowledged.delete(key);
     return { _tag: 'Counted' };
   }

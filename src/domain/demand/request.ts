@@ -1,21 +1,22 @@
 /**
- * The cached fields of a CapacityRequest: its identity, its phase, and its reading.
+ * The cached fields of a CapacityRequest: its identity, its status, and its reading.
  *
- * Promises: equal requests share one copy of their reading, so that a hundred thousand of them cost
- * little more than their names. Sharing is bounded and never affects correctness: without a shared
- * copy a request keeps its own.
+ * Promises: equal requests share one copy of their reading and of their condition, so that a
+ * hundred thousand of them cost little more than their names. Sharing is bounded and never affects
+ * correctness: without a shared copy a request keeps its own.
  */
+import { conditionOf, type CurrentCondition } from '../condition.ts';
 import type { Identity } from '../facts.ts';
 import { recordAt, textAt } from '../json.ts';
-import { identityOf } from '../object-meta.ts';
+import { generationOf, identityOf } from '../object-meta.ts';
+import { valuePool } from '../value-pool.ts';
 import { namesTooManyResources } from './request-limits.ts';
 import { readCapacityRequest, type Reading } from './reading.ts';
+import { ACKNOWLEDGED, type RequestStatus } from './request-status.ts';
 import type { Amounts, Terms } from './terms.ts';
 
 /** The cached fields of one CapacityRequest. */
-export interface CapacityRequestProjection extends Identity {
-  /** `status.phase`; empty when not set. */
-  readonly phase: string;
+export interface CapacityRequestProjection extends Identity, RequestStatus {
   readonly reading: Reading;
 }
 
@@ -83,9 +84,17 @@ export const capacityRequestProjector = (): (
   raw: unknown,
 ) => CapacityRequestProjection | undefined => {
   const read = sharingReader();
+  const share = valuePool<CurrentCondition>();
   return (raw) => {
     const identity = identityOf(raw);
     if (identity === undefined) return undefined;
-    return { ...identity, phase: textAt(raw, 'status', 'phase') ?? '', reading: read(raw) };
+    const acknowledged = conditionOf(raw, ACKNOWLEDGED);
+    return {
+      ...identity,
+      generation: generationOf(raw),
+      phase: textAt(raw, 'status', 'phase') ?? '',
+      acknowledged: acknowledged && share(acknowledged),
+      reading: read(raw),
+    };
   };
 };

@@ -18,7 +18,7 @@ import {
   valueAt,
 } from '../json.ts';
 import { labelsHold } from '../label-condition.ts';
-import { identityOf } from '../object-meta.ts';
+import { generationOf, identityOf } from '../object-meta.ts';
 import type { Requirement, StandardOperator } from '../resources.ts';
 import type { DrainPod } from './pod.ts';
 
@@ -112,7 +112,7 @@ export const projectBudget = (raw: unknown): Budget | undefined => {
     unhealthyPods: textAt(raw, 'spec', 'unhealthyPodEvictionPolicy') === 'AlwaysAllow'
       ? 'AlwaysAllow'
       : 'IfHealthyBudget',
-    generation: numberAt(raw, 'metadata', 'generation') ?? 0,
+    generation: generationOf(raw),
     observedGeneration: count('observedGeneration'),
     disruptionsAllowed: count('disruptionsAllowed'),
     currentHealthy: count('currentHealthy'),

@@ -8,7 +8,7 @@
 import { LIFECYCLE_GROUP } from '../api-group.ts';
 import { listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf } from '../object-meta.ts';
-import { cutText, listed } from '../text.ts';
+import { listed, quoted } from '../text.ts';
 import { IMPERATIVE_EVICTION, isQualifiedName, isReservedName } from './qualified-name.ts';
 import { EVICTION_REQUEST_LIMITS } from './request-limits.ts';
 
@@ -26,8 +26,6 @@ export interface InterceptorList {
 export const NO_INTERCEPTORS: InterceptorList = { names: [], problem: '' };
 
 const MAX = EVICTION_REQUEST_LIMITS.podInterceptors;
-/** Characters of a rejected name that a text quotes. */
-const QUOTED_MAX = 80;
 /** Rejected names that a text quotes. */
 const QUOTED_NAMES_MAX = 3;
 
@@ -45,14 +43,14 @@ const annotationNames = (raw: unknown): readonly string[] => {
   return text === '' ? [] : text.split(',').map((name) => name.trim());
 };
 
-const quoted = (names: readonly string[]): string =>
-  listed(names.map((name) => `"${cutText(name, QUOTED_MAX, '…')}"`), QUOTED_NAMES_MAX);
+const namesText = (names: readonly string[]): string =>
+  listed(names.map((name) => quoted(name)), QUOTED_NAMES_MAX);
 
 const problemOf = (rejected: readonly string[], cut: number): string => {
   const reasons = [
     ...(rejected.length === 0
       ? []
-      : [`${quoted(rejected)} invalid, reserved or repeated: use distinct domain names`]),
+      : [`${namesText(rejected)} invalid, reserved or repeated: use distinct domain names`]),
     ...(cut === 0 ? [] : [`${cut} beyond the limit of ${MAX}`]),
   ];
   return reasons.length === 0 ? '' : `Interceptors ignored: ${reasons.join('; ')}`;

@@ -6,7 +6,7 @@
  */
 import type { Identity } from '../facts.ts';
 import { asText, listOrEmptyAt, numberAt, recordAt, textAt } from '../json.ts';
-import { identityOf, isDeleting, labelsOf } from '../object-meta.ts';
+import { generationOf, identityOf, isDeleting, labelsOf } from '../object-meta.ts';
 import { EVICTION_REQUEST_LIMITS } from './request-limits.ts';
 
 /** The field manager of what the controller writes to the status. */
@@ -128,7 +128,7 @@ export const projectEvictionRequest = (raw: unknown): ObservedRequest | undefine
     ...identity,
     namespace: textAt(raw, 'metadata', 'namespace') ?? '',
     name: textAt(raw, 'metadata', 'name') ?? '',
-    generation: numberAt(raw, 'metadata', 'generation') ?? 0,
+    generation: generationOf(raw),
     createdMs: timeAt(raw, 'metadata', 'creationTimestamp') ?? 0,
     deleting: isDeleting(raw),
     pod: {

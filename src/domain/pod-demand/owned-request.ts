@@ -11,7 +11,7 @@ import type { Identity } from '../facts.ts';
 import type { Uid } from '../ids.ts';
 import { booleanAt, listOrEmptyAt, parseJson, textAt, valueAt } from '../json.ts';
 import { mergePatchOf } from '../merge-patch.ts';
-import { identityOf, isDeleting } from '../object-meta.ts';
+import { generationOf, identityOf, isDeleting } from '../object-meta.ts';
 import type { Intern } from '../text-pool.ts';
 import { OWNED_BY_POD, REQUEST_PREFIX } from './pod-request.ts';
 import { type RequestText, requestText } from './request-text.ts';
@@ -24,6 +24,7 @@ export interface OwnedRequest extends Identity {
   readonly marked: boolean;
   /** It is terminating: no write is possible any more. */
   readonly deleting: boolean;
+  readonly generation: number;
   /** `status.phase`; empty when not set. */
   readonly phase: string;
   readonly text: RequestText;
@@ -71,6 +72,7 @@ export const projectOwnedRequest = (
     pod: label === '' ? podInReference(raw) : marked || isNamedSo ? label : '',
     marked,
     deleting: isDeleting(raw),
+    generation: generationOf(raw),
     phase: intern(textAt(raw, 'status', 'phase') ?? ''),
     text: intern(requestText(valueAt(raw, 'spec'))),
   };
@@ -81,8 +83,18 @@ export const projectOwnedRequest = (
  * JSON.
  */
 export const asOwnedRequest = (
-  { key, uid, resourceVersion, pod, marked, deleting, phase, text }: OwnedRequest,
-): OwnedRequest => ({ key, uid, resourceVersion, pod, marked, deleting, phase, text });
+  { key, uid, resourceVersion, pod, marked, deleting, generation, phase, text }: OwnedRequest,
+): OwnedRequest => ({
+  key,
+  uid,
+  resourceVersion,
+  pod,
+  marked,
+  deleting,
+  generation,
+  phase,
+  text,
+});
 
 /** Label and owner reference: how a request is found and garbage-collected with its pod. */
 const labelsOf = ({ name, uid }: RequestedPod): object => ({
@@ -117,11 +129,3 @@ export const podRequestPatch = (
     ...(spec === undefined ? {} : { spec }),
   };
 };
-
-/** Sets Pending, with a precondition against a concurrent acknowledgement. */
-export const pendingPatch = (
-  { uid, resourceVersion }: Pick<OwnedRequest, 'uid' | 'resourceVersion'>,
-): object => ({
-  metadata: { uid, resourceVersion },
-  status: { phase: 'Pending' },
-});

@@ -24,7 +24,7 @@ export interface HealthCard {
   /** Its status in a few words. */
   readonly status: string;
   /** What is the matter; null while nothing is. */
-  readonly verdict: Omit<BoardVerdict, 'reason'> & { readonly reason: string } | null;
+  readonly verdict: BoardVerdict | null;
   readonly command: string;
   readonly sinceMs: number;
 }
@@ -78,15 +78,10 @@ const leaseHealth = ({ state, reason, context }: BoardActor): Health => {
 };
 
 const operatorHealth = ({ state, context }: BoardActor): Health | undefined => {
-  if (state !== 'waitingForCluster') return undefined;
   const problem = textAt(context, 'problem') ?? '';
-  return bad('no answer', {
-    ...reasonVerdict('EvictionFailing'),
-    reason: 'ApiServerUnreachable',
-    sentence: `The API server did not answer: ${problem}`,
-    change: 'Check the API server and the kubeconfig',
-    runbook: '',
-  });
+  const isAskedAgain = state === 'checking' && problem !== '';
+  if (state !== 'waitingForCluster' && !isAskedAgain) return undefined;
+  return bad('no answer', reasonVerdict('ApiServerUnreachable', problem));
 };
 
 const otherHealth = ({ reason }: BoardActor): Health | undefined => {

@@ -17,13 +17,15 @@ export interface DrawnNames {
 }
 
 const IDENTITIES: ReadonlySet<string> = new Set(['resourceVersion', 'uid', 'key', 'name']);
-/** Fields that a model cannot predict: human-readable texts and times. */
+/** Fields that a model cannot predict: human-readable texts, times, and what a cluster counts. */
 const UNDRAWN: ReadonlySet<string> = new Set([
   'why',
   'policy',
   'retryAfterSeconds',
   'retryAfterMs',
   'startedAt',
+  'sinceSeconds',
+  'generation',
   'acquireTime',
   'transitions',
   'sentAtMs',

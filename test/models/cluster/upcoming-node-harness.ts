@@ -71,6 +71,16 @@ const orNone = (text: string): string | null => text === '' ? null : text;
 /** When every object began. */
 const BEGAN = '1970-01-01T00:00:00Z';
 
+/** The condition of the object as it is on the wire; null removes it. */
+const conditionsIn = ({ condition }: Current): readonly object[] | null =>
+  condition === null ? null : [{
+    type: 'Ready',
+    status: condition.status,
+    reason: condition.reason,
+    message: '',
+    lastTransitionTime: BEGAN,
+  }];
+
 /** The object in full, as it is on the wire. */
 const rawOf = (current: Current): Required<Wanted> => ({
   metadata: { annotations: { [MACHINE_ID_KEY]: current.machineId } },
@@ -79,6 +89,7 @@ const rawOf = (current: Current): Required<Wanted> => ({
     phase: current.phase,
     providerID: orNone(current.providerId),
     lastError: orNone(current.lastError),
+    conditions: conditionsIn(current),
     provisioningStartTime: current.startedAt === '' ? null : BEGAN,
     nodeRef: current.nodeName === ''
       ? null
@@ -91,6 +102,7 @@ const isDrawnTime = (text: string): string => text === '' ? '' : 'T';
 /** The complete status, whatever its initial state. */
 const contentOf = (current: Current): string => {
   const { machineId, phase, nodeName, nodeUid, providerId, lastError, startedAt, spec } = current;
+  const { status = '', reason = '' } = current.condition ?? {};
   const began = isDrawnTime(startedAt);
   return JSON.stringify([
     machineId,
@@ -100,6 +112,8 @@ const contentOf = (current: Current): string => {
     providerId,
     lastError,
     began,
+    status,
+    reason,
     spec,
   ]);
 };
@@ -120,7 +134,7 @@ const written = ({ current, asked }: World, type: string): Current | undefined =
     return projected(newUpcomingNode(MACHINE, 'x', asked.reported?.spec ?? '{}'));
   }
   if (current === null) return undefined;
-  const patch = type.endsWith('patchStatus') ? statusPatch(asked) : specPatch(MACHINE, asked);
+  const patch = type.endsWith('patchStatus') ? statusPatch(asked, 0) : specPatch(MACHINE, asked);
   return projected(asRecord(mergePatched(rawOf(current), patch ?? {})) ?? {});
 };
 
@@ -177,6 +191,15 @@ const follows = (
   };
 };
 
+/** The condition of a machine in that phase. */
+const readyIn = (phase: string): object => ({
+  type: 'Ready',
+  status: phase === 'Ready' ? 'True' : 'False',
+  reason: phase,
+  message: '',
+  lastTransitionTime: BEGAN,
+});
+
 /** Results of a status write that the model summarizes as one answer. */
 const statusAnswer = (phase: string, nodeName: string, lastError: string): object => {
   const name = 'un-m1';
@@ -192,6 +215,7 @@ const statusAnswer = (phase: string, nodeName: string, lastError: string): objec
       phase,
       providerID: 'host-1',
       provisioningStartTime: BEGAN,
+      conditions: [readyIn(phase)],
       ...(lastError === '' ? {} : { lastError }),
       ...(nodeName === '' ? {} : { nodeRef: { name: nodeName, uid: 'nu1' } }),
     },

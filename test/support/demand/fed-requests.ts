@@ -14,14 +14,19 @@ export interface RequestTraits {
   readonly spec?: object;
   readonly phase?: string;
   readonly version?: string;
+  readonly generation?: number;
+  readonly conditions?: readonly object[];
 }
 
 /** A request in namespace `ns`, as the cache keeps it. */
-export const request = (name: string, { spec, phase, version = '1' }: RequestTraits = {}) => {
+export const request = (
+  name: string,
+  { spec, phase, version = '1', generation = 1, conditions = [] }: RequestTraits = {},
+) => {
   const projection = project({
-    metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: version },
+    metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: version, generation },
     spec: { resources: { cpu: '1' }, priority: 0, ...spec },
-    ...(phase === undefined ? {} : { status: { phase } }),
+    ...(phase === undefined ? {} : { status: { phase, conditions } }),
   });
   if (projection === undefined) throw new Error('no object');
   return projection;

@@ -466,5 +466,6 @@ const EMPTY_OBJECT: UpcomingNodeProjection = {
   providerId: '',
   lastError: '',
   startedAt: '',
+  condition: null,
   spec: '{}',
 };

@@ -19,6 +19,13 @@ describe('machines get objects', () => {
       phase: 'Registered',
       providerID: 'host-m1',
       provisioningStartTime: '2026-01-01T00:00:00Z',
+      conditions: [{
+        type: 'Ready',
+        status: 'False',
+        reason: 'Registered',
+        message: 'The machine is being configured to join the cluster',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      }],
     });
     expect(cluster.writes()).toEqual(['POST', 'PATCH un-m1/status']);
   });
@@ -42,6 +49,28 @@ describe('machines get objects', () => {
     await frames('m1', 'Configured');
     expect(cluster.calls.length).toBe(before);
     expect(counted.get('bigfleet_operator_upcoming_node_writes_total status_update noop')).toBe(1);
+  });
+
+  test('upcomingNodes: an upgrade writes no object that an older version wrote without a condition', async () => {
+    const { frame, frames, cluster, settle, status } = machineRig({ synced: false });
+    for (let id = 0; id < 300; id += 1) {
+      cluster.put(`un-m${id}`, {
+        metadata: { name: `un-m${id}`, uid: `u${id}`, annotations: { [ID_KEY]: `m${id}` } },
+        spec: { labels: { zone: 'a' }, resources: { cpu: '2' } },
+        status: {
+          phase: 'Ready',
+          providerID: `host-m${id}`,
+          provisioningStartTime: '2025-12-31T00:00:00Z',
+        },
+      });
+    }
+    cluster.list();
+    for (let id = 0; id < 300; id += 1) frame(`m${id}`, 'Configured');
+    await settle();
+    expect(cluster.writes()).toEqual([]);
+    await frames('m7', 'Draining');
+    expect(cluster.writes(), 'the next write has it').toEqual(['PATCH un-m7/status']);
+    expect(status('m7')).toMatchObject({ conditions: [{ type: 'Ready', reason: 'Draining' }] });
   });
 
   test('upcomingNodes: only a changed spec is patched', async () => {

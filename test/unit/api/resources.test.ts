@@ -75,10 +75,24 @@ describe.each(RESOURCES.map((resource) => [resource.kind, resource] as const))(
 
     it('schema: is no stricter than the described one', () => {
       for (const { path, schema } of nodesOf(resource)) {
-        const isShared = resource.category === 'lifecycle';
+        // Conditions are not in the described schema; several writers may own one each.
+        const isShared = resource.category === 'lifecycle' || path === 'status.conditions';
         if (!isShared) expect(schema['x-kubernetes-list-type'] ?? 'atomic', path).toBe('atomic');
         if (path.endsWith('maxSkew')) expect(schema['minimum'], path).toBeLessThan(0);
       }
+    });
+
+    it('has conditions by type, and none of them required', () => {
+      const lists = nodesOf(resource).filter(({ path }) => path === 'status.conditions');
+      expect(lists.length).toBe(resource.kind === 'AvailableCapacity' ? 0 : 1);
+      for (const { schema } of lists) {
+        expect(schema).toMatchObject({
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['type'],
+        });
+      }
+      const status = nodesOf(resource).find(({ path }) => path === 'status')?.schema;
+      expect(status?.['required'] ?? []).not.toContain('conditions');
     });
 
     it('has an example that its own schema accepts', () => {

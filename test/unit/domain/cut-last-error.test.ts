@@ -34,10 +34,10 @@ const failedDrain = (lastError: string, status: object): UpcomingNodeFacts => ({
 
 const secondPatch = (lastError: string): object | undefined => {
   const before = { phase: 'Draining' };
-  const patch = asRecord(statusPatch(failedDrain(lastError, before))) ?? {};
+  const patch = asRecord(statusPatch(failedDrain(lastError, before), 0)) ?? {};
   expect(patch['status']).toMatchObject({ phase: 'Failed' });
   const after = stored({ ...before, ...asRecord(patch['status']) });
-  return statusPatch(failedDrain(lastError, after));
+  return statusPatch(failedDrain(lastError, after), 0);
 };
 
 test('upcomingNodes: an emoji where lastError is cut settles with one write', () => {

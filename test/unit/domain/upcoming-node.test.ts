@@ -72,6 +72,18 @@ const NODE: NodeLink = {
   releasable: false,
 };
 
+const NOW = '2026-01-01T01:00:00Z';
+const patchOf = (from: UpcomingNodeFacts) => statusPatch(from, Date.parse(NOW));
+
+/** The condition that every status write has beside the changed fields. */
+const conditions = (reason: string, message: unknown = expect.any(String)) => [{
+  type: 'Ready',
+  status: reason === 'Ready' ? 'True' : 'False',
+  reason,
+  message,
+  lastTransitionTime: NOW,
+}];
+
 const READY = {
   phase: 'Ready',
   providerID: 'host-1',
@@ -92,37 +104,42 @@ describe('upcoming node', () => {
     expect(pendingWrite('m-1', facts(reported('Configuring')))).toBe('create');
     const created = facts(reported('Configuring'), object(undefined));
     expect(pendingWrite('m-1', created)).toBe('status_update');
-    expect(statusPatch(created)).toEqual({
+    expect(patchOf(created)).toEqual({
       status: {
         phase: 'Registered',
         providerID: 'host-1',
         provisioningStartTime: '2026-01-01T00:00:00Z',
+        conditions: conditions('Registered'),
       },
     });
   });
 
   test('upcomingNodes: patches only the status fields that changed', () => {
-    expect(statusPatch(facts(reported('Configured'), object({ ...READY, phase: 'Registered' }))))
-      .toEqual({ status: { phase: 'Ready' } });
+    expect(patchOf(facts(reported('Configured'), object({ ...READY, phase: 'Registered' }))))
+      .toEqual({ status: { phase: 'Ready', conditions: conditions('Ready') } });
   });
 
   test('upcomingNodes: keeps the start time until the next lifecycle of the machine', () => {
     const nextReport = reportOf(reported('Configuring'), frame('Configured'), T0 + 60_000);
     expect(nextReport.since).toBe('2026-01-01T00:00:00Z');
-    expect(statusPatch(facts(nextReport, object({ ...READY, phase: 'Registered' }))))
-      .toEqual({ status: { phase: 'Ready' } });
+    expect(patchOf(facts(nextReport, object({ ...READY, phase: 'Registered' }))))
+      .toEqual({ status: { phase: 'Ready', conditions: conditions('Ready') } });
     const reused = reportOf(reported('Draining', 'Idle'), frame('Configuring'), T0 + 60_000);
     expect(reused.since).toBe('2026-01-01T00:01:00Z');
   });
 
   test('upcomingNodes: writes the last error of a failed machine and removes it afterwards', () => {
     const failed = reportOf(undefined, frame('Failed', { lastError: 'no room' }), T0);
-    expect(statusPatch(facts(failed, object(READY)))).toEqual({
-      status: { phase: 'Failed', lastError: 'no room' },
+    expect(patchOf(facts(failed, object(READY)))).toEqual({
+      status: {
+        phase: 'Failed',
+        lastError: 'no room',
+        conditions: conditions('Failed', 'no room'),
+      },
     });
     const current = object({ ...READY, phase: 'Failed', lastError: 'no room' });
-    expect(statusPatch(facts(reported('Configuring'), current))).toEqual({
-      status: { phase: 'Registered', lastError: null },
+    expect(patchOf(facts(reported('Configuring'), current))).toEqual({
+      status: { phase: 'Registered', lastError: null, conditions: conditions('Registered') },
     });
   });
 
@@ -142,13 +159,16 @@ describe('upcoming node', () => {
 
   test('upcomingNodes: sets nodeRef from the matched Node and keeps it when the Node is gone', () => {
     const node = { ...NODE, ready: true };
-    expect(statusPatch(facts(reported('Configured'), object(READY), node))).toEqual({
-      status: { nodeRef: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'nu1' } },
+    expect(patchOf(facts(reported('Configured'), object(READY), node))).toEqual({
+      status: {
+        nodeRef: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'nu1' },
+        conditions: conditions('Ready'),
+      },
     });
     const linked = object({ ...READY, nodeRef: { kind: 'Node', name: 'n1', uid: 'nu1' } });
-    expect(statusPatch(facts(reported('Configured'), linked))).toBeUndefined();
-    expect(statusPatch(facts(reported('Configured'), linked, { ...node, uid: 'nu2' }))).toEqual({
-      status: { nodeRef: { uid: 'nu2' } },
+    expect(patchOf(facts(reported('Configured'), linked))).toBeUndefined();
+    expect(patchOf(facts(reported('Configured'), linked, { ...node, uid: 'nu2' }))).toEqual({
+      status: { nodeRef: { uid: 'nu2' }, conditions: conditions('Ready') },
     });
   });
 

@@ -2,6 +2,8 @@
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActorBoard } from '../../../src/api/actor-board.ts';
+import { eventually } from '../../support/eventually.ts';
+import { boardOf } from '../../support/page/fed-board.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import {
   type InspectionOptions,
@@ -172,6 +174,54 @@ test('each opened page is reported, with the number of open pages', async () => 
     await fetch(url + path, { signal: asked.signal });
   }
   expect(opened).toEqual([1, 2]);
+});
+
+/** Opens a page, which stays open; it is closed by the test or with it. */
+const openedPage = async (url: string) => {
+  const asked = new AbortController();
+  onTestFinished(() => asked.abort());
+  const { body } = await fetch(`${url}live`, { signal: asked.signal });
+  return { close: () => asked.abort(), body };
+};
+
+test('the open pages of a server share one drain board, and none is made without a page', async () => {
+  const time = simulatedTime();
+  const { board, listeners, move, readings } = boardOf({ leadership: {} });
+  const { url } = await served({ board, time });
+  const pages = [await openedPage(url), await openedPage(url)];
+  expect(readings(), 'the actors for each page, and one drain board').toBe(2 + 1);
+  move('leadership', 'leading.holding');
+  await time.advance(1000);
+  expect(readings()).toBe(3 + 1);
+  for (const { close } of pages) close();
+  await eventually(() => listeners.size === 0, { what: 'the pages to be closed' });
+  move('leadership', 'standby');
+  await time.advance(1000);
+  expect(readings()).toBe(3 + 1);
+});
+
+test('a defect of the drain board ends all pages that show it, and not the process', async () => {
+  const time = simulatedTime();
+  const { board, move } = boardOf({ leadership: {} });
+  const defects: unknown[] = [];
+  const broken = new Error('no rows any more');
+  let isBroken = false;
+  const breaking: ActorBoard = {
+    ...board,
+    rows: () => {
+      if (isBroken) throw broken;
+      return board.rows();
+    },
+  };
+  const onDefect = (cause: unknown): void => void defects.push(cause);
+  const { url } = await served({ board: breaking, time, onDefect });
+  const pages = await Promise.all([fetch(`${url}live`), fetch(`${url}live`)]);
+  isBroken = true;
+  move('leadership', 'leading.holding');
+  await time.advance(1000);
+  for (const page of pages) await expect(page.text()).rejects.toThrow();
+  expect(defects).toEqual([broken, broken]);
+  expect((await ask(url)).status).toBe(200);
 });
 
 test('a rendering defect ends the page, is reported, and does not end the process', async () => {

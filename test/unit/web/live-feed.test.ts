@@ -1,65 +1,10 @@
 /** The messages to an open page, and how few of them a slow page gets. */
 import { expect, test } from 'vitest';
-import type { ActorBoard, ActorRow } from '../../../src/api/actor-board.ts';
+import { boardOf, readerOf } from '../../support/page/fed-board.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
-import {
-  type FeedMessage,
-  type FeedReader,
-  startActorFeed,
-  startBoardFeed,
-  startHomeFeed,
-} from '../../../src/web/live-feed.ts';
+import { startActorFeed, startBoardFeed } from '../../../src/web/live-feed.ts';
 
 const BATCH_MS = 200;
-
-const rowOf = (id: string, state: string): ActorRow => ({
-  id,
-  kind: id.split('/')[0] ?? '',
-  state,
-  reason: null,
-  status: 'active',
-  sinceMs: 1,
-  bornMs: 1,
-});
-
-/** A synthetic board. */
-const boardOf = (contexts: Readonly<Record<string, unknown>>) => {
-  const rows = new Map(Object.keys(contexts).map((id) => [id, rowOf(id, 'low')]));
-  const listeners = new Set<(id: string) => void>();
-  const board: ActorBoard = {
-    rows: () => [...rows.values()],
-    row: (id) => rows.get(id),
-    context: (id) => contexts[id],
-    detail: (id) => {
-      const row = rows.get(id);
-      return row && { row, path: [], log: [], context: contexts[id] };
-    },
-    subscribe: (changed) => {
-      listeners.add(changed);
-      return () => listeners.delete(changed);
-    },
-  };
-  const send = (id: string): void => listeners.forEach((changed) => changed(id));
-  return {
-    board,
-    listeners,
-    move: (id: string, state: string) => {
-      rows.set(id, rowOf(id, state));
-      send(id);
-    },
-    forget: (id: string) => {
-      rows.delete(id);
-      send(id);
-    },
-  };
-};
-
-const readerOf = () => {
-  const messages: FeedMessage[] = [];
-  let busy = false;
-  const reader: FeedReader = { isBusy: () => busy, send: (message) => void messages.push(message) };
-  return { messages, reader, setBusy: (is: boolean) => void (busy = is) };
-};
 
 test('a page gets every actor once, then each changed one, in one batch', async () => {
   const time = simulatedTime();
@@ -158,23 +103,5 @@ test('a demand is sent with the name of its pod', () => {
   startBoardFeed({ board, time: simulatedTime(), reader });
   expect(messages[0]).toMatchObject({
     rows: [['podDemand/uid-1', 'podDemand', 'low', '', 'active', 1, 1, 'shop/web-1']],
-  });
-});
-
-test('the drain board is sent at once and when it has changed, however much else moves', async () => {
-  const time = simulatedTime();
-  const { board, move } = boardOf({ 'gate/a': {}, 'leadership': {} });
-  const { messages, reader } = readerOf();
-  startHomeFeed({ board, time, reader });
-  for (let at = 0; at < 20; at += 1) {
-    move('gate/a', `state${at}`);
-    await time.advance(BATCH_MS);
-  }
-  expect(messages).toHaveLength(1);
-  move('leadership', 'leading.holding');
-  await time.advance(10 * BATCH_MS);
-  expect(messages[1]).toMatchObject({
-    type: 'home',
-    home: { health: [{ label: 'Lease', status: 'leads' }] },
   });
 });

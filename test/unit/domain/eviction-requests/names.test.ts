@@ -57,6 +57,14 @@ test('ER-55: invalid and repeated interceptors are dropped, and one text names t
   );
 });
 
+test('ER-55: dropped interceptors are quoted on one line, and truncated', () => {
+  const { problem } = interceptorsOf(annotated(`"a"\nb, ${'x'.repeat(100)}`));
+  expect(problem).toBe(
+    `Interceptors ignored: "\\"a\\"\\nb", "${'x'.repeat(80)}…" invalid, reserved or repeated: ` +
+      'use distinct domain names',
+  );
+});
+
 test('ER-55: a pod has at most 15 interceptors', () => {
   const names = Array.from({ length: 17 }, (_, index) => `i${index}.example.com`);
   const list = interceptorsOf(annotated(names.join(',')));

@@ -1,12 +1,40 @@
 /** The health of the session and the lease on the drain board. */
 import { expect, test } from 'vitest';
+import { type Reason, REASONS } from '../../../../src/api/reasons.ts';
 import { drainBoard } from '../../../../src/view/board/drain-board.ts';
 import { NOW_MS, type SceneActor, sceneOf } from '../../../support/board/board-scene.ts';
+import { HEALTH_CASES, healthVerdict } from '../../../support/board/health-cases.ts';
 
 const healthOf = (actor: SceneActor) => {
   const { health: [card], ...board } = drainBoard(sceneOf([actor]), NOW_MS);
   return { ...board, card };
 };
+
+test.each(HEALTH_CASES)('$title: the card has the verdict of its own reason', (health) => {
+  const verdict = healthVerdict(health);
+  const entry: Reason = REASONS[health.reason];
+  expect(verdict).toMatchObject({
+    reason: health.reason,
+    canAct: entry.canAct,
+    runbook: entry.runbook ?? '',
+    sentence: expect.stringMatching(new RegExp(`^${entry.sentence}`)),
+  });
+  expect(healthOf(health.actor).needsPerson).toBe(1);
+});
+
+test('an API server that does not answer is shown while it is asked again, and no longer', () => {
+  const at = (state: string, problem: string | null) =>
+    drainBoard(sceneOf([{ id: 'operator', state, context: { problem } }]), NOW_MS).health;
+  for (const state of ['waitingForCluster', 'checking']) {
+    expect(at(state, 'ECONNREFUSED')).toMatchObject([{
+      label: 'API server',
+      status: 'no answer',
+      verdict: { reason: 'ApiServerUnreachable', runbook: 'api-server-unreachable' },
+    }]);
+  }
+  expect(at('checking', null)).toEqual([]);
+  expect(at('syncing', null)).toEqual([]);
+});
 
 const ending = { why: 'Unreachable', detail: 'connect ECONNREFUSED 10.0.0.1:443' };
 
