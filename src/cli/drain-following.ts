@@ -30,6 +30,7 @@ const printerTelemetry = ({ report }: DrainPrinter): Telemetry => ({
   },
   count: () => {},
   gauge: () => {},
+  forget: () => {},
   observe: () => {},
 });
 

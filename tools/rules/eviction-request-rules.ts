@@ -168,6 +168,25 @@ const eviction: RuleChapter = {
   ],
 };
 
+const observability: RuleChapter = {
+  title: 'EvictionRequests: observability',
+  intro: 'See [Metrics](reference/metrics.md) and [Monitor](tasks/monitor.md).',
+  rules: [
+    rule(
+      'ER-82',
+      'Metrics have the names of KEP-4563. Their series leave with the request or pod; the first ' +
+        '1,000 of each have series, the rest is counted. `workqueue_*` with ' +
+        '`name="evictionrequests"` measures the requests that are written at once.',
+    ),
+    rule(
+      'ER-83',
+      'Events are about the EvictionRequest; equal ones form a series, and it gets at most 25 in ' +
+        'five minutes.',
+    ),
+    rule('ER-84', 'An alert joins the age of a request and its active interceptor.'),
+  ],
+};
+
 const examples: RuleChapter = {
   title: 'EvictionRequests: worked examples',
   intro: 'The examples of KEP-4563 on a real API server.',
@@ -182,5 +201,6 @@ export const evictionRequestChapters: readonly RuleChapter[] = [
   statuses,
   lifecycle,
   eviction,
+  observability,
   examples,
 ];
