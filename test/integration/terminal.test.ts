@@ -128,6 +128,8 @@ const TYPED: Readonly<Record<string, string>> = {
   drain: 'drain',
   'drain-status': 'drain status -A',
   'drain-plan': 'drain plan node-1',
+  evict: 'evict default/nobody --requester=a.b.example.com',
+  evictions: 'evictions -A',
   tree: 'tree node-1',
   doctor: 'doctor --shard-addr=127.0.0.1:1',
   demo: 'demo --scenario=nothing',

@@ -66,6 +66,7 @@ const rig = () => {
   const telemetry = liveTelemetry({ log: () => {} }, metrics);
   const time = simulatedTime(CREATED_MS);
   const layer = Layer.succeed(EvictionRequests, {
+    areServed: Effect.succeed(true),
     write: () => Effect.delay(Effect.succeed({ _tag: 'Fault', why: 'away' } as const), 1000),
   });
   const runtime = ManagedRuntime.make(Layer.merge(layer, clockLayer(time)));
@@ -87,7 +88,16 @@ const rig = () => {
     evictions: {
       want: () => {},
       withdraw: () => {},
-      statusOf: () => ({ ...progress, reason: 'BlockedByBudget', text: 'Budget "b"' }),
+      statusOf: () => ({
+        ...progress,
+        reason: 'BlockedByBudget',
+        text: 'Budget "b"',
+        subject: 'blueberry/b',
+        state: 'queued',
+        accepted: false,
+        inFlight: false,
+        noSlotMs: 0,
+      }),
       changes,
     },
     record: () => {},
