@@ -11,6 +11,7 @@ import type { ObservedRequest } from '../domain/eviction-requests/observed-reque
 import { isQualifiedName, isReservedName } from '../domain/eviction-requests/qualified-name.ts';
 import type { RequestedPod } from '../domain/eviction-requests/requester.ts';
 import { goDurationMs } from '../domain/go-duration.ts';
+import { objectKey } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
 import { quoted } from '../domain/text.ts';
 import type { Time } from '../domain/time.ts';
@@ -185,15 +186,16 @@ const waited = async (
     ended: end.promise,
   });
   cancelTimeout();
-  const key = quoted(`${namespace}/${pod.name}`);
+  const podKey = objectKey(pod.name, namespace);
+  const key = quoted(podKey);
   if (ending === 'Evicted') return EXIT.ok;
   if (ending === 'Deleted' && await hasLeft(request, pod)) return EXIT.ok;
   if (ending !== undefined) {
     terminal.report(`Pod ${key} was not evicted: its request was ${ending.toLowerCase()}`);
     return EXIT.failure;
   }
-  const again =
-    `the request stays; "tidegate evict ${namespace}/${pod.name} --requester=${request.requester} --cancel" withdraws it`;
+  const again = `the request stays; "tidegate evict ${podKey} --requester=${request.requester} ` +
+    '--cancel" withdraws it';
   terminal.report(
     how === 'signal' ? `Stopped waiting: ${again}` : `Pod ${key} has not left in time: ${again}`,
   );

@@ -1,11 +1,10 @@
-/** The requests of `tidegate evict` and `tidegate evictions`: flags and arguments as plain values. */
+/** The requests of `tidegate evict` and `tidegate evictions` as plain values. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
 import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
 
 /** Formats of `evictions`. */
 export const EVICTIONS_FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
-export type EvictionsFormat = (typeof EVICTIONS_FORMATS)[number];
 
 /** Formats of `evict`. */
 export const EVICT_FORMATS = ['text', 'name', 'json', 'yaml'] as const;

@@ -22,7 +22,7 @@ type Gauges = Pick<Telemetry, 'gauge' | 'forget'>;
 
 /** Values by object, as many as may have series. */
 class LimitedSeries<Key extends string, Value> {
-  readonly #shown = new Map<Key, Value>();
+  readonly #values = new Map<Key, Value>();
   readonly #leftOut = new Set<Key>();
   readonly #onLeftOut: (count: number) => void;
 
@@ -31,19 +31,19 @@ class LimitedSeries<Key extends string, Value> {
     onLeftOut(0);
   }
 
-  readonly get = (key: Key): Value | undefined => this.#shown.get(key);
-  readonly keys = (): readonly Key[] => [...this.#shown.keys(), ...this.#leftOut];
+  readonly get = (key: Key): Value | undefined => this.#values.get(key);
+  readonly keys = (): readonly Key[] => [...this.#values.keys(), ...this.#leftOut];
 
   /** Returns false when there is no room. */
   readonly set = (key: Key, value: Value): boolean => {
-    const hasRoom = this.#shown.has(key) || this.#shown.size < OBJECTS_WITH_SERIES_MAX;
-    if (hasRoom) this.#shown.set(key, value);
+    const hasRoom = this.#values.has(key) || this.#values.size < OBJECTS_WITH_SERIES_MAX;
+    if (hasRoom) this.#values.set(key, value);
     this.#count(key, !hasRoom);
     return hasRoom;
   };
 
   readonly delete = (key: Key): void => {
-    this.#shown.delete(key);
+    this.#values.delete(key);
     this.#count(key, false);
   };
 

@@ -61,7 +61,7 @@ export const EVICTION_REQUEST_REASONS = registry({
     sentence: 'All interceptors have acted and the pod remains; the request stays open',
     canAct: 'nobody',
   },
-  EvictionRefused: {
+  ImperativeEvictionBlocked: {
     type: 'Warning',
     action: 'EvictPod',
     sentence: 'No interceptor is left, and what blocks the eviction of the pod keeps it',

@@ -172,7 +172,7 @@ const evicting = (turn: InterceptorTurn, nowMs: number): RequestVerdict => {
       ...common,
       sentence: 'No interceptor is left: Tidegate evicts the pod',
     })
-    : verdictWith('EvictionRefused', {
+    : verdictWith('ImperativeEvictionBlocked', {
       ...common,
       sentence: message,
       waitsFor: 'What blocks the eviction to end',
@@ -235,7 +235,7 @@ const intercepting = (
   });
 };
 
-const betweenTurns = (request: ObservedRequest, nowMs: number): RequestVerdict => {
+const nobodyAsked = (request: ObservedRequest, nowMs: number): RequestVerdict => {
   const { status, createdMs } = request;
   if (status.targets.length === 0) {
     const isYoung = nowMs < createdMs + CONTROLLER_LATE_MS;
@@ -265,7 +265,7 @@ export const requestVerdict = (
   const ended = final(request);
   if (ended !== undefined) return ended;
   const { active } = request.status;
-  if (active === null && request.status.targets.length === 0) return betweenTurns(request, nowMs);
+  if (active === null && request.status.targets.length === 0) return nobodyAsked(request, nowMs);
   if (request.requesters.length === 0) {
     return verdictWith('NoRequesters', {
       situation: 'HandingOver',
@@ -273,7 +273,7 @@ export const requestVerdict = (
       waitsFor: 'The cancellation, which the operator writes',
     });
   }
-  if (active === null) return betweenTurns(request, nowMs);
+  if (active === null) return nobodyAsked(request, nowMs);
   const turn = turnOf(request, active, options);
   return active === IMPERATIVE_EVICTION
     ? evicting(turn, nowMs)

@@ -54,12 +54,15 @@ test('explain says who is asked, who is next, since when silent and when the han
     events: [],
     nowMs,
   });
-  expect(explanationText(explained, { nowMs, colors: false })).toBe(
+  expect(explanationText(explained, { nowMs, colors: false, columns: 100 })).toBe(
     `EvictionRequest blueberry/6f1d2a34-0b1c-4d5e-8f90-a1b2c3d4e5f6: Silent
   What       The request that pod "p-1" leaves; interceptors act in turn
-  Why        Interceptor "actor-b.fruit.example.com" was asked at 2026-05-01T10:00:00Z and has never reported
-  Waits for  A report of "actor-b.fruit.example.com"; without another report interceptor "actor-a.fruit.example.com" takes over at 2026-05-01T10:20:00Z
-  Can act    The owner of the application: Start the controller of the interceptor, or set its completionTime to skip it
+  Why        Interceptor "actor-b.fruit.example.com" was asked at 2026-05-01T10:00:00Z and has never
+             reported
+  Waits for  A report of "actor-b.fruit.example.com"; without another report interceptor
+             "actor-a.fruit.example.com" takes over at 2026-05-01T10:20:00Z
+  Can act    The owner of the application: Start the controller of the interceptor, or set its
+             completionTime to skip it
   Runbook    https://tidegate.dev/docs/runbooks.md#interceptor-silent
 
 Details
