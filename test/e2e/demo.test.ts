@@ -70,6 +70,11 @@ const FOLLOWED: Readonly<Record<string, Followed>> = {
     passes: 'work.underway.draining.open',
     end: 'work.failed',
   },
+  interceptors: {
+    address: '#/evictionRequest',
+    passes: 'status.silent',
+    end: 'status.ended',
+  },
 };
 
 const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });
