@@ -52,6 +52,7 @@ const PAGES: readonly DocumentedPage[] = [
   { path: 'docs/tasks/upgrade.md' },
   { path: 'docs/tasks/roll-back.md' },
   { path: 'docs/tasks/mtls.md', before: RESTARTED },
+  { path: 'docs/tasks/request-evictions.md' },
 ];
 
 const README = 'README.md';
@@ -129,7 +130,7 @@ describe('expected output', () => {
   });
 });
 
-const PORTS = ['7780', '7700', '7701', '8770', '8771', '8772'] as const;
+const PORTS = ['7780', '7700', '7701', '8770', '8771', '8772', '8779'] as const;
 
 /** A shell with `kubectl`, and the commands of a page with ports that are free. */
 const pageShell = async (kubectl: string, variables: Readonly<Record<string, string>> = {}) => {
