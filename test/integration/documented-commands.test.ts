@@ -47,12 +47,12 @@ const PAGES: readonly DocumentedPage[] = [
   { path: 'docs/tasks/first-drain.md' },
   { path: 'docs/tasks/install.md' },
   { path: 'docs/tasks/monitor.md' },
+  { path: 'docs/tasks/request-evictions.md' },
   { path: 'docs/tasks/debug-drain.md', before: STUCK },
   { path: 'docs/tasks/bootstrap-template.md' },
   { path: 'docs/tasks/upgrade.md' },
   { path: 'docs/tasks/roll-back.md' },
   { path: 'docs/tasks/mtls.md', before: RESTARTED },
-  { path: 'docs/tasks/request-evictions.md' },
 ];
 
 const README = 'README.md';
