@@ -27,6 +27,7 @@ import {
   createPod,
   REQUESTS,
   serveRequests,
+  untilRequest,
   writers,
 } from '../support/eviction-requests/served-requests.ts';
 
@@ -340,5 +341,33 @@ describeWithTestbed('on a real API server', {}, (bed) => {
     expect(waiting.output.stdout).toContain(`evictionrequest/${uidOf(pod)} created`);
     const again = await evict(nameOf(pod)).run;
     expect(again).toMatchObject({ code: 3 });
+  });
+
+  test('ER-78: a request that has ended is replaced when its pod is to leave after all', {
+    timeout: 60_000,
+  }, async () => {
+    const cluster = await freshCluster(bed());
+    await cluster.clear(REQUESTS);
+    serveRequests(bed());
+    const pod = await createPod(cluster, 'evict-again', [ACTOR_B]);
+    const { evict } = commands(bed().kubeconfig);
+    await evict(nameOf(pod)).run;
+    const asked = await untilRequest(
+      { cluster, pod },
+      'the turn',
+      (request) => listOrEmptyAt(request, 'status', 'activeInterceptors').length > 0,
+    );
+    await evict(nameOf(pod), { cancel: true }).run;
+    // The request gets no requester again: the next one waits until it is canceled.
+    const again = await evict(nameOf(pod)).run;
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+    expect(again.stdout).toContain(`evictionrequest/${uidOf(pod)} replaced: `);
+    const replaced = await untilRequest(
+      { cluster, pod },
+      'the turn of the new request',
+      (request) => listOrEmptyAt(request, 'status', 'activeInterceptors').length > 0,
+    );
+    expect(uidOf(replaced)).not.toBe(uidOf(asked));
+    expect(conditionsIn(replaced)).toEqual([]);
   });
 });

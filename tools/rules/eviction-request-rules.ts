@@ -137,6 +137,10 @@ const lifecycle: RuleChapter = {
     rule('ER-76', 'The request is canceled only when the last requester leaves.'),
     rule('ER-77', 'An entry that two field managers own stays until both leave.'),
     rule(
+      'ER-78',
+      'A requester replaces a request that has ended, by a deletion that names its UID.',
+    ),
+    rule(
       'ER-85',
       'The request resumes from its status alone; an outage of the operator passes the ' +
         'imperative eviction over for nobody.',
