@@ -12,7 +12,7 @@ import { clockLayer } from '../effects/effect-clock.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
 import { realTime } from '../effects/real-time.ts';
 import { type ChosenCluster, chosenConnection } from './cluster-question.ts';
-import { endingSignal } from './signals.ts';
+import { awaitedSignal } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The display is refreshed at least this often. */
@@ -66,8 +66,11 @@ const ticking = (show: () => void): () => void => {
 export const followRecords = async (
   { cluster, start, show: draw, terminal, report, ended }: RecordFollowing,
 ): Promise<'signal' | 'ended'> => {
-  const signal = endingSignal().then(() => 'signal' as const);
-  const ends = [signal, ...(ended === undefined ? [] : [ended.then(() => 'ended' as const)])];
+  const { signal, release: releaseSignals } = awaitedSignal();
+  const ends = [
+    signal.then(() => 'signal' as const),
+    ...(ended === undefined ? [] : [ended.then(() => 'ended' as const)]),
+  ];
   const layer = Layer.mergeAll(chosenConnection(cluster), clockLayer(realTime));
   const runtime = ManagedRuntime.make(Layer.orDie(layer));
   const environment = makeActorEnvironment({
@@ -86,5 +89,6 @@ export const followRecords = async (
   for (const release of releases) release();
   watch.stop();
   await runtime.dispose();
+  releaseSignals();
   return cause;
 };
