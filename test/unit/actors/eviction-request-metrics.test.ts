@@ -173,18 +173,25 @@ test('ER-82: refused evictions of this process and of earlier ones are counted',
 
 const rigSettled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test.each([
-  [
-    'the request is final',
-    ({ observe }: ReturnType<typeof rig>) =>
-      observe(observedRequest({ status: EVICTED, ...version('11') })),
-  ],
-  [
-    'the request is deleted',
-    ({ remove }: ReturnType<typeof rig>) => remove(observedRequest({ status: B_ACTIVE })),
-  ],
-  ['another process leads', ({ registry }: ReturnType<typeof rig>) => registry.onLeadershipLost()],
-])('ER-82: no series of a request is left when %s', async (_, end) => {
+const ENDS: readonly {
+  readonly title: string;
+  readonly end: (site: ReturnType<typeof rig>) => void;
+}[] = [
+  {
+    title: 'ER-82: no series of a request is left when it is final',
+    end: ({ observe }) => observe(observedRequest({ status: EVICTED, ...version('11') })),
+  },
+  {
+    title: 'ER-82: no series of a request is left when it is deleted',
+    end: ({ remove }) => remove(observedRequest({ status: B_ACTIVE })),
+  },
+  {
+    title: 'ER-82: no series of a request is left when another process leads',
+    end: ({ registry }) => registry.onLeadershipLost(),
+  },
+];
+
+test.each(ENDS)('$title', async ({ end }) => {
   const site = rig();
   site.observe(observedRequest({ status: B_ACTIVE }));
   end(site);
