@@ -173,32 +173,33 @@ test('ER-82: refused evictions of this process and of earlier ones are counted',
 
 const rigSettled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const ENDS: readonly {
-  readonly title: string;
-  readonly end: (site: ReturnType<typeof rig>) => void;
-}[] = [
-  {
-    title: 'ER-82: no series of a request is left when it is final',
-    end: ({ observe }) => observe(observedRequest({ status: EVICTED, ...version('11') })),
-  },
-  {
-    title: 'ER-82: no series of a request is left when it is deleted',
-    end: ({ remove }) => remove(observedRequest({ status: B_ACTIVE })),
-  },
-  {
-    title: 'ER-82: no series of a request is left when another process leads',
-    end: ({ registry }) => registry.onLeadershipLost(),
-  },
-];
-
-test.each(ENDS)('$title', async ({ end }) => {
+/** The series of a request after its end. */
+const seriesAfter = async (end: (site: ReturnType<typeof rig>) => void) => {
   const site = rig();
   site.observe(observedRequest({ status: B_ACTIVE }));
   end(site);
-  expect(await site.series('evictionrequest_controller_active')).toEqual([]);
-  expect(await site.series('evictionrequest_controller_processed')).toEqual([]);
-  expect(await site.series('evictionrequest_controller_imperative')).toEqual([]);
-  expect(await site.series('tidegate_eviction_request_created')).toEqual([]);
+  return (await Promise.all(
+    [
+      'evictionrequest_controller_active',
+      'evictionrequest_controller_processed',
+      'evictionrequest_controller_imperative',
+      'tidegate_eviction_request_created',
+    ].map(site.series),
+  )).flat();
+};
+
+test('ER-82: no series of a request is left when it is final', async () => {
+  const final = observedRequest({ status: EVICTED, ...version('11') });
+  expect(await seriesAfter(({ observe }) => observe(final))).toEqual([]);
+});
+
+test('ER-82: no series of a request is left when it is deleted', async () => {
+  const last = observedRequest({ status: B_ACTIVE });
+  expect(await seriesAfter(({ remove }) => remove(last))).toEqual([]);
+});
+
+test('ER-82: no series of a request is left when another process leads', async () => {
+  expect(await seriesAfter(({ registry }) => registry.onLeadershipLost())).toEqual([]);
 });
 
 test('ER-82: the interceptors of a pod have no series when it is gone', async () => {
