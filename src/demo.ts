@@ -33,15 +33,16 @@ const FLEET_TIMING = { cycleMs: 500, creationMs: 800, joiningMs: 500, drainingMs
 const LISTEN = { host: LOOPBACK, port: 0 };
 
 const MERGE = { 'content-type': 'application/merge-patch+json' };
+const APPLY = { 'content-type': 'application/apply-patch+yaml' };
 
 /** The cluster of a demo. */
-export interface DemoCluster extends Pick<DemoSite, 'ask' | 'kubeconfig' | 'list'> {
+export interface DemoCluster extends Pick<DemoSite, 'apply' | 'ask' | 'kubeconfig' | 'list'> {
   /** Kubeconfigs of the operator and of the fleet. */
   readonly kubeconfigs: { readonly operator: string; readonly fleet: string };
   readonly stop: () => Promise<void>;
 }
 
-const asking = ({ cluster }: RunningCluster): Pick<DemoSite, 'ask' | 'list'> => ({
+const asking = ({ cluster }: RunningCluster): Pick<DemoSite, 'apply' | 'ask' | 'list'> => ({
   list: (path) => {
     const answer = cluster.answer({ method: 'GET', path });
     return answer._tag === 'Answer' ? listOrEmptyAt(answer.body, 'items') : [];
@@ -55,6 +56,18 @@ const asking = ({ cluster }: RunningCluster): Pick<DemoSite, 'ask' | 'list'> => 
     });
     if (answer._tag === 'Answer' && answer.status >= 400) {
       throw new Error(`${method} ${path}: ${textAt(answer.body, 'message') ?? answer.status}`);
+    }
+  },
+  apply: (path, body, fieldManager) => {
+    const query = new URLSearchParams({ fieldManager, force: 'true' });
+    const answer = cluster.answer({
+      method: 'PATCH',
+      path: `${path}?${query}`,
+      headers: APPLY,
+      body,
+    });
+    if (answer._tag === 'Answer' && answer.status >= 400) {
+      throw new Error(`apply ${path}: ${textAt(answer.body, 'message') ?? answer.status}`);
     }
   },
 });
@@ -162,9 +175,9 @@ const embeddedCluster = async (folder: string): Promise<DemoCluster> => {
 /** Creates the environment on a cluster that `start` makes, with a folder of the demo. */
 export const demoSiteOn =
   (start: (folder: string) => Promise<DemoCluster>): StartDemoSite =>
-  async ({ inspectAddress, recordFile }) => {
+  async ({ inspectAddress, recordFile, operatorFlags }) => {
     const folder = await demoFolder();
-    const { ask, list, kubeconfig, kubeconfigs, stop } = await start(folder);
+    const { apply, ask, list, kubeconfig, kubeconfigs, stop } = await start(folder);
     const { port, fleet } = await fleetOf(kubeconfigs.fleet, folder);
     const log = join(folder, 'operator.log');
     let page: Page;
@@ -177,6 +190,7 @@ export const demoSiteOn =
       `--health-addr=${LOOPBACK}:0`,
       '--rollup-interval=1s',
       '--with-pods',
+      ...operatorFlags,
       ...(inspectAddress === undefined ? [] : [`--inspect-addr=${inspectAddress}`]),
       ...(recordFile === undefined ? [] : [`--record=${recordFile}`]),
     ], {
@@ -197,6 +211,7 @@ export const demoSiteOn =
     return {
       kubeconfig,
       page: () => page,
+      apply,
       ask,
       list,
       fleet,

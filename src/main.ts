@@ -119,6 +119,14 @@ const roles: Roles = {
     const { runDrainPlan } = await import('./cli/drain-plan.ts');
     return await runDrainPlan(request, terminal, realTime);
   },
+  evict: async (request) => {
+    const { runEvict } = await import('./cli/evict.ts');
+    return await runEvict(request, { terminal, time: realTime });
+  },
+  evictions: async (request) => {
+    const { runEvictions } = await import('./cli/evictions.ts');
+    return await runEvictions(request, { terminal, time: realTime });
+  },
   chartsExport: async (request) => {
     const { runChartsExport } = await import('./cli/charts.ts');
     return await runChartsExport(request, await drawnMachines(), terminal);

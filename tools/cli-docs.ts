@@ -1,6 +1,7 @@
 /** Generates docs/reference/cli.md from the tables of options; `--check` compares. */
 import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain-request.ts';
 import { DEMO_SCENARIOS } from '../src/cli/demo-scenarios.ts';
+import { EVICT_FORMATS, EVICTIONS_FORMATS } from '../src/cli/evictions-request.ts';
 import { REPLAY_FORMATS } from '../src/cli/replay-request.ts';
 import { TREE_FORMATS } from '../src/cli/tree-command.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
@@ -14,6 +15,7 @@ import { POD_OPTIONS, POD_VARIABLES } from '../src/effects/pod-settings.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts';
 import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
 import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
+import { REQUEST_SITUATIONS } from '../src/domain/eviction-requests/request-verdict.ts';
 import { settlePages, table } from './pages.ts';
 
 const absenceOf = (option: OptionTable[string]): string => {
@@ -117,6 +119,7 @@ const lines = [
   '',
   ...table(['Kind', 'Also', 'Name'], [
     ['`capacityrequest`', '`cr`, `crs`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
+    ['`evictionrequest`', '`evreq`', '`NAMESPACE/NAME`, or `NAME` with `-n`: the UID of the pod'],
     ['`machine`', '', 'The machine id of the fleet'],
     ['`node`', '`no`', 'The name of the Node; the kind is optional: `explain NODE`'],
     ['`pod`', '`po`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
@@ -130,7 +133,10 @@ const lines = [
     ...CLUSTER_ROWS,
   ]),
   '',
-  'For a Node it prints the owners of its cordon, what its drain waits for, and who can act.',
+  'For a Node it prints the owners of its cordon, what its drain waits for, and who can act. For an',
+  'EvictionRequest, and for a pod that has one, it prints who is asked, who is next, since when the',
+  'interceptor has been silent, and when the hand-over comes; before the early warning with the',
+  'default `--interceptor-deadline`, because the deadline of the operator is not in the object.',
   '',
   '## tidegate drain status [NODE…]',
   '',
@@ -192,11 +198,68 @@ const lines = [
     ...CLUSTER_ROWS,
   ]),
   '',
+  '## tidegate evictions',
+  '',
+  'Shows EvictionRequests, one line for each. It reads the cluster and not the memory of the operator.',
+  '',
+  ...flagTable([
+    ['`-n`, `--namespace NAME`', 'Namespace; default `default`'],
+    ['`-A`, `--all-namespaces`', 'All namespaces'],
+    ['`-l`, `--selector SELECTOR`', 'Label selector; a request has the labels of its pod'],
+    [`\`-o\`, \`--output ${EVICTIONS_FORMATS.join('|')}\``, 'Format of the answer'],
+    [
+      '`-w`, `--watch`',
+      'Keeps watching: redraws the table on a terminal, prints changes with their time otherwise',
+    ],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  ...table(['Column', 'Meaning'], [
+    ['NAMESPACE', 'The namespace (`-A`)'],
+    ['POD', 'The pod that is to leave'],
+    ['REQUESTERS', 'The first requester, `+n` for further ones; all of them with `-o wide`'],
+    ['ACTIVE', 'The interceptor that is asked'],
+    ['SINCE', 'How long it has been asked; else the age of the request, or of its end'],
+    ['HEARTBEAT', 'The age of its last heartbeat'],
+    ['PHASE', REQUEST_SITUATIONS.map((situation) => `\`${situation}\``).join(', ')],
+    ['NEXT', 'The interceptor that is asked after that (`-o wide`)'],
+    ['HANDOVER', 'Time until the next one takes over without another report (`-o wide`)'],
+    ['PROCESSED', 'The interceptors that had their turn (`-o wide`)'],
+    ['REQUEST', 'The name of the EvictionRequest, which is the UID of the pod (`-o wide`)'],
+    ['MESSAGE', 'What the active interceptor reports, or how the request ended'],
+  ]),
+  '',
+  'JSON and YAML contain the verdict as well: its reason, who can act, and how. Rights: `list` (for',
+  '`--watch` also `watch`) of EvictionRequests.',
+  '',
+  '## tidegate evict NAMESPACE/POD',
+  '',
+  'Requests that a pod leaves. It creates the EvictionRequest of the pod, joins an open one, or',
+  'replaces one that has ended; each requester has its own entry and its own field manager, so that',
+  'none removes another. The request ends when the last requester withdraws.',
+  '',
+  ...flagTable([
+    ['`--requester NAME`', 'Who asks: a domain name of three labels or more; required'],
+    ['`--wait`', 'Waits until the pod has left, and prints the progress'],
+    ['`--timeout DURATION`', 'How long to wait; default without end'],
+    ['`--cancel`', 'Withdraws: this requester asks no more'],
+    ['`-n`, `--namespace NAME`', 'Namespace of a pod that is named without one'],
+    [`\`-o\`, \`--output ${EVICT_FORMATS.join('|')}\``, 'Format of the answer'],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  'Exit code 0: the request stands, or with `--wait` the pod has left. 1: it was refused, or canceled',
+  'instead. 3: there is no such pod, nothing to withdraw, or the timeout has passed. A signal ends',
+  'the wait with 1, and the request stays.',
+  '',
+  'Rights: `get` of pods; `get`, `patch`, `create` and `delete` of EvictionRequests, with `--wait`',
+  'also `list` and `watch`; and, as the policies demand, `delete` of the pod.',
+  '',
   '## tidegate tree NAME',
   '',
   'Shows what leads to what: machine, UpcomingNode, Node and pods around a Node, a machine or an',
-  'UpcomingNode; pod, CapacityRequest and demand around `NAMESPACE/NAME` of a pod or a request. It',
-  'only reads the cluster.',
+  'UpcomingNode; pod, CapacityRequest and demand around `NAMESPACE/NAME` of a pod or a request. A pod',
+  'has its EvictionRequest and the interceptors below it. It only reads the cluster.',
   '',
   ...flagTable([
     ['`-n`, `--namespace NAME`', 'Namespace of a pod or a request that is named without one'],
@@ -207,7 +270,7 @@ const lines = [
   '## tidegate doctor',
   '',
   'Checks what an operator needs and says what to do about each problem: the API server and its',
-  'version, CRDs and their schemas, every right of the selected roles (by',
+  'version, CRDs and their schemas, with the role `evictions` its admission policies, every right of the selected roles (by',
   '`SelfSubjectAccessReview`), the Lease and its holder, the clock, the certificate (its key, its',
   'identity, its expiry) and the shard. It only reads, and opens no session with the shard.',
   'The flags and variables are those of the operator, so that in its pod it needs none:',

@@ -15,6 +15,7 @@ const rowsOf = (belongs: (name: string) => boolean): readonly (readonly string[]
 const HEAD = ['Metric', 'Type', 'Labels', 'Meaning'];
 const isKept = (name: string): boolean => name.startsWith('bigfleet_');
 const isOurs = (name: string): boolean => name.startsWith('tidegate_');
+const isOfProposal = (name: string): boolean => name.startsWith('evictionrequest_');
 
 const lines = [
   '# Metrics',
@@ -23,7 +24,9 @@ const lines = [
   '',
   'Served at `/metrics` of `--metrics-addr`. Durations are in seconds. Every metric exists from',
   'the start. Label values come from closed sets; a metric that would exceed 2,000 series collects',
-  'the rest in one series whose labels are `overflow`.',
+  'the rest in one series whose labels are `overflow`. Metrics with labels of single objects are the',
+  'exception: their series leave with the object, and `tidegate_eviction_series_left_out` counts the',
+  'objects beyond the first 1,000, which have none.',
   '',
   '## Kept for existing dashboards',
   '',
@@ -33,9 +36,23 @@ const lines = [
   '',
   ...table(HEAD, rowsOf(isOurs)),
   '',
+  '## With the names of KEP-4563',
+  '',
+  'Only the leader of the role `evictions` has them. A final EvictionRequest has none.',
+  '',
+  ...table(HEAD, rowsOf(isOfProposal)),
+  '',
   '## With the names of client-go and controller-runtime',
   '',
-  ...table(HEAD, rowsOf((name) => !isKept(name) && !isOurs(name))),
+  ...table(
+    HEAD,
+    rowsOf((name) => !isKept(name) && !isOurs(name) && !isOfProposal(name)),
+  ),
+  '',
+  'There are no work queues: each object has an actor, and what the `workqueue_*` metrics measure is',
+  'the limit of EvictionRequests that are written at once (`name="evictionrequests"`). An object is in',
+  'it once, until its slot is free. `workqueue_unfinished_work_seconds` has no counterpart: a write',
+  'ends after 15 seconds, and `tidegate_eviction_requests` shows how many are being written.',
   '',
   '`prom-client` adds its process metrics (`process_*`, `nodejs_*`).',
   '',

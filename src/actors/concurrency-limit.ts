@@ -20,6 +20,9 @@ export interface LimitedActor {
   readonly send: (event: { readonly type: 'slot.acquired' }) => void;
 }
 
+/** What happens to a request for a slot. */
+export type SlotChange = 'requested' | 'acquired' | 'released';
+
 /** The actors that share the slots, and the number of slots. */
 export interface ConcurrencyLimitOptions<Entry> {
   readonly atOnce: number;
@@ -28,6 +31,8 @@ export interface ConcurrencyLimitOptions<Entry> {
   readonly activate: (entry: Entry) => LimitedActor | undefined;
   /** Called with the number of slots in use on every change. */
   readonly onInUse?: (slots: number) => void;
+  /** Called for each request, with the key of its actor. */
+  readonly onChange?: (change: SlotChange, key: string) => void;
 }
 
 /** The queue for slots. */
@@ -61,6 +66,7 @@ class Slots<Entry> implements ConcurrencyLimit<Entry> {
     if (this.#stopped || this.#keys.has(key)) return;
     this.#keys.add(key);
     this.#requested.push(entry);
+    this.#options.onChange?.('requested', key);
     if (this.#requested.length === 1) queueMicrotask(this.#admit);
   };
 
@@ -94,6 +100,7 @@ class Slots<Entry> implements ConcurrencyLimit<Entry> {
 
   #give(entry: Entry, key: string): void {
     this.#count(1);
+    this.#options.onChange?.('acquired', key);
     const actor = this.#options.activate(entry);
     if (actor === undefined) return this.#release(key);
     const hold = new Subscription(() => this.#release(key));
@@ -109,6 +116,7 @@ class Slots<Entry> implements ConcurrencyLimit<Entry> {
   #release(key: string): void {
     this.#keys.delete(key);
     this.#count(-1);
+    this.#options.onChange?.('released', key);
     this.#giveSlots();
     if (this.#keys.size > 0) return;
     for (const resolve of this.#whenIdle) resolve();

@@ -1,18 +1,13 @@
 /**
  * The catalogue of metrics: the source of the registry, the reference page and the types of
- * `Telemetry`. Label values come from closed sets, never from free text.
+ * `Telemetry`. Label values come from closed sets, never from free text. Those of metrics about
+ * single objects are names of objects: such series are removed with their object, and there is a
+ * limit of objects.
  */
+import { EVICTION_REQUEST_METRICS } from './eviction-request-metrics.ts';
+import { catalogue } from './metric.ts';
 
-/** One metric. Durations are in seconds, as Prometheus recommends. */
-export interface Metric {
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly help: string;
-  readonly labels: readonly string[];
-}
-
-/** Keeps the literal names while checking the shape. */
-const catalogue = <const Entries extends Record<string, Metric>>(entries: Entries): Entries =>
-  entries;
+export type { Metric } from './metric.ts';
 
 /** All metrics of Tidegate. Existing dashboards read `bigfleet_operator_*`. */
 export const METRICS = catalogue({
@@ -283,11 +278,7 @@ export const METRICS = catalogue({
     help: 'Pods to be evicted, by statechart state.',
     labels: ['state'],
   },
-  tidegate_eviction_requests: {
-    type: 'gauge',
-    help: 'Open EvictionRequests, by statechart state.',
-    labels: ['state'],
-  },
+  ...EVICTION_REQUEST_METRICS,
   tidegate_actor_defects_total: {
     type: 'counter',
     help: 'Crashed actors that are restarted.',

@@ -25,6 +25,8 @@ export interface Telemetry {
     value: number,
     ...labels: LabelsOf<Name>
   ) => void;
+  /** Removes a series: its object is gone. */
+  readonly forget: <Name extends MetricName>(name: Name, ...labels: LabelsOf<Name>) => void;
   /** Observes a value (seconds, for durations) in a histogram. */
   readonly observe: <Name extends MetricName>(
     name: Name,
@@ -38,6 +40,7 @@ export const silentTelemetry: Telemetry = {
   log: () => {},
   count: () => {},
   gauge: () => {},
+  forget: () => {},
   observe: () => {},
 };
 

@@ -6,79 +6,22 @@
  * its expectation.
  */
 import type { DemoScene } from '../view/demo-scene.ts';
-import type { DemoSite } from './demo-site.ts';
+import { INTERCEPTORS } from './demo-interceptors.ts';
+import {
+  allRun,
+  budget,
+  create,
+  type DemoScenario,
+  type DemoStep,
+  DEPLOYMENTS,
+} from './demo-step.ts';
 
-/** One step. */
-export interface DemoStep {
-  /** The actor and the action; a command where there is one. */
-  readonly announcement: readonly [who: string, what: string];
-  readonly act: (site: DemoSite, scene: DemoScene) => void | Promise<void>;
-  readonly waitsFor: string;
-  readonly until: (scene: DemoScene) => boolean;
-  /** The minimum duration, so that a person can look around. */
-  readonly lastsMs?: number;
-}
-
-/** A scenario. */
-export interface DemoScenario {
-  readonly title: string;
-  readonly about: string;
-  readonly steps: readonly DemoStep[];
-  /** The conclusion, printed at the end. */
-  readonly moral: string;
-}
-
-const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
-const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
-/** By CPU at most eight fit on a machine of the fleet; memory is never short. */
-const REQUESTS = { cpu: '4', memory: '4Gi' };
 const GRACE_SECONDS = 600;
 const SHORT_GRACE_SECONDS = 12;
 const OUTAGE_MS = 5000;
 
-const deployment = (name: string, replicas: number): object => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name },
-  spec: {
-    replicas,
-    selector: { matchLabels: { app: name } },
-    template: {
-      metadata: { labels: { app: name } },
-      spec: {
-        containers: [{
-          name: 'main',
-          image: `registry.example.com/${name}`,
-          resources: { requests: REQUESTS },
-        }],
-      },
-    },
-  },
-});
-
-const budget = (name: string, maxUnavailable: number): object => ({
-  apiVersion: 'policy/v1',
-  kind: 'PodDisruptionBudget',
-  metadata: { name },
-  spec: { maxUnavailable, selector: { matchLabels: { app: name } } },
-});
-
-const allRun = (pods: number) => ({ pods: { running, all }, machines }: DemoScene): boolean =>
-  running === pods && all === pods &&
-  machines.every(({ phase }) => phase === 'Ready' || phase === 'Drained' || phase === 'Failed');
-
 const nothingLeft = ({ pods, requests, machines }: DemoScene): boolean =>
   pods.all + requests.all + machines.length === 0;
-
-const create = (name: string, replicas: number, more: readonly object[] = []): DemoStep => ({
-  announcement: ['you', `kubectl create deployment ${name} --replicas=${replicas}, 4 CPU a pod`],
-  act: async ({ ask }) => {
-    for (const one of more) await ask('POST', BUDGETS, one);
-    await ask('POST', DEPLOYMENTS, deployment(name, replicas));
-  },
-  waitsFor: `${replicas} pods to run on new machines`,
-  until: allRun(replicas),
-});
 
 const scale = (
   name: string,
@@ -149,7 +92,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
     moral: 'The nodes emptied one after another; each eviction was sent once, when the budget ' +
       'had a slot, and the application never had fewer pods than required.',
     steps: [
-      create('db', 10, [budget('db', 1)]),
+      create('db', 10, { budgets: [budget('db', 1)] }),
       reclaim(2, GRACE_SECONDS, {
         waitsFor: 'both machines to be drained',
         until: (scene) => phases(scene, 'Draining') === 0 && phases(scene, 'Drained') >= 2,
@@ -187,11 +130,12 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
     moral: 'The drain ended as Failed at its deadline, and reported its blocker and who can act. ' +
       'No pod was killed: the operator respects the budget.',
     steps: [
-      create('db', 3, [budget('db', 0)]),
+      create('db', 3, { budgets: [budget('db', 0)] }),
       reclaim(1, SHORT_GRACE_SECONDS, {
         waitsFor: 'the deadline to pass',
         until: (scene) => phases(scene, 'Failed') === 1,
       }),
     ],
   },
+  interceptors: INTERCEPTORS,
 };

@@ -14,6 +14,8 @@ export interface DemoSite {
     path: string,
     body?: object,
   ) => void | Promise<void>;
+  /** Applies an object, or its status, as a field manager: an interceptor's report, for example. */
+  readonly apply: (path: string, object: object, fieldManager: string) => void | Promise<void>;
   readonly fleet: {
     /** The machines that are bound to this cluster. */
     readonly bound: () => readonly string[];
@@ -35,4 +37,6 @@ export type StartDemoSite = (options: {
   readonly inspectAddress: string | undefined;
   /** The file for the recording of the operator's statecharts. */
   readonly recordFile: string | undefined;
+  /** Further flags of the operator. */
+  readonly operatorFlags: readonly string[];
 }) => Promise<DemoSite>;

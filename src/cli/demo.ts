@@ -7,11 +7,13 @@
  */
 import { GROUP_PATH } from '../domain/api-group.ts';
 import type { Time } from '../domain/time.ts';
+import { EVICTION_REQUESTS_PATH } from '../effects/eviction-requests.ts';
 import { type DemoLine, demoPicture } from '../view/demo-text.ts';
 import { type DemoLog, makeDemoLog } from '../view/demo-log.ts';
 import { type DemoScene, demoScene } from '../view/demo-scene.ts';
 import type { DemoRequest } from './demo-request.ts';
-import { DEMO_SCENARIOS, type DemoScenario, type DemoStep } from './demo-scenarios.ts';
+import { DEMO_SCENARIOS } from './demo-scenarios.ts';
+import type { DemoScenario, DemoStep } from './demo-step.ts';
 import type { DemoSite, StartDemoSite } from './demo-site.ts';
 import { actionText } from '../domain/drain/verdict.ts';
 import { definitionLines, wrappedLines } from '../view/wrapped-text.ts';
@@ -39,6 +41,7 @@ const sceneOf = ({ list }: DemoSite, nowMs: number): DemoScene =>
     machines: list(`${GROUP_PATH}/upcomingnodes`),
     budgets: list('/apis/policy/v1/poddisruptionbudgets'),
     events: list('/apis/events.k8s.io/v1/events').filter(isOurs),
+    evictionRequests: list(EVICTION_REQUESTS_PATH),
   }, nowMs);
 
 /** The Events of the scheduler and the controllers are hidden. */
@@ -318,7 +321,11 @@ export const runDemo = async (
     return EXIT.usage;
   }
   const signal = endingSignal(['SIGTERM', 'SIGINT', 'SIGHUP']);
-  const site = await start({ inspectAddress, recordFile });
+  const site = await start({
+    inspectAddress,
+    recordFile,
+    operatorFlags: scenario.operatorFlags ?? [],
+  });
   const run = begin(site, scenario, { terminal, time });
   void signal.then(() => {
     run.isInterrupted = true;

@@ -22,9 +22,9 @@ export const doctorCommand = (roles: DoctorRoles, end: (code: ExitCode) => void)
     (parsed) => Effect.promise(() => roles.doctor(givenFlags(parsed)).then(end)),
   ).pipe(
     Command.withDescription(
-      'Checks what an operator needs: the API server and its clock, CRDs, rights, the Lease, the ' +
-        'certificate and the shard. Each problem has a remedy. Read-only; exits with 1 when a ' +
-        'check failed. Takes the flags and variables of the operator.',
+      'Checks what an operator needs: the API server and its clock, CRDs, admission policies, ' +
+        'rights, the Lease, the certificate and the shard. Each problem has a remedy. Read-only; ' +
+        'exits with 1 when a check failed. Takes the flags and variables of the operator.',
     ),
     Command.withShortDescription('Check a cluster, the rights, the certificate and the shard'),
     Command.withExamples([

@@ -6,10 +6,10 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { Effect } from 'effect';
-import { definitions } from '../api/definitions.ts';
+import { definitionsOf } from '../api/definitions.ts';
 import { textAt } from '../domain/json.ts';
 import type { KeyPair } from '../domain/credentials.ts';
-import { NEEDED_RIGHTS } from '../domain/operator-rights.ts';
+import { EVICTION_REQUEST_POLICIES, NEEDED_RIGHTS } from '../domain/operator-rights.ts';
 import type { Time } from '../domain/time.ts';
 import { type AskedRight, reviewAccess } from '../effects/access-reviews.ts';
 import { credentialReader } from '../effects/credentials.ts';
@@ -29,6 +29,7 @@ import {
   hasFailed,
   leaseFinding,
   PAGES,
+  policiesFinding,
   rightsFinding,
 } from '../view/diagnosis.ts';
 import { answered, askCluster } from './cluster-question.ts';
@@ -89,18 +90,44 @@ const rightsCheck = (settings: DoctorSettings): Checking => {
 
 const CRD_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-const definitionsCheck: Checking = Effect.forEach(
-  definitions(),
-  (wanted) =>
-    Effect.map(readObject(`${CRD_PATH}/${textAt(wanted, 'metadata', 'name') ?? ''}`), (read) => {
-      if (read._tag !== 'Refused') {
-        return definitionFinding(wanted, read._tag === 'Found' ? read.object : undefined);
-      }
-      const plural = textAt(wanted, 'spec', 'names', 'plural') ?? '';
-      return finding(`crd ${plural}`, 'skipped', read.why);
-    }),
-  { concurrency: AT_ONCE },
-);
+const definitionsCheck = ({ roles }: DoctorSettings): Checking =>
+  Effect.forEach(
+    definitionsOf(roles),
+    (wanted) =>
+      Effect.map(readObject(`${CRD_PATH}/${textAt(wanted, 'metadata', 'name') ?? ''}`), (read) => {
+        if (read._tag !== 'Refused') {
+          return definitionFinding(wanted, read._tag === 'Found' ? read.object : undefined);
+        }
+        const plural = textAt(wanted, 'spec', 'names', 'plural') ?? '';
+        return finding(`crd ${plural}`, 'skipped', read.why);
+      }),
+    { concurrency: AT_ONCE },
+  );
+
+const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
+
+/** The policies of EvictionRequests and their bindings, where their role is selected. */
+const policiesCheck = ({ roles }: DoctorSettings): Checking => {
+  if (!roles.includes('evictions')) return Effect.succeed([]);
+  const wanted = EVICTION_REQUEST_POLICIES.flatMap((name) => [
+    { kind: 'ValidatingAdmissionPolicy', name, plural: 'validatingadmissionpolicies' },
+    { kind: 'ValidatingAdmissionPolicyBinding', name, plural: 'validatingadmissionpolicybindings' },
+  ]);
+  return Effect.forEach(
+    wanted,
+    (one) =>
+      Effect.map(
+        readObject(`${ADMISSION}/${one.plural}/${one.name}`),
+        (read) => ({ ...one, read }),
+      ),
+    { concurrency: AT_ONCE },
+  ).pipe(Effect.map((reads) => {
+    for (const { read } of reads) {
+      if (read._tag === 'Refused') return [finding('policies', 'skipped', read.why)];
+    }
+    return [policiesFinding(reads.filter(({ read }) => read._tag === 'Absent'))];
+  }));
+};
 
 /** The clock of the API server, as its answers had it. */
 interface ServerClock {
@@ -185,7 +212,13 @@ export const runDoctor = async (
   const clock: ServerClock = { skewMs: undefined };
   const nowMs = (): number => time.now() + (clock.skewMs ?? 0);
   const checks: Checking = Effect.all(
-    [versionCheck, definitionsCheck, rightsCheck(settings), leaseCheck(settings, nowMs)],
+    [
+      versionCheck,
+      definitionsCheck(settings),
+      policiesCheck(settings),
+      rightsCheck(settings),
+      leaseCheck(settings, nowMs),
+    ],
   ).pipe(Effect.map((found) => found.flat()));
   const answer = await askCluster(
     settings,

@@ -5,26 +5,19 @@
  * 2 for invalid arguments; stdout has only records.
  */
 import { Effect } from 'effect';
-import { stringify } from 'yaml';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { Time } from '../domain/time.ts';
 import { type DrainReading, readDrains } from '../effects/drain-reads.ts';
 import { type DrainScene, nodeFactsOf, projectNodeEvent } from '../view/drain-facts.ts';
 import { hasDrain } from '../view/drain-owner.ts';
 import { type DrainStatus, drainStatus } from '../view/drain-status.ts';
-import { statusColumns } from '../view/drain-status-table.ts';
-import { tableText } from '../view/table.ts';
 import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
 import type { Following } from './drain-following.ts';
-import { drainPrinter } from './drain-printer.ts';
-import {
-  type DrainStatusRequest,
-  selectorProblem,
-  STATUS_FORMATS,
-  type StatusFormat,
-} from './drain-request.ts';
+import { DRAIN_RECORDS, drainPrinter } from './drain-printer.ts';
+import { type DrainStatusRequest, selectorProblem, STATUS_FORMATS } from './drain-request.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { unknownWord } from './failures.ts';
+import { recordsText } from './record-printer.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Converts a reading for the views. */
@@ -33,18 +26,6 @@ export const sceneOf = (reading: DrainReading, nowMs: number): DrainScene => ({
   events: reading.events.flatMap((raw) => projectNodeEvent(raw) ?? []),
   nowMs,
 });
-
-/** Drains printed once. */
-const printedDrains = (
-  drains: readonly DrainStatus[],
-  format: StatusFormat,
-  nowMs: number,
-): string => {
-  if (format === 'json') return `${JSON.stringify({ items: drains }, null, 2)}\n`;
-  if (format === 'yaml') return stringify({ items: drains });
-  if (format === 'name') return drains.map(({ node }) => `node/${node}\n`).join('');
-  return tableText(statusColumns(nowMs, format === 'wide'), drains);
-};
 
 /** The message about nodes that do not exist. */
 export const missingNodes = (names: readonly string[]): string =>
@@ -113,7 +94,7 @@ export const runDrainStatus = async (
   const drains = drainsOf(reading, time.now());
   const isTable = format === 'table' || format === 'wide';
   if (drains.length > 0 || !isTable) {
-    terminal.print(printedDrains(drains, format, time.now()));
-  } else if (code === EXIT.ok) terminal.report('No node is drained');
+    terminal.print(recordsText(drains, DRAIN_RECORDS, { format, nowMs: time.now() }));
+  } else if (code === EXIT.ok) terminal.report(DRAIN_RECORDS.empty);
   return code;
 };

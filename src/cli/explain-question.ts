@@ -44,6 +44,13 @@ const subjectOf = (
     : { kind: known, name };
 };
 
+const NAMESPACED: ReadonlySet<ExplainedKind> = new Set([
+  'capacityrequest',
+  'evictionrequest',
+  'pod',
+  'poddisruptionbudget',
+]);
+
 /** The request, or one line about its problem. */
 export const questionOf = (request: ExplainRequest): ExplainQuestion | string => {
   const subject = subjectOf(request);
@@ -57,8 +64,7 @@ export const questionOf = (request: ExplainRequest): ExplainQuestion | string =>
   }
   const [first = '', second, ...more] = asked.split('/');
   const name = second ?? first;
-  const hasNamespace = kind === 'capacityrequest' || kind === 'pod' ||
-    kind === 'poddisruptionbudget';
+  const hasNamespace = NAMESPACED.has(kind);
   if (name === '' || more.length > 0 || (!hasNamespace && second !== undefined)) {
     const form = hasNamespace ? 'NAMESPACE/NAME' : 'NAME';
     return `Cannot explain "${asked}": it is not an object name; write ${form}`;

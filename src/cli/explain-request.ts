@@ -6,6 +6,7 @@ import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
 /** The supported kinds, with their aliases. */
 export const EXPLAINED_KINDS = {
   capacityrequest: ['capacityrequest', 'capacityrequests', 'cr', 'crs'],
+  evictionrequest: ['evictionrequest', 'evictionrequests', 'evreq'],
   machine: ['machine', 'machines'],
   node: ['node', 'nodes', 'no'],
   pod: ['pod', 'pods', 'po'],

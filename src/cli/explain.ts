@@ -6,10 +6,12 @@
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
+import { projectEvictionRequest } from '../domain/eviction-requests/observed-request.ts';
 import { textAt } from '../domain/json.ts';
 import { readDrains } from '../effects/drain-reads.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import {
+  readExplainedEvictionRequest,
   readExplainedMachine,
   readExplainedPod,
   readExplainedRequest,
@@ -22,6 +24,7 @@ import { drainStatus } from '../view/drain-status.ts';
 import { explainBudget } from '../view/explain-budget.ts';
 import { explainCapacityRequest } from '../view/explain-capacity-request.ts';
 import { type NodeFacts, nodeFactsOf } from '../view/drain-facts.ts';
+import { explainEvictionRequest } from '../view/explain-eviction-request.ts';
 import { explainMachine } from '../view/explain-machine.ts';
 import { explainNode } from '../view/explain-node.ts';
 import { explainPod } from '../view/explain-pod.ts';
@@ -53,6 +56,9 @@ const missing = ({ kind, asked, namespace, name }: ExplainQuestion): string => {
       return `Cannot find UpcomingNode "${name}": it does not exist, or its machine was returned`;
     case 'capacityrequest':
       return `Cannot find CapacityRequest "${namespace}/${name}": it does not exist`;
+    case 'evictionrequest':
+      return `Cannot find EvictionRequest "${namespace}/${name}": it does not exist; its name is ` +
+        'the UID of its pod, and "tidegate explain pod" takes the name of the pod';
     case 'poddisruptionbudget':
       return `Cannot find PodDisruptionBudget "${namespace}/${name}": it does not exist`;
     case 'pod':
@@ -140,6 +146,17 @@ const aboutPod = (question: ExplainQuestion, nowMs: number): Asking =>
     );
   });
 
+const aboutEvictionRequest = (question: ExplainQuestion, nowMs: number): Asking =>
+  readExplainedEvictionRequest(question.namespace, question.name).pipe(
+    Effect.map(({ request: read, events }): Answer<Explanation> => {
+      if (read._tag !== 'Found') return whenAbsent(question, read);
+      const request = projectEvictionRequest(read.object);
+      return request === undefined
+        ? silent(EXIT.failure, `Cannot read evictionrequest "${question.asked}": it has no name`)
+        : answered(explainEvictionRequest({ request, events, nowMs }));
+    }),
+  );
+
 const aboutNode = (question: ExplainQuestion, nowMs: number): Asking =>
   Effect.all({
     read: readDrains({ _tag: 'Named', names: [question.name] }),
@@ -183,6 +200,7 @@ const ABOUT: Readonly<
   Record<ExplainedKind, (question: ExplainQuestion, nowMs: number) => Asking>
 > = {
   capacityrequest: aboutRequest,
+  evictionrequest: aboutEvictionRequest,
   machine: aboutMachine,
   node: aboutNode,
   pod: aboutPod,

@@ -22,6 +22,7 @@ import { type ChartRoles, chartsCommand } from './charts-commands.ts';
 import { demoCommand, type DemoRoles } from './demo-request.ts';
 import { doctorCommand, type DoctorRoles } from './doctor-command.ts';
 import { drainCommand, type DrainRoles } from './drain-commands.ts';
+import { evictCommand, type EvictionRoles, evictionsCommand } from './evictions-commands.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
 import { helpText } from './help-text.ts';
@@ -37,7 +38,7 @@ export type GivenFlags = Readonly<Record<string, string>>;
 
 /** The implementations of the commands. Each runs to its end and returns its exit code. */
 export interface Roles
-  extends ChartRoles, DemoRoles, DoctorRoles, DrainRoles, ReplayRoles, TreeRoles {
+  extends ChartRoles, DemoRoles, DoctorRoles, DrainRoles, EvictionRoles, ReplayRoles, TreeRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
@@ -143,8 +144,8 @@ const explainCommand = (roles: Roles, end: Ending) =>
     {
       kind: Argument.String('kind').pipe(
         Argument.withDescription(
-          'capacityrequest (cr), machine, node, pod, poddisruptionbudget (pdb), or upcomingnode ' +
-            '(upn); without a name, a node',
+          'capacityrequest (cr), evictionrequest, machine, node, pod, poddisruptionbudget (pdb), ' +
+            'or upcomingnode (upn); without a name, a node',
         ),
       ),
       name: Argument.String('name').pipe(
@@ -168,7 +169,10 @@ const explainCommand = (roles: Roles, end: Ending) =>
     Command.withExamples([
       { command: 'tidegate explain capacityrequest team-a/batch-7' },
       { command: 'tidegate explain cr batch-7 -n team-a -o json' },
-      { command: 'tidegate explain pod team-a/web-7', description: 'The demand of a pod' },
+      {
+        command: 'tidegate explain pod team-a/web-7',
+        description: 'The demand of a pod, or who is asked to let it leave',
+      },
       {
         command: 'tidegate explain pdb team-a/db',
         description: 'A budget, and the drains that wait for it',
@@ -192,10 +196,12 @@ const rootCommand = (roles: Roles, terminal: Terminal, end: Ending) => {
         commands: [
           explainCommand(roles, end),
           drainCommand(roles, end),
+          evictionsCommand(roles, end),
           treeCommand(roles, end),
           doctorCommand(roles, end),
         ],
       },
+      { group: 'Change a cluster', commands: [evictCommand(roles, end)] },
       {
         group: 'Try it on this machine',
         commands: [demoCommand(roles, end), clusterCommand(roles, end), fleetCommand(roles, end)],

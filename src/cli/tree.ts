@@ -14,12 +14,12 @@ import { unknownWord } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 import { TREE_FORMATS, type TreeRequest } from './tree-command.ts';
 
-const rootOf = (read: TreeRead): TreeNode | undefined => {
+const rootOf = (read: TreeRead, nowMs: number): TreeNode | undefined => {
   switch (read._tag) {
     case 'AroundNode':
-      return nodeTree(read);
+      return nodeTree({ ...read, nowMs });
     case 'AroundPod':
-      return requestTree(read);
+      return requestTree({ ...read, nowMs });
     default:
       return undefined;
   }
@@ -77,7 +77,7 @@ export const runTree = async (
   const answer = await askCluster(
     request,
     Effect.map(reading, (read): Answer<TreeNode> => {
-      const root = rootOf(read);
+      const root = rootOf(read, nowMs);
       if (root !== undefined) return answered(root);
       return read._tag === 'Refused'
         ? silent(EXIT.failure, `Cannot read "${request.name}": ${read.why}`)

@@ -77,6 +77,10 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
   ],
 };
 
+/** The policies of the role `evictions`; each has a binding of its own name. */
+export const EVICTION_REQUEST_POLICIES: readonly string[] = ['spec', 'status']
+  .map((part) => `evictionrequests-${part}.${LIFECYCLE_GROUP}`);
+
 /** `capacityrequests.bigfleet.lucy.sh/status`, as `kubectl auth can-i` takes it. */
 export const rightName = ({ group, resource, subresource }: NeededRight): string =>
   `${resource}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`;

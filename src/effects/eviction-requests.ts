@@ -21,6 +21,7 @@ import {
   type RequestWrite,
   statusBody,
 } from '../domain/eviction-requests/request-writes.ts';
+import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import type { ApplyOutcome, WriteOutcome } from '../domain/object-write.ts';
 import { KubeApi } from './kube-api.ts';
 import { type ObjectRequest, objectWrites } from './object-writes.ts';
@@ -32,6 +33,12 @@ const ROOT = `/apis/${LIFECYCLE_GROUP}/${API_VERSION}`;
 /** The API path of EvictionRequests, in all namespaces. */
 export const EVICTION_REQUESTS_PATH = `${ROOT}/${RESOURCE}`;
 
+/** The API path of EvictionRequests in one namespace, or of one of them. */
+export const evictionRequestPath = (namespace: string, name?: string): string => {
+  const collection = `${ROOT}/namespaces/${encodeURIComponent(namespace)}/${RESOURCE}`;
+  return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
+};
+
 type Outcome = WriteOutcome<ObservedRequest>;
 type Counted = { readonly outcome: ApplyOutcome<ObservedRequest> };
 
@@ -39,7 +46,15 @@ type Counted = { readonly outcome: ApplyOutcome<ObservedRequest> };
 export class EvictionRequests extends Context.Service<EvictionRequests, {
   /** Performs one write on the request as it was observed. */
   readonly write: (request: ObservedRequest, write: RequestWrite) => Effect.Effect<Outcome>;
+  /** Whether the API server serves them; an API server that does not answer may. */
+  readonly areServed: Effect.Effect<boolean>;
 }>()('tidegate/EvictionRequests') {}
+
+const DISCOVERY_TIMEOUT_MS = 15_000;
+
+/** Whether an APIResourceList has them. */
+const hasResource = (body: unknown): boolean =>
+  listOrEmptyAt(body, 'resources').some((one) => textAt(one, 'name') === RESOURCE);
 
 /** Force: these fields are ours by contract, whoever wrote them before. */
 const managedBy = (fieldManager: string) => ({ fieldManager, force: true });
@@ -58,13 +73,19 @@ export const evictionRequestsLayer: Layer.Layer<EvictionRequests, never, KubeApi
       const [api, writes] = [yield* KubeApi, yield* Writes];
       const objectsIn = (namespace: string) =>
         objectWrites({
-          path: `${ROOT}/namespaces/${encodeURIComponent(namespace)}/${RESOURCE}`,
+          path: evictionRequestPath(namespace),
           api,
           project: projectEvictionRequest,
         });
       const send = <Answer extends Counted>({ call, outcomeOf }: ObjectRequest<Answer>) =>
         Effect.map(outcomeOf(writes.send('eviction', call)), withoutConflict);
       return {
+        areServed: api.call({ method: 'GET', path: ROOT, timeoutMs: DISCOVERY_TIMEOUT_MS }).pipe(
+          Effect.map(({ status, body }) =>
+            status === 404 ? false : status !== 200 || hasResource(body)
+          ),
+          Effect.catch(() => Effect.succeed(true)),
+        ),
         write: (request, write) => {
           const objects = objectsIn(request.namespace);
           const { name } = request;

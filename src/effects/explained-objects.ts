@@ -8,6 +8,11 @@ import { Effect } from 'effect';
 import { GROUP_PATH } from '../domain/api-group.ts';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
+import {
+  type ObservedRequest,
+  projectEvictionRequest,
+} from '../domain/eviction-requests/observed-request.ts';
+import { evictionRequestPath } from './eviction-requests.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
 import { type ObjectRead, readEvents, readObject } from './object-reads.ts';
 
@@ -70,14 +75,32 @@ export const readExplainedRequest = (
   }, { concurrency: 'unbounded' })
     .pipe(Effect.map(({ operator, ...read }) => ({ ...read, ...operator })));
 
-/** A pod with its CapacityRequests. */
+/** A pod with its CapacityRequests and its EvictionRequest. */
 export interface ExplainedPod extends OperatorLeases {
   readonly pod: ObjectRead;
   readonly requests: unknown;
+  /** Undefined without one, or without permission. */
+  readonly evictionRequest: ObservedRequest | undefined;
   readonly events: readonly unknown[];
 }
 
-/** Reads a pod, its Events, and the CapacityRequests labelled with its UID. */
+/** An EvictionRequest and its Events. */
+export interface ExplainedEvictionRequest {
+  readonly request: ObjectRead;
+  readonly events: readonly unknown[];
+}
+
+/** Reads an EvictionRequest and its Events. */
+export const readExplainedEvictionRequest = (
+  namespace: string,
+  name: string,
+): Effect.Effect<ExplainedEvictionRequest, KubeFault, KubeApi> =>
+  Effect.all({
+    request: readObject(evictionRequestPath(namespace, name)),
+    events: readEvents({ kind: 'EvictionRequest', name, namespace }).pipe(Effect.map((l) => [l])),
+  }, { concurrency: 'unbounded' });
+
+/** Reads a pod, its Events, its CapacityRequests and its EvictionRequest, both by its UID. */
 export const readExplainedPod = (
   namespace: string,
   name: string,
@@ -86,14 +109,19 @@ export const readExplainedPod = (
   Effect.gen(function* () {
     const pod = yield* readObject(`/api/v1/namespaces/${at(namespace)}/pods/${at(name)}`);
     const uid = textAt(objectOf(pod), 'metadata', 'uid') ?? '';
-    const { requests, events, operator } = yield* Effect.all({
+    const { requests, evictionRequest, events, operator } = yield* Effect.all({
       requests: readObject(`${GROUP_PATH}/namespaces/${at(namespace)}/capacityrequests`, {
         labelSelector: `${OWNED_BY_POD}=${uid}`,
       }).pipe(Effect.map(objectOf)),
+      evictionRequest: uid === ''
+        ? Effect.succeed(undefined)
+        : readObject(evictionRequestPath(namespace, uid)).pipe(
+          Effect.map((read) => projectEvictionRequest(objectOf(read))),
+        ),
       events: readEvents({ kind: 'Pod', name, namespace }).pipe(Effect.map((list) => [list])),
       operator: readOperatorLeases(leaseName),
     }, { concurrency: 'unbounded' });
-    return { pod, requests, events, ...operator };
+    return { pod, requests, evictionRequest, events, ...operator };
   });
 
 /** Reads an UpcomingNode, the Node that it refers to, the Events of both, and the Leases. */

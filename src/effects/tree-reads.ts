@@ -10,6 +10,7 @@ import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { upcomingNodeName } from '../domain/names.ts';
 import { labelsOf } from '../domain/object-meta.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
+import { EVICTION_REQUESTS_PATH, evictionRequestPath } from './eviction-requests.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
 import { readList } from './object-lists.ts';
 import { type ObjectRead, readObject } from './object-reads.ts';
@@ -21,8 +22,14 @@ export type TreeRead =
     readonly node: unknown;
     readonly upcomingNode: unknown;
     readonly pods: readonly unknown[];
+    readonly evictionRequests: readonly unknown[];
   }
-  | { readonly _tag: 'AroundPod'; readonly pod: unknown; readonly requests: readonly unknown[] }
+  | {
+    readonly _tag: 'AroundPod';
+    readonly pod: unknown;
+    readonly requests: readonly unknown[];
+    readonly evictionRequests: readonly unknown[];
+  }
   | { readonly _tag: 'Absent' }
   | { readonly _tag: 'Refused'; readonly why: string };
 
@@ -55,6 +62,22 @@ const podsOn = (node: string): Reads<readonly unknown[]> =>
   readList({ path: '/api/v1/pods', query: { fieldSelector: `spec.nodeName=${node}` } }, asIs)
     .pipe(Effect.map((read) => read._tag === 'Listed' ? read.objects : []));
 
+/** All EvictionRequests; none where the API server does not serve them. */
+const evictionRequests: Reads<readonly unknown[]> = readList(
+  { path: EVICTION_REQUESTS_PATH },
+  asIs,
+).pipe(Effect.map((read) => read._tag === 'Listed' ? read.objects : []));
+
+/** The EvictionRequest of a pod. */
+const evictionRequestOf = (namespace: string, pod: unknown): Reads<readonly unknown[]> => {
+  const uid = textAt(pod, 'metadata', 'uid');
+  return uid === undefined
+    ? Effect.succeed([])
+    : readObject(evictionRequestPath(namespace, uid)).pipe(
+      Effect.map((read) => read._tag === 'Found' ? [read.object] : []),
+    );
+};
+
 /** An UpcomingNode by its name, or by the id of its machine. */
 const upcomingNodeNamed = (name: string): Reads<ObjectRead> =>
   readObject(`${UPCOMING_NODES}/${at(name)}`).pipe(
@@ -72,10 +95,12 @@ export const readNodeTree = (name: string): Reads<TreeRead> =>
     const refused = refusalIn(node);
     if (refused !== undefined) return refused;
     if (node._tag === 'Found') {
-      const [upcomingNode, pods] = yield* Effect.all([upcomingNodeOf(name), podsOn(name)], {
-        concurrency: 'unbounded',
-      });
-      return { _tag: 'AroundNode', node: node.object, upcomingNode, pods };
+      const around = yield* Effect.all({
+        upcomingNode: upcomingNodeOf(name),
+        pods: podsOn(name),
+        evictionRequests,
+      }, { concurrency: 'unbounded' });
+      return { _tag: 'AroundNode', node: node.object, ...around };
     }
     const upcoming = yield* upcomingNodeNamed(name);
     if (upcoming._tag !== 'Found') return refusalIn(upcoming) ?? { _tag: 'Absent' };
@@ -83,8 +108,12 @@ export const readNodeTree = (name: string): Reads<TreeRead> =>
     const joined = nodeName === ''
       ? undefined
       : objectOf(yield* readObject(`${NODES}/${at(nodeName)}`));
-    const pods = joined === undefined ? [] : yield* podsOn(nodeName);
-    return { _tag: 'AroundNode', node: joined, upcomingNode: upcoming.object, pods };
+    const around = joined === undefined
+      ? { pods: [], evictionRequests: [] }
+      : yield* Effect.all({ pods: podsOn(nodeName), evictionRequests }, {
+        concurrency: 'unbounded',
+      });
+    return { _tag: 'AroundNode', node: joined, upcomingNode: upcoming.object, ...around };
   });
 
 const requestsOf = (namespace: string, podUid: string): Reads<readonly unknown[]> =>
@@ -110,10 +139,14 @@ export const readRequestTree = (namespace: string, name: string): Reads<TreeRead
     if (request._tag === 'Found') {
       const owner = ownerPod(request.object);
       const pod = owner === undefined ? undefined : objectOf(yield* readObject(podPath(owner)));
-      return { _tag: 'AroundPod', pod, requests: [request.object] };
+      const ofPod = yield* evictionRequestOf(namespace, pod);
+      return { _tag: 'AroundPod', pod, requests: [request.object], evictionRequests: ofPod };
     }
     const pod = yield* readObject(podPath(name));
     if (pod._tag !== 'Found') return refusalIn(request, pod) ?? { _tag: 'Absent' };
-    const requests = yield* requestsOf(namespace, textAt(pod.object, 'metadata', 'uid') ?? '');
-    return { _tag: 'AroundPod', pod: pod.object, requests };
+    const around = yield* Effect.all({
+      requests: requestsOf(namespace, textAt(pod.object, 'metadata', 'uid') ?? ''),
+      evictionRequests: evictionRequestOf(namespace, pod.object),
+    }, { concurrency: 'unbounded' });
+    return { _tag: 'AroundPod', pod: pod.object, ...around };
   });

@@ -14,6 +14,8 @@ type Labels = Readonly<Record<string, string>>;
 export interface Metrics {
   /** Adds to a counter, sets a gauge, or observes in a histogram, by the metric's type. */
   readonly record: (name: MetricName, value: number, labels?: Labels) => void;
+  /** Removes a series, and makes room for another. */
+  readonly forget: (name: MetricName, labels?: Labels) => void;
   /** All metrics in the Prometheus text format. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
@@ -55,29 +57,44 @@ const bucketsOf = (name: string): number[] => {
   return name.endsWith('_bytes') ? BYTES : COUNTS;
 };
 
-const open = (name: string, metric: Metric, registry: Registry): (labels: Labels) => Series => {
+/** The series of one metric in the registry. */
+interface OpenMetric {
+  readonly make: (labels: Labels) => Series;
+  readonly remove: (labels: Labels) => void;
+}
+
+const open = (name: string, metric: Metric, registry: Registry): OpenMetric => {
   const common = { name, help: metric.help, labelNames: [...metric.labels], registers: [registry] };
   switch (metric.type) {
     case 'counter': {
       const counter = new Counter(common);
-      return (labels) => {
-        const child = counter.labels(labels);
-        return (value) => value >= 0 && child.inc(value);
+      return {
+        make: (labels) => {
+          const child = counter.labels(labels);
+          return (value) => value >= 0 && child.inc(value);
+        },
+        remove: (labels) => counter.remove(labels),
       };
     }
     case 'gauge': {
       const gauge = new Gauge(common);
-      return (labels) => {
-        const child = gauge.labels(labels);
-        return (value) => child.set(value);
+      return {
+        make: (labels) => {
+          const child = gauge.labels(labels);
+          return (value) => child.set(value);
+        },
+        remove: (labels) => gauge.remove(labels),
       };
     }
     case 'histogram': {
       const histogram = new Histogram({ ...common, buckets: bucketsOf(name) });
       if (metric.labels.length === 0) histogram.zero({});
-      return (labels) => {
-        const child = histogram.labels(labels);
-        return (value) => child.observe(value);
+      return {
+        make: (labels) => {
+          const child = histogram.labels(labels);
+          return (value) => child.observe(value);
+        },
+        remove: (labels) => histogram.remove(labels),
       };
     }
   }
@@ -87,27 +104,37 @@ const open = (name: string, metric: Metric, registry: Registry): (labels: Labels
  * Looks up the series of a metric by its label values and caches it: the lookup is the costly part.
  */
 const limitedSeries = (name: string, metric: Metric, registry: Registry) => {
-  const make = open(name, metric, registry);
+  const { make, remove } = open(name, metric, registry);
   const known = new Map<string, Series>();
   // Constant label objects are cached by identity, as the inspector uses them.
   const frozen = new WeakMap<Labels, Series>();
   const overflow = Object.fromEntries(metric.labels.map((label) => [label, OVERFLOW]));
+  const keyOf = (labels: Labels): string =>
+    metric.labels.map((label) => labels[label] ?? '').join('\u0000');
+  const oursOf = (labels: Labels): Labels =>
+    Object.fromEntries(metric.labels.map((label) => [label, labels[label] ?? '']));
   const find = (labels: Labels): Series => {
-    const key = metric.labels.map((label) => labels[label] ?? '').join('\u0000');
+    const key = keyOf(labels);
     const found = known.get(key);
     if (found !== undefined) return found;
-    const ours = Object.fromEntries(metric.labels.map((label) => [label, labels[label] ?? '']));
+    const ours = oursOf(labels);
     const made = make(known.size < SERIES_MAX ? ours : overflow);
     if (known.size < SERIES_MAX) known.set(key, made);
     return made;
   };
   if (metric.labels.length === 0) find({});
-  return (labels: Labels): Series => {
-    const series = frozen.get(labels);
-    if (series !== undefined) return series;
-    const found = find(labels);
-    if (Object.isFrozen(labels)) frozen.set(labels, found);
-    return found;
+  return {
+    series: (labels: Labels): Series => {
+      const series = frozen.get(labels);
+      if (series !== undefined) return series;
+      const found = find(labels);
+      if (Object.isFrozen(labels)) frozen.set(labels, found);
+      return found;
+    },
+    forget: (labels: Labels): void => {
+      frozen.delete(labels);
+      if (known.delete(keyOf(labels))) remove(oursOf(labels));
+    },
   };
 };
 
@@ -126,8 +153,9 @@ export const makeMetrics = (): Metrics => {
   );
   return {
     record: (name, value, labels = NO_LABELS) => {
-      if (Number.isFinite(value)) find.get(name)?.(labels)(value);
+      if (Number.isFinite(value)) find.get(name)?.series(labels)(value);
     },
+    forget: (name, labels = NO_LABELS) => find.get(name)?.forget(labels),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

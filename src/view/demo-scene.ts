@@ -7,10 +7,12 @@ import { listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
 import { projectBudget } from '../domain/drain/budget.ts';
 import { projectDrainedNode } from '../domain/drain/drained-node.ts';
 import { podProjection } from '../domain/drain/pod.ts';
+import { projectEvictionRequest } from '../domain/eviction-requests/observed-request.ts';
 import { projectUpcomingNode } from '../domain/upcoming-node.ts';
 import { nodeFactsOf, projectNodeEvent } from './drain-facts.ts';
 import { hasDrain } from './drain-owner.ts';
 import { type DrainStatus, drainStatus } from './drain-status.ts';
+import { type EvictionStatus, evictionStatus } from './eviction-status.ts';
 import { timelineEntryOf } from './explanation.ts';
 
 /** The collections that a demo reads, as the API lists them. */
@@ -21,6 +23,7 @@ export interface DemoObjects {
   readonly machines: readonly unknown[];
   readonly budgets: readonly unknown[];
   readonly events: readonly unknown[];
+  readonly evictionRequests: readonly unknown[];
 }
 
 /** A machine and the Node that it became. */
@@ -52,6 +55,7 @@ export interface DemoScene {
     readonly wanted: number;
     readonly all: number;
   }[];
+  readonly evictions: readonly EvictionStatus[];
   readonly timeline: readonly DemoTimelineEntry[];
 }
 
@@ -77,9 +81,20 @@ const drainsOf = (objects: DemoObjects, nowMs: number): readonly DrainStatus[] =
     nowMs,
   }).map(drainStatus);
 
-const timelineEntry = (raw: unknown): DemoTimelineEntry => ({
+/** The object of an Event; of an EvictionRequest, whose name is a UID, its pod. */
+const subjectIn = (raw: unknown, evictions: readonly EvictionStatus[]): string => {
+  const kind = textAt(raw, 'regarding', 'kind') ?? '';
+  const name = textAt(raw, 'regarding', 'name') ?? '';
+  const eviction = evictions.find((one) => kind === 'EvictionRequest' && one.name === name);
+  return eviction === undefined ? `${kind} ${name}` : `Eviction of ${eviction.pod}`;
+};
+
+const timelineEntry = (
+  raw: unknown,
+  evictions: readonly EvictionStatus[],
+): DemoTimelineEntry => ({
   id: textAt(raw, 'metadata', 'uid') ?? '',
-  about: `${textAt(raw, 'regarding', 'kind') ?? ''} ${textAt(raw, 'regarding', 'name') ?? ''}`,
+  about: subjectIn(raw, evictions),
   reason: timelineEntryOf(raw).reason,
   note: timelineEntryOf(raw).note,
 });
@@ -87,6 +102,9 @@ const timelineEntry = (raw: unknown): DemoTimelineEntry => ({
 /** Computes the scene from the objects. */
 export const demoScene = (objects: DemoObjects, nowMs: number): DemoScene => {
   const drains = new Map(drainsOf(objects, nowMs).map((drain) => [drain.node, drain]));
+  const evictions = objects.evictionRequests
+    .flatMap((raw) => projectEvictionRequest(raw) ?? [])
+    .map((request) => evictionStatus(request, nowMs));
   const podsOn = (node: string): number =>
     objects.pods.filter((pod) => textAt(pod, 'spec', 'nodeName') === node).length;
   return {
@@ -115,6 +133,7 @@ export const demoScene = (objects: DemoObjects, nowMs: number): DemoScene => {
       wanted: numberAt(raw, 'status', 'desiredHealthy') ?? 0,
       all: numberAt(raw, 'status', 'expectedPods') ?? 0,
     })),
-    timeline: objects.events.map(timelineEntry),
+    evictions,
+    timeline: objects.events.map((raw) => timelineEntry(raw, evictions)),
   };
 };

@@ -50,6 +50,14 @@ const MACHINE_COLUMNS = [
   { heading: 'DRAIN', cell: ({ drain }: DemoMachine) => drainText(drain) },
 ];
 
+/** Who is asked to let each pod leave. */
+const evictionsText = ({ evictions }: DemoScene): readonly string[] =>
+  evictions.map(({ pod, phase, active, message }) =>
+    `eviction of ${pod}: ${phase}${active === null ? '' : ` ${active}`}${
+      message === '' ? '' : `, ${message}`
+    }`
+  );
+
 /** The text around the scene in a picture. */
 export interface DemoFrame {
   readonly title: string;
@@ -76,6 +84,7 @@ export const demoPicture = (scene: DemoScene, frame: DemoFrame): readonly string
     `requests  ${barOf(scene.requests.acknowledged, scene.requests.all)}  ${requestsText(scene)}`,
     `pods      ${barOf(scene.pods.running, scene.pods.all)}  ${podsText(scene)}`,
     ...budgetsText(scene),
+    ...evictionsText(scene),
     '',
     ...tableText(MACHINE_COLUMNS, scene.machines).trimEnd().split('\n'),
     '',

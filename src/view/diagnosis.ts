@@ -116,6 +116,23 @@ export const definitionFinding = (wanted: unknown, found: unknown): Finding => {
     ]);
 };
 
+/** The admission policies of EvictionRequests. */
+export const policiesFinding = (
+  missing: readonly { readonly kind: string; readonly name: string }[],
+): Finding => {
+  const check = 'policies';
+  if (missing.length === 0) {
+    return finding(check, 'ok', 'The policies of EvictionRequests are installed');
+  }
+  const names = missing.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+  return finding(check, 'failed', [
+    `Not installed: ${names}. Without them, whoever may write EvictionRequests may have any pod ` +
+    'evicted and write the status of any interceptor',
+    'kubectl apply --server-side -f charts/tidegate/files/policies',
+    PAGES.definitions,
+  ]);
+};
+
 /** The Lease of the operator; `found` is undefined when there is none. */
 export const leaseFinding = (
   found: unknown,

@@ -5,6 +5,9 @@
  */
 import { runbookUrl } from '../domain/documentation.ts';
 import type { DrainSituation } from '../domain/drain/verdict.ts';
+import { interceptorsOf } from '../domain/eviction-requests/interceptor-list.ts';
+import { isFinal, type ObservedRequest } from '../domain/eviction-requests/observed-request.ts';
+import { IMPERATIVE_EVICTION } from '../domain/eviction-requests/qualified-name.ts';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { NO_DEFAULTS } from '../domain/pod-demand/penalties.ts';
 import { type DemandStatus, projectPodDemand } from '../domain/pod-demand/pod-demand.ts';
@@ -13,6 +16,7 @@ import { objectKey } from '../domain/ids.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { drainStatus } from './drain-status.ts';
 import { explainCapacityRequest } from './explain-capacity-request.ts';
+import { explainRequested } from './explain-eviction-request.ts';
 import { type Detail, type Explanation, timelineOf } from './explanation.ts';
 
 /** The objects that were read. */
@@ -27,6 +31,8 @@ export interface PodExplanationFacts {
   readonly outage?: string | undefined;
   /** Its Node with all that its drain concerns; undefined without permission, or a Node. */
   readonly drained?: NodeFacts | undefined;
+  /** The request of its eviction; undefined without one, or without permission. */
+  readonly evictionRequest?: ObservedRequest | undefined;
   readonly nowMs: number;
 }
 
@@ -137,6 +143,20 @@ const heldOn = ({ pod, drained }: PodExplanationFacts): Verdict | undefined => {
   };
 };
 
+/**
+ * A pod whose eviction is requested; undefined when nobody requests it any more. What a drain knows
+ * of a budget is more exact than the report of the imperative eviction.
+ */
+const requestedOf = (
+  { evictionRequest, nowMs }: PodExplanationFacts,
+  held: Verdict | undefined,
+): (Partial<Verdict> & Pick<Explanation, 'details'>) | undefined => {
+  if (evictionRequest === undefined || isFinal(evictionRequest)) return undefined;
+  const explained = explainRequested(evictionRequest, nowMs);
+  const isEvicted = evictionRequest.status.active === IMPERATIVE_EVICTION;
+  return held !== undefined && isEvicted ? { ...held, details: explained.details } : explained;
+};
+
 /** Explains one pod. */
 export const explainPod = (facts: PodExplanationFacts): Explanation => {
   const { pod } = facts;
@@ -147,19 +167,29 @@ export const explainPod = (facts: PodExplanationFacts): Explanation => {
     ? { verdict: NO_DEMAND[demandStatus === 'Wanted' ? 'LeftOut' : demandStatus], details: [] }
     : findingOf(facts, wanted);
   const namespace = textAt(pod, 'metadata', 'namespace') ?? '';
+  const held = heldOn(facts);
+  const requested = requestedOf(facts, held);
   return {
     kind: 'Pod',
     name: `${namespace}/${textAt(pod, 'metadata', 'name') ?? ''}`,
     state: textAt(pod, 'status', 'phase') ?? 'Unknown',
-    what: 'A pod, and the capacity requested for it',
+    what: requested === undefined
+      ? 'A pod, and the capacity requested for it'
+      : 'A pod that is asked to leave',
     ...verdict,
-    ...heldOn(facts),
+    ...held,
+    ...requested,
     problems: (wanted?.warnings ?? []).map(({ field, problem, remedy }) => ({
       field,
       problem,
       remedy,
     })),
-    details: [...detail('Node', textAt(pod, 'spec', 'nodeName')), ...details],
+    details: [
+      ...detail('Node', textAt(pod, 'spec', 'nodeName')),
+      ...detail('Interceptors', interceptorsOf(pod).names.join(', ')),
+      ...requested?.details ?? [],
+      ...details,
+    ],
     events: timelineOf(facts.events),
   };
 };

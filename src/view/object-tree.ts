@@ -1,17 +1,26 @@
 /**
  * The objects around a machine, a pod or a request, as a tree of what leads to what: machine,
- * UpcomingNode, Node, pods; pod, CapacityRequest, demand.
+ * UpcomingNode, Node, pods; pod, CapacityRequest, demand; pod, EvictionRequest, interceptors.
  *
  * Promises: pure and total; a link that cannot be found is a node of the tree that says so.
  */
 import { cordonsIn } from '../domain/drain/cordon.ts';
+import {
+  type ObservedRequest,
+  projectEvictionRequest,
+} from '../domain/eviction-requests/observed-request.ts';
 import { MACHINE_ID_KEY } from '../domain/ids.ts';
 import { booleanAt, listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
 import { annotationsOf, isDeleting, labelsOf } from '../domain/object-meta.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
+import { listed } from '../domain/text.ts';
 import { ownersOf } from './drain-owner.ts';
+import { evictionStatus } from './eviction-status.ts';
 import { age, quantitiesText } from './explanation.ts';
 import { type Column, tableText } from './table.ts';
+
+/** Requesters that one line shows. */
+const REQUESTERS_MAX = 3;
 
 /** One object and what follows from it. */
 export interface TreeNode {
@@ -77,6 +86,33 @@ const nodeState = (node: unknown): string => {
   return present(readiness, isCordoned ? `cordoned${by}` : '');
 };
 
+/** What becomes of an interceptor: it had its turn, is asked, or comes later. */
+const turnIn = (
+  { status: { active, processed } }: ObservedRequest,
+  name: string,
+  message: string,
+): string => {
+  if (processed.includes(name)) return 'processed';
+  return active === name ? present('asked', message) : 'not asked yet';
+};
+
+const evictionRequestTreeNode = (raw: unknown, nowMs: number): readonly TreeNode[] => {
+  const request = projectEvictionRequest(raw);
+  if (request === undefined) return [];
+  const { phase, requesters, message } = evictionStatus(request, nowMs);
+  const by = requesters.length === 0 ? '' : `requested by ${listed(requesters, REQUESTERS_MAX)}`;
+  const children = request.status.targets.map((name): TreeNode => ({
+    kind: 'Interceptor',
+    name,
+    state: turnIn(request, name, message),
+    createdAt: null,
+    children: [],
+  }));
+  return [treeNode('EvictionRequest', raw, { state: present(phase, by), children })];
+};
+
+const uidOf = (object: unknown): string => textAt(object, 'metadata', 'uid') ?? '';
+
 /** The objects around a Node. */
 export interface NodeTreeFacts {
   /** Undefined: it does not exist. */
@@ -84,10 +120,23 @@ export interface NodeTreeFacts {
   /** Undefined: it does not exist. */
   readonly upcomingNode: unknown;
   readonly pods: readonly unknown[];
+  /** The EvictionRequests of these pods, and perhaps of others. */
+  readonly evictionRequests: readonly unknown[];
+  readonly nowMs: number;
 }
 
-const podLeaf = (pod: unknown): TreeNode =>
-  treeNode('Pod', pod, { state: present(podState(pod), podOwnedBy(pod)), children: [] });
+/** Of one pod: a request has the name of its pod's UID. */
+const evictionRequestsOf = (pod: unknown, { evictionRequests, nowMs }: RequestedFacts) =>
+  evictionRequests.filter((raw) => textAt(raw, 'metadata', 'name') === uidOf(pod))
+    .flatMap((raw) => evictionRequestTreeNode(raw, nowMs));
+
+type RequestedFacts = Pick<NodeTreeFacts, 'evictionRequests' | 'nowMs'>;
+
+const podBranch = (pod: unknown, facts: RequestedFacts): TreeNode =>
+  treeNode('Pod', pod, {
+    state: present(podState(pod), podOwnedBy(pod)),
+    children: evictionRequestsOf(pod, facts),
+  });
 
 const upcomingState = (upcomingNode: unknown): string =>
   present(
@@ -96,8 +145,11 @@ const upcomingState = (upcomingNode: unknown): string =>
   );
 
 /** Machine, UpcomingNode, Node and pods. */
-export const nodeTree = ({ node, upcomingNode, pods }: NodeTreeFacts): TreeNode | undefined => {
-  const leaves = pods.map(podLeaf).toSorted((left, right) => left.name < right.name ? -1 : 1);
+export const nodeTree = (facts: NodeTreeFacts): TreeNode | undefined => {
+  const { node, upcomingNode, pods } = facts;
+  const leaves = pods.map((pod) => podBranch(pod, facts)).toSorted((left, right) =>
+    left.name < right.name ? -1 : 1
+  );
   const ofNode = node === undefined
     ? undefined
     : treeNode('Node', node, { state: nodeState(node), children: leaves });
@@ -122,6 +174,8 @@ export interface RequestTreeFacts {
   /** Undefined: no pod, or it does not exist. */
   readonly pod: unknown;
   readonly requests: readonly unknown[];
+  readonly evictionRequests: readonly unknown[];
+  readonly nowMs: number;
 }
 
 const demandOf = (request: unknown): TreeNode => {
@@ -149,14 +203,16 @@ const missingPod = (request: unknown): string =>
   labelsOf(request)[OWNED_BY_POD] === undefined ? '' : 'its pod does not exist';
 
 /** Pod, CapacityRequest and demand; a request without a pod is the root. */
-export const requestTree = ({ pod, requests }: RequestTreeFacts): TreeNode | undefined => {
-  const children = requests.map(requestTreeNode);
+export const requestTree = (facts: RequestTreeFacts): TreeNode | undefined => {
+  const { pod, requests } = facts;
+  const ofDemand = requests.map(requestTreeNode);
   if (pod === undefined) {
-    const [first] = children;
+    const [first] = ofDemand;
     return first && { ...first, state: present(first.state, missingPod(requests[0])) };
   }
   const node = textAt(pod, 'spec', 'nodeName') ?? '';
   const where = node === '' ? '' : `on ${node}`;
+  const children = [...evictionRequestsOf(pod, facts), ...ofDemand];
   return treeNode('Pod', pod, { state: present(podState(pod), where, podOwnedBy(pod)), children });
 };
 
@@ -191,6 +247,7 @@ export const treeText = (root: TreeNode, nowMs: number): string => {
 const RESOURCES: Readonly<Record<string, string>> = {
   CapacityRequest: 'capacityrequest.bigfleet.lucy.sh',
   UpcomingNode: 'upcomingnode.bigfleet.lucy.sh',
+  EvictionRequest: 'evictionrequest.lifecycle.tidegate.dev',
   Node: 'node',
   Pod: 'pod',
 };

@@ -70,12 +70,17 @@ const FOLLOWED: Readonly<Record<string, Followed>> = {
     passes: 'work.underway.draining.open',
     end: 'work.failed',
   },
+  interceptors: {
+    address: '#/evictionRequest',
+    passes: 'status.silent',
+    end: 'status.ended',
+  },
 };
 
 const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });
 
 /** Scenarios whose first page has a card at that moment. */
-const WITH_DRAIN: ReadonlySet<string> = new Set(['tight-budget', STUCK]);
+const WITH_CARD: ReadonlySet<string> = new Set(['tight-budget', STUCK, 'interceptors']);
 
 /**
  * The first page while the followed actor passes its state: it answers what is stuck, why, and who
@@ -86,7 +91,7 @@ const lookAtBoard = async (page: Page, name: string, { passes }: Followed): Prom
   const board = await page.context().newPage();
   await board.goto(new URL('/', page.url()).href);
   await board.locator('.headline').waitFor();
-  if (WITH_DRAIN.has(name)) await board.locator('.verdict .who').first().waitFor();
+  if (WITH_CARD.has(name)) await board.locator('.verdict .who').first().waitFor();
   expect(await answersOnFirstScreen(board)).toEqual([]);
   await savePicture(board, `demo-${name}`);
   expect(await seriousFaults(board)).toEqual([]);

@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
 import { runDoctor } from '../../src/cli/doctor.ts';
 import { realTime } from '../../src/effects/real-time.ts';
+import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 
 interface Checked {
@@ -60,6 +61,13 @@ describeWithTestbed('doctor on a real API server', { print: () => {} }, (bed) =>
     const { code, states } = await doctor({ kubeconfig: bed().kubeconfig, roles: 'fleet,pods' });
     expect([code, states]).toEqual([0, { ...HEALTHY, shard: 'skipped' }]);
   });
+
+  test('finds the policies of EvictionRequests with the role evictions', async () => {
+    await bed().apply(await evictionRequestPolicies());
+    const { code, states } = await doctor({ kubeconfig: bed().kubeconfig, roles: 'evictions' });
+    expect(code).toBe(0);
+    expect(states).toMatchObject({ 'crd evictionrequests': 'ok', policies: 'ok', rights: 'ok' });
+  });
 });
 
 describe('doctor on an embedded cluster', () => {
@@ -93,6 +101,24 @@ describe('doctor on an embedded cluster', () => {
     const { code, states } = await doctor({ kubeconfig: await begun(), 'shard-addr': address });
     expect([code, states]).toEqual([0, { ...HEALTHY, shard: 'ok' }]);
     expect(fleet.script.shard.clusters.size).toBe(0);
+  });
+
+  test('checks what the role evictions needs, and nothing of the fleet', async () => {
+    const { code, states, findings } = await doctor({
+      kubeconfig: await begun(),
+      roles: 'evictions',
+    });
+    expect([code, states]).toEqual([1, {
+      'api server': 'ok',
+      'crd evictionrequests': 'ok',
+      policies: 'failed',
+      rights: 'ok',
+      lease: 'warning',
+      clock: 'ok',
+      certificate: 'skipped',
+      shard: 'skipped',
+    }]);
+    expect(findings).toContain('Not installed: ValidatingAdmissionPolicy evictionrequests-spec');
   });
 
   test('fails with 1 when CRDs are missing, and when nothing listens at the shard', async () => {

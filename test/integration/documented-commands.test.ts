@@ -47,6 +47,7 @@ const PAGES: readonly DocumentedPage[] = [
   { path: 'docs/tasks/first-drain.md' },
   { path: 'docs/tasks/install.md' },
   { path: 'docs/tasks/monitor.md' },
+  { path: 'docs/tasks/request-evictions.md' },
   { path: 'docs/tasks/debug-drain.md', before: STUCK },
   { path: 'docs/tasks/bootstrap-template.md' },
   { path: 'docs/tasks/upgrade.md' },
@@ -129,7 +130,7 @@ describe('expected output', () => {
   });
 });
 
-const PORTS = ['7780', '7700', '7701', '8770', '8771', '8772'] as const;
+const PORTS = ['7780', '7700', '7701', '8770', '8771', '8772', '8779'] as const;
 
 /** A shell with `kubectl`, and the commands of a page with ports that are free. */
 const pageShell = async (kubectl: string, variables: Readonly<Record<string, string>> = {}) => {

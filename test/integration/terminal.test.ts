@@ -109,16 +109,19 @@ test('a terminal keeps its scrollback over a demo, and has the story and its mor
   await gone(folder);
 });
 
-test('a terminal keeps its scrollback over watched drains, and the last table', {
+test.each([
+  ['drain status -w', 'No node is drained'],
+  ['evictions -A -w', 'No eviction is requested'],
+])('a terminal keeps its scrollback over %s, and the last table', {
   timeout: PATIENT_MS,
-}, async () => {
+}, async (given, last) => {
   const folder = await scratch();
   const kubeconfig = await kubeconfigIn(folder);
-  const command = `${TIDEGATE} drain status -w --kubeconfig=${kubeconfig}`;
+  const command = `${TIDEGATE} ${given} --kubeconfig=${kubeconfig}`;
   const typed = await typedBy(`timeout -s INT 10 ${command}`, folder);
   expect(scrollbackHarm(typed)).toEqual([]);
   expect(typed.startsWith(ALTERNATE_SCREEN.on)).toBe(true);
-  expect(typed.split(ALTERNATE_SCREEN.off).at(-1)).toBe('No node is drained\r\n');
+  expect(typed.split(ALTERNATE_SCREEN.off).at(-1)).toBe(`${last}\r\n`);
 });
 
 /** How a person types each command; those that run on are ended as by Ctrl-C. */
@@ -128,6 +131,8 @@ const TYPED: Readonly<Record<string, string>> = {
   drain: 'drain',
   'drain-status': 'drain status -A',
   'drain-plan': 'drain plan node-1',
+  evict: 'evict default/nobody --requester=a.b.example.com',
+  evictions: 'evictions -A',
   tree: 'tree node-1',
   doctor: 'doctor --shard-addr=127.0.0.1:1',
   demo: 'demo --scenario=nothing',

@@ -13,9 +13,11 @@ import type { Identity } from '../../src/domain/facts.ts';
 import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
 import { clockLayer } from '../../src/effects/effect-clock.ts';
+import { EVICTION_REQUESTS_PATH } from '../../src/effects/eviction-requests.ts';
 import { KubeApi } from '../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../src/effects/kube-connection.ts';
 import { realTime } from '../../src/effects/real-time.ts';
+import { applyCall } from '../../src/effects/server-side-apply.ts';
 import type { Print } from '../testbed/go-builds.ts';
 import { startTestbed } from '../testbed/testbed.ts';
 
@@ -27,6 +29,7 @@ const COLLECTIONS = [
   `${GROUP_PATH}/upcomingnodes`,
   '/apis/policy/v1/poddisruptionbudgets',
   '/apis/events.k8s.io/v1/events',
+  EVICTION_REQUESTS_PATH,
 ] as const;
 
 interface Followed extends Identity {
@@ -73,7 +76,17 @@ const asking = (kubeconfig: string) => {
     );
     if (status >= 400) throw new Error(`${method} ${path}: ${textAt(answer, 'message') ?? status}`);
   };
+  const apply: DemoCluster['apply'] = async (path, object, fieldManager) => {
+    const { status, body: answer } = await runtime.runPromise(
+      Effect.flatMap(
+        KubeApi,
+        ({ call }) => call(applyCall(path, object, { fieldManager, force: true })),
+      ),
+    );
+    if (status >= 400) throw new Error(`apply ${path}: ${textAt(answer, 'message') ?? status}`);
+  };
   return {
+    apply,
     ask,
     list: (path: string): readonly unknown[] =>
       [...informers.get(path)?.values() ?? []].map(({ raw }) => raw),
@@ -88,13 +101,14 @@ const asking = (kubeconfig: string) => {
 export const realCluster = async (print: Print): Promise<DemoCluster> => {
   const bed = await startTestbed({ controllers: true, scheduler: true, kwok: true, print });
   await bed.installCrds();
-  const { ask, list, close } = asking(bed.kubeconfigFor('admin'));
+  const { apply, ask, list, close } = asking(bed.kubeconfigFor('admin'));
   return {
     kubeconfig: bed.kubeconfig,
     kubeconfigs: {
       operator: bed.kubeconfigFor('tidegate'),
       fleet: bed.kubeconfigFor('fleet'),
     },
+    apply,
     ask,
     list,
     stop: async () => {

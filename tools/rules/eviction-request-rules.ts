@@ -137,6 +137,10 @@ const lifecycle: RuleChapter = {
     rule('ER-76', 'The request is canceled only when the last requester leaves.'),
     rule('ER-77', 'An entry that two field managers own stays until both leave.'),
     rule(
+      'ER-78',
+      'A requester replaces a request that has ended, by a deletion that names its UID.',
+    ),
+    rule(
       'ER-85',
       'The request resumes from its status alone; an outage of the operator passes the ' +
         'imperative eviction over for nobody.',
@@ -168,6 +172,25 @@ const eviction: RuleChapter = {
   ],
 };
 
+const observability: RuleChapter = {
+  title: 'EvictionRequests: observability',
+  intro: 'See [Metrics](reference/metrics.md) and [Monitor](tasks/monitor.md).',
+  rules: [
+    rule(
+      'ER-82',
+      'Metrics have the names of KEP-4563. Their series leave with the request or pod; the first ' +
+        '1,000 of each have series, the rest is counted. `workqueue_*` with ' +
+        '`name="evictionrequests"` measures the requests that are written at once.',
+    ),
+    rule(
+      'ER-83',
+      'Events are about the EvictionRequest; equal ones form a series, and it gets at most 25 in ' +
+        'five minutes.',
+    ),
+    rule('ER-84', 'An alert joins the age of a request and its active interceptor.'),
+  ],
+};
+
 const examples: RuleChapter = {
   title: 'EvictionRequests: worked examples',
   intro: 'The examples of KEP-4563 on a real API server.',
@@ -182,5 +205,6 @@ export const evictionRequestChapters: readonly RuleChapter[] = [
   statuses,
   lifecycle,
   eviction,
+  observability,
   examples,
 ];

@@ -25,6 +25,7 @@ import { warningAggregator } from '../../streams/warning-aggregator.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 
 /** The actions of the statechart. */
 export interface EvictionRequestActions {
@@ -107,6 +108,9 @@ export const evictionRequestEvents = (
 
 type Machine = typeof evictionRequest;
 
+/** States of a request whose last write failed. */
+const RETRYING: ReadonlySet<string> = new Set(['backingOff', 'setAside', 'refused']);
+
 /** An open request. */
 export interface RequestEntry {
   /** The UID of the request: a later request of the same name is another one. */
@@ -129,6 +133,7 @@ export interface EvictionRequestActorsOptions {
   readonly actions: EvictionRequestActions;
   /** The actor is gone without having released its eviction. */
   readonly onLost: (entry: RequestEntry) => void;
+  readonly metrics: Pick<RequestMetrics, 'observe'>;
 }
 
 export type EvictionRequestActors = ActorRegistry<Machine, RequestEntry>;
@@ -165,8 +170,14 @@ export const evictionRequestActors = (
     observe: ({ request }, actor) =>
       actor.send({ type: 'request.observed', request, nowMs: time.now() }),
     stateOf: ({ value }) => innermostState(value.status),
-    onSnapshot: (entry, { value }) => {
-      entry.state = innermostState(value.status);
+    onSnapshot: (entry, { value, context }) => {
+      const state = innermostState(value.status);
+      if (state !== entry.state && RETRYING.has(state)) {
+        telemetry.count('workqueue_retries_total', 1, { name: 'evictionrequests' });
+      }
+      entry.state = state;
+      const { facts, refusedBefore, progress } = context;
+      options.metrics.observe(facts.request, refusedBefore + progress.refusals);
     },
     onCrash: options.onLost,
     onCount: (state, count) => telemetry.gauge('tidegate_eviction_requests', count, { state }),

@@ -4,13 +4,15 @@
  * Promises: shares the caches, the dispatcher and the budgets with the drains of the same process;
  * has its own when there are none.
  */
+import { Effect } from 'effect';
+import { LIFECYCLE_GROUP } from '../../domain/api-group.ts';
 import { projectNode } from '../../domain/cluster-node.ts';
 import { projectBudget } from '../../domain/drain/budget.ts';
 import { type DrainPod, podProjection } from '../../domain/drain/pod.ts';
 import { HEARTBEAT_SPACING_MS } from '../../domain/eviction-requests/interceptor-deadline.ts';
 import { projectEvictionRequest } from '../../domain/eviction-requests/observed-request.ts';
 import { projectInterceptedPod } from '../../domain/eviction-requests/target-pod.ts';
-import { EVICTION_REQUESTS_PATH, type EvictionRequests } from '../../effects/eviction-requests.ts';
+import { EVICTION_REQUESTS_PATH, EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { Informer } from '../informers/informer.ts';
@@ -57,6 +59,11 @@ const ownEvictions = (
   };
 };
 
+/** Without the CRD the role would wait for its list forever. */
+const NOT_SERVED = 'Cannot start the role evictions: the API server does not serve ' +
+  `evictionrequests.${LIFECYCLE_GROUP}; install its CRD with "kubectl apply --server-side -f ` +
+  'charts/tidegate/files/crds", or leave the role out of --roles';
+
 /** Creates the role, not leading. */
 export const evictionRequestsRole = (
   environment: ActorEnvironment<EvictionRequests | PodEvictionApi>,
@@ -88,7 +95,11 @@ export const evictionRequestsRole = (
   const { deadlineMs } = policy.timing;
   return {
     ...roleDefaults('eviction-requests', [requests, registrations, ...own.informers]),
-    start: () => {
+    start: async () => {
+      const areServed = await environment.runtime.runPromise(
+        Effect.flatMap(EvictionRequests, (service) => service.areServed),
+      );
+      if (!areServed) return { _tag: 'Refused', problem: NOT_SERVED };
       // Two heartbeats are at least a minute apart.
       if (deadlineMs <= HEARTBEAT_SPACING_MS) {
         environment.telemetry.log('warn', 'No heartbeat can extend the interceptor deadline', {
@@ -96,7 +107,7 @@ export const evictionRequestsRole = (
           leastSeconds: HEARTBEAT_SPACING_MS / 1000,
         });
       }
-      return Promise.resolve(STARTED);
+      return STARTED;
     },
     onLeading: registry.onLeading,
     onLeadershipLost: registry.onLeadershipLost,

@@ -30,6 +30,8 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import { deferredSends } from '../actor-logic.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
+import { workqueueMetrics } from '../workqueue-metrics.ts';
+import { RequestMetrics } from './request-metrics.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 import {
   type EvictionRequestActors,
@@ -57,7 +59,7 @@ export interface EvictionRequestsOptions extends EvictionRequestPolicy {
   readonly requests: Pick<Informer<ObservedRequest>, 'facts' | 'values'>;
   readonly pods: Pick<Informer<DrainPod>, 'facts' | 'get'>;
   /** The interceptors of the same pods. */
-  readonly registrations: Pick<Informer<InterceptedPod>, 'get'>;
+  readonly registrations: Pick<Informer<InterceptedPod>, 'get' | 'values'>;
   readonly evictions: Pick<PodEvictions, 'want' | 'withdraw' | 'statusOf' | 'changes'>;
   readonly record: RecordEvent;
 }
@@ -68,6 +70,7 @@ export class EvictionRequestRegistry {
   readonly #options: EvictionRequestsOptions;
   readonly #actors: EvictionRequestActors;
   readonly #slots: ConcurrencyLimit<RequestEntry>;
+  readonly #metrics: RequestMetrics;
   /** The UIDs of open requests, by the key of their pod. */
   readonly #byPod = multiIndex();
   /** The UIDs of requests whose pods the dispatcher evicts for them, by node. */
@@ -83,12 +86,14 @@ export class EvictionRequestRegistry {
     this.#environment = environment;
     this.#options = options;
     const { requests, pods, evictions } = options;
+    this.#metrics = new RequestMetrics(environment.telemetry);
     // An eviction that is wanted in a transition reports to the actor that is in it.
     const defer = deferredSends(environment.telemetry);
     this.#slots = startConcurrencyLimit<RequestEntry>({
       atOnce: WRITES_AT_ONCE,
       keyOf: ({ uid }) => uid,
       activate: ({ uid }) => this.#actors.get(uid),
+      onChange: workqueueMetrics(environment, 'evictionrequests'),
     });
     this.#actors = evictionRequestActors(environment, {
       timing: options.timing,
@@ -98,6 +103,7 @@ export class EvictionRequestRegistry {
       podOf: this.#podOf,
       progressOf: this.#progressOf,
       onLost: (entry) => this.#release(entry),
+      metrics: this.#metrics,
       actions: {
         ...evictionRequestEvents(environment, options.record),
         requestSlot: (context) => this.#withEntry(context, this.#slots.request),
@@ -119,12 +125,14 @@ export class EvictionRequestRegistry {
 
   readonly onLeading = (): void => {
     this.#isLeading = true;
+    if (!this.#unknown.has('pods')) this.#metrics.observePods(this.#options.registrations.values());
     this.#considerAll();
   };
 
   readonly onLeadershipLost = (): void => {
     this.#isLeading = false;
     for (const entry of [...this.#actors.entries()]) this.#forget(entry);
+    this.#metrics.clear();
   };
 
   /** Writes nothing new; resolves when writes in flight have their answers. */
@@ -187,6 +195,7 @@ export class EvictionRequestRegistry {
 
   #forget(entry: RequestEntry): void {
     this.#actors.remove(entry.uid);
+    this.#metrics.forget(entry.uid);
     this.#byPod.remove(podKeyOf(entry.request), entry.uid);
     this.#release(entry);
   }
@@ -251,6 +260,7 @@ export class EvictionRequestRegistry {
   }
 
   #podSeen(key: ObjectKey): void {
+    if (this.#isLeading) this.#metrics.observePod(key, this.#options.registrations.get(key));
     this.#podChanged(this.#entriesOf(this.#byPod.all(key)));
   }
 
@@ -266,6 +276,7 @@ export class EvictionRequestRegistry {
   #onPods(fact: Fact<DrainPod>): void {
     if (fact._tag === 'Present') return this.#podSeen(fact.object.key);
     if (fact._tag === 'Absent') return this.#podSeen(fact.key);
+    if (this.#isLeading) this.#metrics.observePods(this.#options.registrations.values());
     this.#podChanged([...this.#actors.entries()]);
     if (!this.#unknown.delete('pods')) return;
     this.#considerAll();

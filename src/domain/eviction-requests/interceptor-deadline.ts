@@ -4,6 +4,7 @@
  * Promises: follows from the status alone, so a deadline survives a restart; an expected finish
  * never changes it; a heartbeat that is not plausible never extends it.
  */
+import { rfc3339Seconds } from '../time.ts';
 import type { InterceptorReport, ObservedRequest } from './observed-request.ts';
 
 /** How long interceptors may be silent. */
@@ -15,6 +16,13 @@ export interface InterceptorTiming {
   /** Difference of clocks that is tolerated; `--clock-skew`. */
   readonly skewMs: number;
 }
+
+/** The defaults of the operator. */
+export const DEFAULT_TIMING: InterceptorTiming = {
+  deadlineMs: 1_200_000,
+  warningMs: 60_000,
+  skewMs: 10_000,
+};
 
 /** The recommended time between heartbeats (ER-42). */
 export const HEARTBEAT_PERIOD_MS = 180_000;
@@ -60,4 +68,16 @@ export const interceptorClock = (
     deadlineAtMs: Math.max(startMs, heartbeatMs ?? startMs) + timing.deadlineMs,
     plausibleAtMs: isEarly ? (report?.heartbeatMs ?? 0) - timing.skewMs : null,
   };
+};
+
+/** The early warning: the text of condition and Event. */
+export const silenceText = (name: string, deadlineAtMs: number): string =>
+  `Interceptor "${name}" does not report; the next one takes over at ${
+    rfc3339Seconds(deadlineAtMs)
+  }`;
+
+/** The deadline in a text of `silenceText`; null in any other. */
+export const deadlineIn = (text: string): number | null => {
+  const ms = Date.parse(/takes over at (?<time>\S+)$/u.exec(text)?.groups?.['time'] ?? '');
+  return Number.isNaN(ms) ? null : ms;
 };

@@ -5,7 +5,7 @@
  * `processed` only grows; nothing is active after a final condition; the end of the pod wins over a
  * cancellation; nothing but the facts and the time is needed, so a restart loses no deadline.
  */
-import { interceptorClock, type InterceptorTiming } from './interceptor-deadline.ts';
+import { interceptorClock, type InterceptorTiming, silenceText } from './interceptor-deadline.ts';
 import {
   type ControlledStatus,
   isFinal,
@@ -240,8 +240,7 @@ const silent = (
     readonly nowMs: number;
   },
 ): RequestStep => {
-  const text = `Interceptor "${name}" does not report; ` +
-    `the next one takes over at ${rfc3339Seconds(deadlineAtMs)}`;
+  const text = silenceText(name, deadlineAtMs);
   const cause = {
     type: 'InterceptorSilent',
     status: 'True',

@@ -11,6 +11,7 @@ export const EVICTION_REQUEST_REASONS = registry({
     action: 'InterceptEviction',
     sentence: 'An interceptor was asked to let the pod leave',
     canAct: 'nobody',
+    runbook: 'interceptor-slow',
   },
   InterceptorSilent: {
     type: 'Warning',
@@ -18,6 +19,7 @@ export const EVICTION_REQUEST_REASONS = registry({
     sentence: 'The active interceptor does not report; at its deadline the next one takes over',
     canAct: 'application',
     runbook: 'interceptor-silent',
+    change: 'Start the controller of the interceptor, or set its completionTime to skip it',
   },
   InterceptorTimedOut: {
     type: 'Warning',
@@ -45,6 +47,7 @@ export const EVICTION_REQUEST_REASONS = registry({
     sentence: 'Pods of DaemonSets and static pods are not evicted; the request stays open',
     canAct: 'application',
     runbook: 'eviction-unsupported',
+    change: 'Remove the pod by its DaemonSet or its file, or withdraw the request',
   },
   AwaitingLastReport: {
     type: 'Normal',
@@ -58,12 +61,29 @@ export const EVICTION_REQUEST_REASONS = registry({
     sentence: 'All interceptors have acted and the pod remains; the request stays open',
     canAct: 'nobody',
   },
+  ImperativeEvictionBlocked: {
+    type: 'Warning',
+    action: 'EvictPod',
+    sentence: 'No interceptor is left, and what blocks the eviction of the pod keeps it',
+    canAct: 'application',
+    runbook: 'blocked-by-budget',
+    change: 'Let the budgets of the pod allow a disruption, or withdraw the request',
+  },
+  EvictionRequestUnserved: {
+    type: 'Warning',
+    action: 'ReadEvictionRequest',
+    sentence: 'No operator with the role evictions serves the EvictionRequest',
+    canAct: 'platform',
+    runbook: 'eviction-request-unserved',
+    change: 'Run an operator with the role evictions, or look at its logs',
+  },
   ValidationFailed: {
     type: 'Warning',
     action: 'ReadEvictionRequest',
     sentence: 'The pod does not exist or cannot be evicted by itself, so the request is canceled',
     canAct: 'application',
     runbook: 'eviction-request-invalid',
+    change: 'Request the eviction of a pod that exists and belongs to no group',
   },
   NoRequesters: {
     type: 'Normal',

@@ -47,6 +47,7 @@ export interface BoardActors {
   readonly podsByUid: ReadonlyMap<string, BoardPod>;
   readonly budgets: ReadonlyMap<string, BoardBudget>;
   readonly machines: readonly BoardActor[];
+  readonly evictionRequests: readonly BoardActor[];
   /** Actors that a process has one or few of. */
   readonly others: readonly BoardActor[];
 }
@@ -104,6 +105,7 @@ const OTHERS: ReadonlySet<string> = new Set([
 export const boardActors = (source: BoardSource): BoardActors => {
   const drains: BoardActor[] = [];
   const machines: BoardActor[] = [];
+  const evictionRequests: BoardActor[] = [];
   const others: BoardActor[] = [];
   const podsByNode = new Map<string, BoardPod[]>();
   const podsByUid = new Map<string, BoardPod>();
@@ -119,10 +121,12 @@ export const boardActors = (source: BoardSource): BoardActors => {
     if (row.kind === 'podEviction') addPod(podOf(row, source.context(row.id)));
     else if (row.kind === 'nodeDrain') drains.push(withContext());
     else if (row.kind === 'upcomingNode') machines.push(withContext());
-    else if (row.kind === 'budget') {
+    else if (row.kind === 'evictionRequest') {
+      if (row.status === 'active') evictionRequests.push(withContext());
+    } else if (row.kind === 'budget') {
       const found = row.status === 'active' ? budgetOf(row, source.context(row.id)) : undefined;
       if (found !== undefined) budgets.set(found.budget.key, found);
     } else if (OTHERS.has(row.kind) && row.status === 'active') others.push(withContext());
   }
-  return { drains, podsByNode, podsByUid, budgets, machines, others };
+  return { drains, podsByNode, podsByUid, budgets, machines, evictionRequests, others };
 };

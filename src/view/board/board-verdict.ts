@@ -58,6 +58,7 @@ const LOOKS: Readonly<Record<string, (name: string) => string>> = {
   podEviction: describe('pod'),
   podDemand: describe('pod'),
   budget: describe('pdb'),
+  evictionRequest: describe('evictionrequest'),
   upcomingNode: (name) => `kubectl describe upcomingnode ${name}`,
   fleetSession: () => 'kubectl get events -A --field-selector involvedObject.kind=Lease',
   leadership: () => 'kubectl get lease -A',

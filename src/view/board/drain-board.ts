@@ -15,6 +15,7 @@ import {
 } from './board-actors.ts';
 import { bySeverity, needsPerson, worstOf } from './board-verdict.ts';
 import { type BudgetCard, budgetCards } from './budget-card.ts';
+import { type EvictionCard, evictionCards } from './eviction-card.ts';
 import { type HealthCard, healthCards } from './health.ts';
 import { type NodeCard, nodeCard } from './node-card.ts';
 
@@ -40,11 +41,15 @@ export interface DrainBoard {
   readonly machines: readonly PhaseMachines[];
   readonly budgets: readonly BudgetCard[];
   readonly budgetsLeftOut: number;
+  /** Open EvictionRequests: what needs a person first, then by hand-over. */
+  readonly evictions: readonly EvictionCard[];
+  readonly evictionsLeftOut: number;
 }
 
 const DRAINS_MAX = 48;
 const ENDED_MAX = 8;
 const BUDGETS_MAX = 24;
+const EVICTIONS_MAX = 24;
 const NAMES_MAX = 12;
 /** A failed drain is a matter for a person this long, or until its machine is gone. */
 const FAILED_MS = 3_600_000;
@@ -95,7 +100,8 @@ export const drainBoard = (source: BoardSource, nowMs: number): DrainBoard => {
   const drains = open.toSorted(inOrder);
   const budgets = budgetCards(actors, open);
   const health = healthCards(actors.others);
-  const severities = [...health, ...open].map(({ severity }) => severity);
+  const evictions = evictionCards(actors.evictionRequests, nowMs);
+  const severities = [...health, ...open, ...evictions].map(({ severity }) => severity);
   return {
     severity: worstOf(severities),
     needsPerson: severities.filter(needsPerson).length,
@@ -106,5 +112,7 @@ export const drainBoard = (source: BoardSource, nowMs: number): DrainBoard => {
     machines: machinesByPhase(actors.machines),
     budgets: budgets.slice(0, BUDGETS_MAX),
     budgetsLeftOut: Math.max(0, budgets.length - BUDGETS_MAX),
+    evictions: evictions.slice(0, EVICTIONS_MAX),
+    evictionsLeftOut: Math.max(0, evictions.length - EVICTIONS_MAX),
   };
 };

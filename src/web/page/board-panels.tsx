@@ -1,5 +1,7 @@
-/** The other parts of the drain board: health, budgets, machines by phase. */
+/** The other parts of the drain board: health, evictions, budgets, machines by phase. */
+import { listed } from '../../domain/text.ts';
 import type { BudgetCard } from '../../view/board/budget-card.ts';
+import type { EvictionCard } from '../../view/board/eviction-card.ts';
 import type { PhaseMachines } from '../../view/board/drain-board.ts';
 import type { HealthCard } from '../../view/board/health.ts';
 import { duration } from '../../view/duration.ts';
@@ -43,6 +45,7 @@ export const HealthCardView = ({ card }: { readonly card: HealthCard }) => (
 );
 
 const SOCKETS_MAX = 20;
+const REQUESTERS_MAX = 3;
 
 const Sockets = ({ slots, used }: Pick<BudgetCard, 'slots' | 'used'>) => (
   <div
@@ -109,6 +112,34 @@ export const BudgetCardView = ({ card }: { readonly card: BudgetCard }) => {
     </article>
   );
 };
+
+const turnText = ({ active, next, requesters }: EvictionCard): string =>
+  [
+    ...(active === null ? [] : [`asked: ${active}`]),
+    ...(next === null ? [] : [`next: ${next}`]),
+    `requested by ${listed(requesters, REQUESTERS_MAX)}`,
+  ].join(', ');
+
+/** An open EvictionRequest: who is asked, who is next, and when the hand-over comes. */
+export const EvictionCardView = ({ card }: { readonly card: EvictionCard }) => (
+  <article class={`card ${card.severity.toLowerCase()}`}>
+    <header>
+      <h3>
+        <a href={addressOf(card.id)} data-item={card.key} data-command={card.command}>
+          <Name text={card.key} />
+        </a>
+      </h3>
+      <span class='badge'>{card.situation}</span>
+      <span class='deadline'>
+        {card.handOverMs === null
+          ? `for ${duration(nowMs.value - card.sinceMs)}`
+          : `hand-over in ${duration(card.handOverMs - nowMs.value)}`}
+      </span>
+    </header>
+    <VerdictLines verdict={card.verdict} />
+    <p class='count'>{turnText(card)}</p>
+  </article>
+);
 
 const isEmpty = ({ count }: PhaseMachines): boolean => count === 0;
 

@@ -6,7 +6,13 @@
 import type { ComponentChildren } from 'preact';
 import { effect } from '@preact/signals';
 import type { DrainBoard } from '../../view/board/drain-board.ts';
-import { BudgetCardView, HealthCardView, HealthStrip, Phases } from './board-panels.tsx';
+import {
+  BudgetCardView,
+  EvictionCardView,
+  HealthCardView,
+  HealthStrip,
+  Phases,
+} from './board-panels.tsx';
 import { catalogue, connection, home, liveHome } from './feed.ts';
 import { counted, severityIcon, windowTitle } from './names.ts';
 import { NodeCardView } from './node-card.tsx';
@@ -41,12 +47,15 @@ const Drains = ({ board }: { readonly board: DrainBoard }) => {
   const urgent = board.drains.filter(isUrgent);
   const moving = board.drains.filter((card) => !isUrgent(card));
   const problems = board.health.filter(isUrgent);
+  const stuck = board.evictions.filter(isUrgent);
+  const asked = board.evictions.filter((card) => !isUrgent(card));
   return (
     <div class='column'>
-      {urgent.length + problems.length > 0 && (
+      {urgent.length + problems.length + stuck.length > 0 && (
         <Section title='Needs a person' class='urgent'>
           {problems.map((card) => <HealthCardView key={card.id} card={card} />)}
           {urgent.map((card) => <NodeCardView key={card.id} card={card} />)}
+          {stuck.map((card) => <EvictionCardView key={card.id} card={card} />)}
         </Section>
       )}
       {moving.length > 0 && (
@@ -56,6 +65,14 @@ const Drains = ({ board }: { readonly board: DrainBoard }) => {
       )}
       {board.drainsLeftOut > 0 && (
         <p class='more'>and {counted(board.drainsLeftOut, 'more drain')}</p>
+      )}
+      {asked.length > 0 && (
+        <Section title='Requested evictions'>
+          {asked.map((card) => <EvictionCardView key={card.id} card={card} />)}
+        </Section>
+      )}
+      {board.evictionsLeftOut > 0 && (
+        <p class='more'>and {counted(board.evictionsLeftOut, 'more requested eviction')}</p>
       )}
       {board.ended.length > 0 && (
         <Section title='Ended' class='dense'>
@@ -88,7 +105,8 @@ const Shared = ({ board }: { readonly board: DrainBoard }) => (
 export const Home = () => {
   const board = home.value;
   if (board === undefined) return <p class='board' aria-busy='true'>Connecting …</p>;
-  const hasDrains = board.drains.length + board.ended.length > 0 || board.health.some(isUrgent);
+  const hasDrains = board.drains.length + board.ended.length + board.evictions.length > 0 ||
+    board.health.some(isUrgent);
   return (
     <div class='board'>
       <p class={`headline ${board.severity.toLowerCase()}`} role='status'>{headline(board)}</p>

@@ -82,7 +82,7 @@ export interface PodTraits {
 }
 
 /** The pod as JSON. */
-const rawPod = (
+export const rawPod = (
   { uid = POD_UID, annotation = `${ACTOR_B},${ACTOR_A}`, metadata, spec, phase = 'Running' }:
     PodTraits = {},
 ): JsonRecord => ({

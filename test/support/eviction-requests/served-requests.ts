@@ -34,11 +34,11 @@ const GROUP_VERSION = 'lifecycle.tidegate.dev/v1alpha1';
 export const REQUESTS = `/apis/${GROUP_VERSION}/namespaces/default/evictionrequests`;
 const PODS = '/api/v1/namespaces/default/pods';
 
-/** A connection as the administrator. */
-const connected = (bed: Testbed) => {
+/** A connection as the user of a kubeconfig. */
+const connected = (kubeconfig: string) => {
   const gate = makeWriteGate(realTime);
   gate.openUntil(Number.POSITIVE_INFINITY);
-  const source = fileSource(bed.kubeconfig);
+  const source = fileSource(kubeconfig);
   const connection = Layer.orDie(kubeConnection({ source, version: 'test', telemetry }));
   const servers = Layer.merge(connection, Layer.succeed(WriteGate, gate));
   const writes = Layer.provideMerge(writeBudget({ qps: 200, burst: 400, telemetry }), servers);
@@ -50,15 +50,19 @@ const connected = (bed: Testbed) => {
   );
 };
 
-/** Starts the role as the leader; the notes are those that it records as Events. */
+/**
+ * Starts the role as the leader, as the administrator unless it is another user; the notes are
+ * those that it records as Events.
+ */
 export const serveRequests = (
   bed: Testbed,
-  { timing = TIMING, ttlMs = null }: {
+  { timing = TIMING, ttlMs = null, kubeconfig = bed.kubeconfig }: {
     readonly timing?: InterceptorTiming;
     readonly ttlMs?: number | null;
+    readonly kubeconfig?: string;
   } = {},
 ) => {
-  const runtime = connected(bed);
+  const runtime = connected(kubeconfig);
   const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
   const informers = sharedInformers(environment);
   const notes: EventNote[] = [];
@@ -77,12 +81,12 @@ export const serveRequests = (
   onTestFinished(stopOnce);
   informers.start();
   role.onLeading();
-  return { notes, stop: stopOnce };
+  return { notes, role, stop: stopOnce };
 };
 
 /** One writer with its field manager. */
 export const writers = (bed: Testbed) => {
-  const runtime = connected(bed);
+  const runtime = connected(bed.kubeconfig);
   onTestFinished(() => runtime.dispose());
   const apply = async (path: string, object: JsonRecord, fieldManager: string): Promise<void> => {
     const call = applyCall(path, object, { fieldManager, force: true });

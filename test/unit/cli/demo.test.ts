@@ -27,6 +27,7 @@ const emptySite = (more: Partial<DemoSite>): DemoSite => ({
   kubeconfig: '/kubeconfig',
   page: () => undefined,
   list: () => [],
+  apply: () => {},
   ask: () => {},
   fleet: {
     bound: () => [],

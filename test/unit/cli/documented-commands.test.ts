@@ -24,6 +24,8 @@ const ROLES: Roles = {
   tree: done,
   drainStatus: done,
   drainPlan: done,
+  evict: done,
+  evictions: done,
   chartsExport: done,
   chartsDiff: done,
   demo: done,

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import type { ChartsDiffRequest, ChartsExportRequest } from '../../../src/cli/charts-request.ts';
 import type { DemoRequest } from '../../../src/cli/demo-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
+import type { EvictionsRequest, EvictRequest } from '../../../src/cli/evictions-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
 import type { TreeRequest } from '../../../src/cli/tree-command.ts';
@@ -18,6 +19,8 @@ type Asked =
   | ExplainRequest
   | DrainStatusRequest
   | DrainPlanRequest
+  | EvictRequest
+  | EvictionsRequest
   | ChartsExportRequest
   | ChartsDiffRequest
   | ReplayRequest
@@ -72,6 +75,14 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['drain plan', request]);
       return Promise.resolve(4);
     },
+    evict: (request) => {
+      asked.push(['evict', request]);
+      return Promise.resolve(3);
+    },
+    evictions: (request) => {
+      asked.push(['evictions', request]);
+      return Promise.resolve(0);
+    },
     chartsExport: (request) => {
       asked.push(['charts export', request]);
       return Promise.resolve(0);
@@ -111,6 +122,8 @@ const COMMANDS = [
   'drain',
   'drain status',
   'drain plan',
+  'evict',
+  'evictions',
   'charts',
   'charts export',
   'charts diff',

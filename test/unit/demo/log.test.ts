@@ -9,6 +9,7 @@ const EMPTY: DemoScene = {
   pods: { running: 0, all: 0 },
   requests: { acknowledged: 0, all: 0 },
   budgets: [],
+  evictions: [],
   timeline: [],
 };
 const pods = (running: number, all: number): Partial<DemoScene> => ({ pods: { running, all } });

@@ -29,6 +29,9 @@ const owned = requestOf('cr-a', 'uid-a', [
 const byHand = requestOf('cr-hand', undefined, [{ kind: 'Pod', name: 'a' }]);
 const ofOther = requestOf('cr-b', 'uid-b', [{ kind: 'Pod', name: 'gone' }]);
 
+const evicted = { metadata: { name: 'uid-a', namespace: 'ns' } };
+const EVICTION_REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/namespaces/ns/evictionrequests';
+const ALL_EVICTION_REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/evictionrequests';
 const REQUESTS = `${GROUP_PATH}/namespaces/ns/capacityrequests`;
 const OBJECTS = {
   '/api/v1/nodes/n1': node,
@@ -37,6 +40,7 @@ const OBJECTS = {
   [`${GROUP_PATH}/upcomingnodes/un-i-1`]: joined,
   '/api/v1/namespaces/ns/pods/a': here,
   '/api/v1/namespaces/ns/pods/b': elsewhere,
+  [`${EVICTION_REQUESTS}/uid-a`]: evicted,
   [`${REQUESTS}/cr-a`]: owned,
   [`${REQUESTS}/cr-hand`]: byHand,
   [`${REQUESTS}/cr-b`]: ofOther,
@@ -51,7 +55,13 @@ test.each(['n1', 'un-i-1', 'i-1'])(
   'the tree around %s has the Node, its machine and the pods on it',
   async (name) => {
     expect(await nodeTree(name))
-      .toEqual({ _tag: 'AroundNode', node, upcomingNode: joined, pods: [here] });
+      .toEqual({
+        _tag: 'AroundNode',
+        node,
+        upcomingNode: joined,
+        pods: [here],
+        evictionRequests: [evicted],
+      });
   },
 );
 
@@ -59,7 +69,13 @@ test.each([['i-2', coming], ['i-3', vanished]])(
   'machine %s has no Node and no pods',
   async (name, upcomingNode) => {
     expect(await nodeTree(name))
-      .toEqual({ _tag: 'AroundNode', node: undefined, upcomingNode, pods: [] });
+      .toEqual({
+        _tag: 'AroundNode',
+        node: undefined,
+        upcomingNode,
+        pods: [],
+        evictionRequests: [],
+      });
   },
 );
 
@@ -81,19 +97,33 @@ test('a tree without its root is refused with the reason', async () => {
 });
 
 test('what is not permitted around a Node is left out', async () => {
-  const refused = { [`${GROUP_PATH}/upcomingnodes`]: 403, '/api/v1/pods': 403 };
+  const refused = {
+    [`${GROUP_PATH}/upcomingnodes`]: 403,
+    '/api/v1/pods': 403,
+    [ALL_EVICTION_REQUESTS]: 403,
+  };
   expect(await nodeTree('n1', refused))
-    .toEqual({ _tag: 'AroundNode', node, upcomingNode: undefined, pods: [] });
+    .toEqual({ _tag: 'AroundNode', node, upcomingNode: undefined, pods: [], evictionRequests: [] });
 });
 
 test('the tree around a pod has its requests, and the one around a request its pod', async () => {
-  expect(await requestTree('a')).toEqual({ _tag: 'AroundPod', pod: here, requests: [owned] });
-  expect(await requestTree('cr-a')).toEqual({ _tag: 'AroundPod', pod: here, requests: [owned] });
+  expect(await requestTree('a')).toEqual({
+    _tag: 'AroundPod',
+    pod: here,
+    requests: [owned],
+    evictionRequests: [evicted],
+  });
+  expect(await requestTree('cr-a')).toEqual({
+    _tag: 'AroundPod',
+    pod: here,
+    requests: [owned],
+    evictionRequests: [evicted],
+  });
 });
 
 test('a request has no pod when its pod is gone, or when it was written by hand', async () => {
   expect(await requestTree('cr-b'))
-    .toEqual({ _tag: 'AroundPod', pod: undefined, requests: [ofOther] });
+    .toEqual({ _tag: 'AroundPod', pod: undefined, requests: [ofOther], evictionRequests: [] });
   expect(await requestTree('cr-hand'))
-    .toEqual({ _tag: 'AroundPod', pod: undefined, requests: [byHand] });
+    .toEqual({ _tag: 'AroundPod', pod: undefined, requests: [byHand], evictionRequests: [] });
 });

@@ -80,6 +80,26 @@ test('metrics with too many label values use one overflow series', async () => {
   );
 });
 
+test('metrics forget a series, which begins anew and makes room for another', async () => {
+  const metrics = makeMetrics();
+  const telemetry = liveTelemetry({ log: () => {} }, metrics);
+  const labels = (object: number) => ({ namespace: 'n', pod: `p-${object}` });
+  for (let object = 0; object < SERIES_MAX; object += 1) {
+    telemetry.gauge('evictionrequest_controller_pod_interceptors', 1, labels(object));
+  }
+  telemetry.forget('evictionrequest_controller_pod_interceptors', labels(7));
+  telemetry.forget('evictionrequest_controller_pod_interceptors', labels(7));
+  expect(await metrics.text()).not.toContain('pod="p-7"}');
+  telemetry.gauge('evictionrequest_controller_pod_interceptors', 2, labels(SERIES_MAX));
+  telemetry.count('workqueue_adds_total', 1, { name: 'evictionrequests' });
+  telemetry.forget('workqueue_adds_total', { name: 'evictionrequests' });
+  telemetry.count('workqueue_adds_total', 1, { name: 'evictionrequests' });
+  const text = await metrics.text();
+  expect(text).toContain(`pod="p-${SERIES_MAX}"} 2`);
+  expect(text).not.toContain(OVERFLOW);
+  expect(text).toContain('workqueue_adds_total{name="evictionrequests"} 1');
+});
+
 test('metrics have valid Prometheus names and labels, counters end in _total', () => {
   for (const [name, metric] of Object.entries(METRICS)) {
     expect(name).toMatch(/^[a-z][a-z0-9_]*$/);

@@ -8,6 +8,8 @@ const NOW_MS = Date.parse('2026-01-01T00:10:00Z');
 const CREATED = { creationTimestamp: '2026-01-01T00:05:00Z' };
 const READY = [{ type: 'Ready', status: 'True' }];
 
+const NOT_REQUESTED = { evictionRequests: [], nowMs: 0 };
+
 const NODE = {
   metadata: {
     name: 'n1',
@@ -36,6 +38,7 @@ const podNamed = (name: string, status: object, more: object = {}) => ({
 
 test('a machine leads to its UpcomingNode, its Node and the pods of the Node', () => {
   const tree = nodeTree({
+    ...NOT_REQUESTED,
     node: NODE,
     upcomingNode: UPCOMING,
     pods: [
@@ -55,15 +58,18 @@ test('a machine leads to its UpcomingNode, its Node and the pods of the Node', (
 });
 
 test('a Node without a machine, and a machine without a Node, are trees of their own', () => {
-  expect(nodeTree({ node: NODE, upcomingNode: undefined, pods: [] })).toMatchObject({
-    kind: 'Node',
-    children: [],
-  });
-  expect(nodeTree({ node: undefined, upcomingNode: UPCOMING, pods: [] })).toMatchObject({
-    kind: 'Machine',
-    children: [{ kind: 'UpcomingNode', children: [] }],
-  });
-  expect(nodeTree({ node: undefined, upcomingNode: undefined, pods: [] })).toBeUndefined();
+  expect(nodeTree({ ...NOT_REQUESTED, node: NODE, upcomingNode: undefined, pods: [] }))
+    .toMatchObject({
+      kind: 'Node',
+      children: [],
+    });
+  expect(nodeTree({ ...NOT_REQUESTED, node: undefined, upcomingNode: UPCOMING, pods: [] }))
+    .toMatchObject({
+      kind: 'Machine',
+      children: [{ kind: 'UpcomingNode', children: [] }],
+    });
+  expect(nodeTree({ ...NOT_REQUESTED, node: undefined, upcomingNode: undefined, pods: [] }))
+    .toBeUndefined();
 });
 
 const REQUEST = {
@@ -80,7 +86,7 @@ test('a pod leads to its CapacityRequest and to the demand of the fleet', () => 
     }),
     spec: {},
   };
-  const tree = requestTree({ pod, requests: [REQUEST] });
+  const tree = requestTree({ ...NOT_REQUESTED, pod, requests: [REQUEST] });
   expect(tree).toMatchObject({
     kind: 'Pod',
     name: 'ns/a',
@@ -103,8 +109,10 @@ test('a pod leads to its CapacityRequest and to the demand of the fleet', () => 
 });
 
 test('a request whose pod is gone says so; one that never had a pod does not', () => {
-  expect(requestTree({ pod: undefined, requests: [REQUEST] })?.state)
+  expect(requestTree({ ...NOT_REQUESTED, pod: undefined, requests: [REQUEST] })?.state)
     .toBe('Acknowledged, its pod does not exist');
   const own = { ...REQUEST, metadata: { namespace: 'ns', name: 'own' } };
-  expect(requestTree({ pod: undefined, requests: [own] })?.state).toBe('Acknowledged');
+  expect(requestTree({ ...NOT_REQUESTED, pod: undefined, requests: [own] })?.state).toBe(
+    'Acknowledged',
+  );
 });

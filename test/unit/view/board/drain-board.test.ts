@@ -1,6 +1,18 @@
 /** The drain board: what is stuck, why, and who can act, from the actors of a process. */
 import { expect, test } from 'vitest';
 import { drainBoard } from '../../../../src/view/board/drain-board.ts';
+import { requestVerdict } from '../../../../src/domain/eviction-requests/request-verdict.ts';
+import {
+  ACTOR_A,
+  ACTOR_B,
+  B_ACTIVE,
+  CREATED_MS,
+  entry,
+  observedRequest,
+  type RequestTraits,
+  statusWith,
+  TIMING,
+} from '../../../support/eviction-requests/request-fixture.ts';
 import {
   budgetOf,
   drainOf,
@@ -158,4 +170,60 @@ test('a drain whose pods a person must help says so before a verdict is recorded
   expect(card?.pods).toMatchObject({ blocked: 1, waiting: 1 });
   expect(card?.verdict).toMatchObject({ reason: 'TwoBudgets', severity: 'Blocked' });
   expect(card?.verdict.sentence).toMatch(/^1 pod cannot leave: /);
+});
+
+const A_REPORTS = statusWith({
+  active: ACTOR_A,
+  processed: [ACTOR_B],
+  interceptors: [entry(ACTOR_A, { startTime: 20, heartbeatTime: 60 }, 'busy')],
+});
+
+const requestActor = (id: string, traits: RequestTraits): SceneActor => ({
+  id: `evictionRequest/blueberry/${id}`,
+  state: 'status.silent eviction.withheld clock.counting',
+  context: { facts: { request: observedRequest(traits) }, timing: TIMING },
+});
+
+const MINUTE_LATER_MS = CREATED_MS + 70_000;
+
+test('an open request is a card with the verdict that the commands print', () => {
+  const actors = [
+    requestActor('a', { status: A_REPORTS }),
+    requestActor('b', { status: B_ACTIVE }),
+    { ...requestActor('c', { status: B_ACTIVE }), status: 'done' as const },
+    { id: 'evictionRequest/blueberry/d', context: { facts: {} } },
+  ];
+  const board = drainBoard(sceneOf(actors), MINUTE_LATER_MS);
+  expect(board.evictions.map(({ id, situation }) => [id.split('/').at(-1), situation])).toEqual([
+    ['b', 'Silent'],
+    ['a', 'Intercepting'],
+  ]);
+  const [silent] = board.evictions;
+  const { reason, sentence, canAct, change, runbook } = requestVerdict(
+    observedRequest({ status: B_ACTIVE }),
+    { nowMs: MINUTE_LATER_MS, timing: TIMING },
+  );
+  expect(silent).toMatchObject({
+    key: 'blueberry/p-1',
+    active: ACTOR_B,
+    next: ACTOR_A,
+    handOverMs: CREATED_MS + 1_200_000,
+    verdict: { reason, sentence, canAct, change, runbook, severity: 'Blocked' },
+    command: 'kubectl describe evictionrequest b -n blueberry',
+  });
+  expect(board).toMatchObject({ severity: 'Blocked', needsPerson: 1, evictionsLeftOut: 0 });
+});
+
+test('requests that have ended are not on the board, and many are cut', () => {
+  const ended = requestActor('a', {
+    status: statusWith({
+      active: null,
+      conditions: [{ type: 'Evicted', status: 'True', reason: 'PodDeleted', message: '' }],
+    }),
+  });
+  expect(drainBoard(sceneOf([ended]), MINUTE_LATER_MS).evictions).toEqual([]);
+  const many = Array.from({ length: 30 }, (_, at) => requestActor(`${at}`, { status: B_ACTIVE }));
+  const board = drainBoard(sceneOf(many), MINUTE_LATER_MS);
+  expect([board.evictions.length, board.evictionsLeftOut]).toEqual([24, 6]);
+  expect(board.needsPerson).toBe(30);
 });

@@ -1,0 +1,87 @@
+/** Scenarios of a demo and their steps. */
+import type { DemoScene } from '../view/demo-scene.ts';
+import type { DemoSite } from './demo-site.ts';
+
+/** One step. */
+export interface DemoStep {
+  /** The actor and the action; a command where there is one. */
+  readonly announcement: readonly [who: string, what: string];
+  readonly act: (site: DemoSite, scene: DemoScene) => void | Promise<void>;
+  readonly waitsFor: string;
+  readonly until: (scene: DemoScene) => boolean;
+  /** The minimum duration, so that a person can look around. */
+  readonly lastsMs?: number;
+}
+
+/** A scenario. */
+export interface DemoScenario {
+  readonly title: string;
+  readonly about: string;
+  readonly steps: readonly DemoStep[];
+  /** Further flags of the operator. */
+  readonly operatorFlags?: readonly string[];
+  /** The conclusion, printed at the end. */
+  readonly moral: string;
+}
+
+/** The collection of Deployments. */
+export const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+/** By CPU at most eight fit on a machine of the fleet; memory is never short. */
+const REQUESTS = { cpu: '4', memory: '4Gi' };
+
+const deployment = (
+  name: string,
+  replicas: number,
+  annotations: Readonly<Record<string, string>>,
+): object => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name }, annotations },
+      spec: {
+        containers: [{
+          name: 'main',
+          image: `registry.example.com/${name}`,
+          resources: { requests: REQUESTS },
+        }],
+      },
+    },
+  },
+});
+
+/** A budget of the pods of a Deployment. */
+export const budget = (name: string, maxUnavailable: number): object => ({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name },
+  spec: { maxUnavailable, selector: { matchLabels: { app: name } } },
+});
+
+/** All pods run, and every machine is at rest. */
+export const allRun =
+  (pods: number) => ({ pods: { running, all }, machines }: DemoScene): boolean =>
+    running === pods && all === pods &&
+    machines.every(({ phase }) => phase === 'Ready' || phase === 'Drained' || phase === 'Failed');
+
+/** A Deployment is created, after its budgets. */
+export const create = (
+  name: string,
+  replicas: number,
+  { budgets = [], annotations = {} }: {
+    readonly budgets?: readonly object[];
+    readonly annotations?: Readonly<Record<string, string>>;
+  } = {},
+): DemoStep => ({
+  announcement: ['you', `kubectl create deployment ${name} --replicas=${replicas}, 4 CPU a pod`],
+  act: async ({ ask }) => {
+    for (const one of budgets) await ask('POST', BUDGETS, one);
+    await ask('POST', DEPLOYMENTS, deployment(name, replicas, annotations));
+  },
+  waitsFor: `${replicas} pods to run on new machines`,
+  until: allRun(replicas),
+});

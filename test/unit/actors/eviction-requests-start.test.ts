@@ -1,0 +1,80 @@
+/** The start of the role evictions: without its CRD it would wait for a list forever. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { expect, test } from 'vitest';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { evictionRequestsRole } from '../../../src/actors/eviction-requests/eviction-requests-role.ts';
+import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
+import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
+import { type KubeAnswer, KubeApi, NotSent } from '../../../src/effects/kube-api.ts';
+import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
+import { Writes } from '../../../src/effects/writes.ts';
+import { unwatched } from '../../support/api/fake-api.ts';
+import { TIMING } from '../../support/eviction-requests/request-fixture.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+
+const GROUP = '/apis/lifecycle.tidegate.dev/v1alpha1';
+
+/** The start of the role on an API server that answers so about our group. */
+const started = async (answer: KubeAnswer | 'unreachable') => {
+  const paths: string[] = [];
+  const time = simulatedTime();
+  const api = Layer.succeed(KubeApi, {
+    watch: unwatched,
+    call: ({ path }) =>
+      Effect.suspend(() => {
+        paths.push(path);
+        return answer === 'unreachable'
+          ? Effect.fail(new NotSent({ why: 'reset' }))
+          : Effect.succeed(answer);
+      }),
+  });
+  const writes = Layer.succeed(Writes, { send: () => Effect.never });
+  const runtime = ManagedRuntime.make(
+    Layer.mergeAll(evictionRequestsLayer, podEvictionApiLayer(silentTelemetry)).pipe(
+      Layer.provideMerge(Layer.mergeAll(api, writes)),
+      Layer.provideMerge(clockLayer(time)),
+    ),
+  );
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
+  const role = evictionRequestsRole(environment, { policy: { timing: TIMING, ttlMs: null } }, {
+    informers: sharedInformers(environment),
+    record: () => {},
+    recordOnLease: () => {},
+  });
+  const start = await role.start();
+  await role.stop();
+  expect(paths).toEqual([GROUP]);
+  return start;
+};
+
+const resources = (...names: readonly string[]): KubeAnswer => ({
+  status: 200,
+  body: { kind: 'APIResourceList', resources: names.map((name) => ({ name })) },
+});
+
+test.each([
+  ['the group', { status: 404, body: '404 page not found' }],
+  ['the resource', resources('others')],
+])('the role evictions does not start when the API server lacks %s', async (_, answer) => {
+  expect(await started(answer)).toEqual({
+    _tag: 'Refused',
+    problem: 'Cannot start the role evictions: the API server does not serve ' +
+      'evictionrequests.lifecycle.tidegate.dev; install its CRD with "kubectl apply ' +
+      '--server-side -f charts/tidegate/files/crds", or leave the role out of --roles',
+  });
+});
+
+test.each([
+  ['serves them', resources('evictionrequests', 'evictionrequests/status')],
+  ['does not answer, which it may later', 'unreachable' as const],
+  ['does not permit discovery', { status: 403, body: {} }],
+])('the role evictions starts when the API server %s', async (_, answer) => {
+  expect(await started(answer)).toEqual({ _tag: 'Started' });
+});
