@@ -74,6 +74,7 @@ export interface FleetRoleSettings {
   readonly bootstrapTemplateFile: string | undefined;
   /** Undefined: plaintext. */
   readonly tls: TlsFiles | undefined;
+  readonly tlsRenewalDelayMs: number;
   readonly drains: DrainSettings;
 }
 
@@ -319,6 +320,7 @@ const fleetRoleSettings = (
       rollupIntervalMs: options.rollupIntervalMs,
       bootstrapTemplateFile: options.bootstrapTemplateFile,
       tls: tls.settings,
+      tlsRenewalDelayMs: options.tlsRenewalDelayMs,
       drains: {
         tierWaitMs: options.tierWaitMs,
         isPaused: options.pauseDrains,
