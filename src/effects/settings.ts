@@ -381,9 +381,8 @@ export const fleetSettings = (
   const tls = decodeTls({ tlsCert, tlsKey, tlsCa });
   if (tls._tag === 'SettingsProblem') return tls;
   if (listen === 'off') {
-    return settingsProblem(
-      'Cannot use --listen "0": the fleet would be unreachable; write HOST:PORT',
-    );
+    const reason = 'the fleet would be unreachable; write HOST:PORT';
+    return settingsProblem(`Cannot use --listen "0": ${reason}`);
   }
   return {
     _tag: 'Settled',
