@@ -31,7 +31,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'when-watched',
     'record',
   ],
-  TLS: ['tls-cert', 'tls-key', 'tls-ca', 'insecure-plaintext'],
+  TLS: ['tls-cert', 'tls-key', 'tls-ca', 'tls-renewal-delay', 'insecure-plaintext'],
   'Limits and logs': ['qps', 'burst', 'ack-concurrency', 'rollup-interval', 'log-level'],
   'Leader election': [
     'lease-duration',

@@ -62,6 +62,7 @@ const rolesOptions = (
     clusterId: fleet.clusterId,
     shardAddress: fleet.shardAddress,
     rollupIntervalMs: fleet.rollupIntervalMs,
+    renewalDelayMs: fleet.tlsRenewalDelayMs,
     ackConcurrency: fleet.acknowledgeConcurrency,
     bootstrapTemplateFile: fleet.bootstrapTemplateFile,
     credentialFiles: fleet.tls && {

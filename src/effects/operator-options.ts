@@ -184,6 +184,12 @@ export const OPERATOR_OPTIONS = {
     name: 'tls-ca',
     help: 'CA certificates of the shard (PEM)',
   }),
+  tlsRenewalDelayMs: defaulted(duration(1000), {
+    name: 'tls-renewal-delay',
+    help: 'A session is renewed this long after its key files changed, or up to three times as ' +
+      'long, so that clusters with one issuer do not dial together',
+    default: '30s',
+  }),
   isPlaintextAccepted: defaulted(yesOrNo, {
     name: 'insecure-plaintext',
     help: 'Connect to the shard without TLS; refused without this flag',

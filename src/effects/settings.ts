@@ -74,6 +74,7 @@ export interface FleetRoleSettings {
   readonly bootstrapTemplateFile: string | undefined;
   /** Undefined: plaintext. */
   readonly tls: TlsFiles | undefined;
+  readonly tlsRenewalDelayMs: number;
   readonly drains: DrainSettings;
 }
 
@@ -319,6 +320,7 @@ const fleetRoleSettings = (
       rollupIntervalMs: options.rollupIntervalMs,
       bootstrapTemplateFile: options.bootstrapTemplateFile,
       tls: tls.settings,
+      tlsRenewalDelayMs: options.tlsRenewalDelayMs,
       drains: {
         tierWaitMs: options.tierWaitMs,
         isPaused: options.pauseDrains,
@@ -379,9 +381,8 @@ export const fleetSettings = (
   const tls = decodeTls({ tlsCert, tlsKey, tlsCa });
   if (tls._tag === 'SettingsProblem') return tls;
   if (listen === 'off') {
-    return settingsProblem(
-      'Cannot use --listen "0": the fleet would be unreachable; write HOST:PORT',
-    );
+    const reason = 'the fleet would be unreachable; write HOST:PORT';
+    return settingsProblem(`Cannot use --listen "0": ${reason}`);
   }
   return {
     _tag: 'Settled',

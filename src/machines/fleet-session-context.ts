@@ -1,10 +1,12 @@
 /** The types of the `fleetSession` statechart, and how long the shard has been out of reach. */
 import { backoffMs } from '../domain/backoff.ts';
-import { nextSeed, type Seed } from '../domain/random.ts';
+import { nextSeed, type Seed, unitInterval } from '../domain/random.ts';
 import type { EndingCause, SessionEnding } from '../domain/session.ts';
 
 /** 500 ms → 30 s (WIRE-07). */
 const RECONNECT = { firstMs: 500, lastMs: 30_000 };
+/** The renewals of a fleet's sessions are spread over this many delays. */
+const RENEWAL_SPREAD = 2;
 export const DIAL_DEADLINE_MS = 20_000;
 export const HELLO_DEADLINE_MS = 30_000;
 /** Waits that add up to this are no restart of the shard: a person must know. */
@@ -15,6 +17,8 @@ export type CredentialsStatus = 'Unneeded' | 'Unread' | 'Accepted' | 'Refused';
 
 export interface FleetSessionInput {
   readonly rollupIntervalMs: number;
+  /** The shortest time between a new key pair and the renewal of the session with it. */
+  readonly renewalDelayMs: number;
   readonly secured: boolean;
   /** Streams dialled before; the next one gets the number after it. */
   readonly stream: number;
@@ -23,6 +27,7 @@ export interface FleetSessionInput {
 
 export interface FleetSessionContext {
   readonly rollupIntervalMs: number;
+  readonly renewalDelayMs: number;
   readonly leading: boolean;
   readonly demandListed: boolean;
   readonly credentials: CredentialsStatus;
@@ -59,6 +64,11 @@ export type FleetSessionEvent =
 export const reconnectMs = (
   { attempt, seed }: Pick<FleetSessionContext, 'attempt' | 'seed'>,
 ): number => backoffMs(RECONNECT, attempt, seed);
+
+/** The files of a rotation are complete then, and clusters with one issuer do not dial together. */
+export const renewalMs = (
+  { renewalDelayMs, seed }: Pick<FleetSessionContext, 'renewalDelayMs' | 'seed'>,
+): number => Math.round(renewalDelayMs * (1 + RENEWAL_SPREAD * unitInterval(seed)));
 
 /** How long such an attempt took; what else ends by itself takes no time that counts. */
 const DEADLINE_MS: Readonly<Partial<Record<EndingCause, number>>> = {

@@ -5,12 +5,11 @@
  * is outstanding at a time and none longer than three intervals, counted from the last frame of an
  * incomplete replay (WIRE-02); every end has a cause; the backoff grows until the first `rollup`
  * ack of a stream (WIRE-07); a replay with a gap proves no absence; a stream that was dialled with
- * another key pair is closed in order within two minutes and dialled again (WIRE-08). Frames bypass
- * the statechart, except those that decide.
+ * another key pair is closed in order after a delay, which differs between clusters, and dialled
+ * again (WIRE-08). Frames bypass the statechart, except those that decide.
  */
 import { assign, or, setup, stateIn } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
-import { unitInterval } from '../domain/random.ts';
 import type { SessionEnding } from '../domain/session.ts';
 import {
   afterEnding,
@@ -21,6 +20,7 @@ import {
   HELLO_DEADLINE_MS,
   isUnreachable,
   reconnectMs,
+  renewalMs,
 } from './fleet-session-context.ts';
 import { required } from './required.ts';
 
@@ -28,8 +28,6 @@ import { required } from './required.ts';
 const REFUSAL_BACKOFF_MS = 30_000;
 /** SIGTERM leaves half a second for a clean end; the rest is for cancellation. */
 const STOP_GRACE_MS = 400;
-/** The files of a rotation are complete, and clusters with one issuer do not redial together. */
-const RENEWAL = { leastMs: 30_000, spreadMs: 60_000 };
 /** A roll-up without an ack for this many intervals is lost (WIRE-02). */
 const INTERVALS_TO_ACK = 3;
 
@@ -119,8 +117,7 @@ export const fleetSession = setup({
     rollupAckDeadline: ({ context }) => INTERVALS_TO_ACK * context.rollupIntervalMs,
     reconnectBackoff: ({ context }) => reconnectMs(context),
     refusalBackoff: REFUSAL_BACKOFF_MS,
-    renewalDelay: ({ context }) =>
-      Math.round(RENEWAL.leastMs + RENEWAL.spreadMs * unitInterval(context.seed)),
+    renewalDelay: ({ context }) => renewalMs(context),
     stopGrace: STOP_GRACE_MS,
   },
 }).createMachine({
@@ -128,6 +125,7 @@ export const fleetSession = setup({
   description: 'The session with the shard.',
   context: ({ input }) => ({
     rollupIntervalMs: input.rollupIntervalMs,
+    renewalDelayMs: input.renewalDelayMs,
     leading: false,
     demandListed: false,
     credentials: input.secured ? 'Unread' : 'Unneeded',

@@ -62,8 +62,8 @@ describeModel('fleetSession', {
   machine: fleetSession,
   wire: wired,
   inputs: [
-    { rollupIntervalMs: 10_000, secured: false, stream: 0, seed: 1 },
-    { rollupIntervalMs: 10_000, secured: true, stream: 0, seed: 1 },
+    { rollupIntervalMs: 10_000, renewalDelayMs: 30_000, secured: false, stream: 0, seed: 1 },
+    { rollupIntervalMs: 10_000, renewalDelayMs: 30_000, secured: true, stream: 0, seed: 1 },
   ],
   events: {
     'credentials.refused': [{ problem: PROBLEM }],
@@ -133,6 +133,7 @@ describeModel('fleetSession', {
     restart: (world) => ({
       input: {
         rollupIntervalMs: 10_000,
+        renewalDelayMs: 30_000,
         secured: world.credentials !== 'Unneeded',
         stream: 0,
         seed: 1,

@@ -15,7 +15,13 @@ const US = 'this-process';
 /** The inputs of the actors that a process has one of. */
 export const PROCESS_INPUTS = {
   leadership: { identity: US, leaseMs: 15_000, renewMs: 10_000, retryMs: 2000, seed: 1 },
-  fleetSession: { rollupIntervalMs: 10_000, secured: true, stream: 0, seed: 1 },
+  fleetSession: {
+    rollupIntervalMs: 10_000,
+    renewalDelayMs: 30_000,
+    secured: true,
+    stream: 0,
+    seed: 1,
+  },
   listWatch: { resource: 'nodes', seed: 1 },
 } as const;
 

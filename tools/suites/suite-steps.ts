@@ -23,8 +23,11 @@ export interface SuiteStep {
   /** Whether it is vitest, which reports how long each file took. */
   readonly reports: boolean;
   readonly env: Readonly<Record<string, string>>;
-  /** Mostly waits: runs beside the steps after it, and is printed when it has ended. */
-  readonly isBeside?: boolean;
+  /**
+   * Runs beside the steps after it, and is printed when it has ended. `waiting`: it mostly waits;
+   * `computing`: it takes the processors that the others leave idle, one such step at a time.
+   */
+  readonly beside?: 'waiting' | 'computing';
 }
 
 const VITEST = 'node_modules/vitest/vitest.mjs';
@@ -62,7 +65,7 @@ const ATTACKS: SuiteStep = {
   args: ['test/attacks/main.ts'],
   reports: false,
   env: {},
-  isBeside: true,
+  beside: 'waiting',
 };
 
 /** Without a process or a cluster beside it. */
@@ -136,8 +139,9 @@ const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
   vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
   { ...ATTACKS, env },
-  { ...MUTANTS, env },
-  plantedBugs(env),
+  // Clusters leave half of the processors idle.
+  { ...MUTANTS, env, beside: 'computing' },
+  { ...plantedBugs(env), beside: 'computing' },
   vitest({
     title: 'on Deno',
     runtime: 'deno',

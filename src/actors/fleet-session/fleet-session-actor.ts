@@ -203,7 +203,9 @@ export interface FleetSessionOptions {
   readonly rollupIntervalMs: number;
   /** Mutual TLS; plaintext without. */
   readonly credentialFiles?: CredentialFiles;
-  /** How often the key files are read; default `CREDENTIALS_POLL_MS`. */
+  /** The shortest time from a new key pair to its session; default `RENEWAL_DELAY_MS`. */
+  readonly renewalDelayMs?: number;
+  /** How often the key files are read; default `CREDENTIALS_POLL_MS`, or the renewal delay. */
   readonly credentialsPollMs?: number;
   readonly render: RenderBootstrap;
   readonly record: RecordOnLease;

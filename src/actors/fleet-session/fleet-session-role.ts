@@ -25,6 +25,8 @@ export interface FleetSessionRoleOptions {
   readonly shardAddress: string;
   /** `--rollup-interval`. */
   readonly rollupIntervalMs: number;
+  /** `--tls-renewal-delay`. */
+  readonly renewalDelayMs?: number;
   /** Undefined: the built-in stub. */
   readonly bootstrapTemplateFile: string | undefined;
   /** Undefined: plaintext. */
@@ -42,12 +44,13 @@ export const fleetSessionRole = (
   options: FleetSessionRoleOptions,
   { recordOnLease }: Pick<RoleContext, 'recordOnLease'>,
 ): FleetSessionRole => {
-  const { clusterId, shardAddress, rollupIntervalMs, credentialFiles } = options;
+  const { clusterId, shardAddress, rollupIntervalMs, renewalDelayMs, credentialFiles } = options;
   const template = bootstrapTemplate(environment, options.bootstrapTemplateFile);
   const session = startFleetSession(environment, {
     clusterId,
     address: shardAddress,
     rollupIntervalMs,
+    ...(renewalDelayMs === undefined ? {} : { renewalDelayMs }),
     ...(credentialFiles === undefined ? {} : { credentialFiles }),
     render: template.render,
     record: recordOnLease,

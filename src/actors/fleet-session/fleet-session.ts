@@ -153,6 +153,7 @@ class ShardSession implements FleetSession {
   #registry(): ActorRegistry<typeof fleetSession, SessionFacts> {
     const { environment, options } = this.#dependencies;
     const { clusterId, rollupIntervalMs, credentialFiles } = options;
+    const renewalDelayMs = options.renewalDelayMs ?? RENEWAL_DELAY_MS;
     const port = sessionPort(this.#dependencies, (event) => this.#send(event));
     return actorRegistry(environment, {
       name: 'fleetSession',
@@ -160,6 +161,7 @@ class ShardSession implements FleetSession {
       keyOf: () => clusterId,
       input: ({ stream }, seed) => ({
         rollupIntervalMs,
+        renewalDelayMs,
         secured: credentialFiles !== undefined,
         stream,
         seed,
@@ -194,7 +196,8 @@ class ShardSession implements FleetSession {
     const { environment, options } = this.#dependencies;
     const { credentialFiles: files, clusterId } = options;
     if (files === undefined) return;
-    const pollMs = options.credentialsPollMs ?? CREDENTIALS_POLL_MS;
+    const pollMs = options.credentialsPollMs ??
+      Math.min(CREDENTIALS_POLL_MS, options.renewalDelayMs ?? RENEWAL_DELAY_MS);
     this.#subscription.add(
       watchCredentials(environment, { files, clusterId, pollMs })
         .subscribe((change) => this.#onCredentials(change)),
@@ -250,6 +253,8 @@ export const startFleetSession = (
  * names, which file watches miss.
  */
 const CREDENTIALS_POLL_MS = 10_000;
+/** The default of `--tls-renewal-delay`. */
+const RENEWAL_DELAY_MS = 30_000;
 
 /** The files, their server name and the poll interval. */
 export interface KeyFiles {

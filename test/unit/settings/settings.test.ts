@@ -38,6 +38,7 @@ describe('operator settings', () => {
         rollupIntervalMs: 10_000,
         bootstrapTemplateFile: undefined,
         tls: undefined,
+        tlsRenewalDelayMs: 30_000,
         drains: {
           tierWaitMs: undefined,
           isPaused: false,
