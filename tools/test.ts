@@ -6,7 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { constants, setPriority, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -39,15 +39,11 @@ interface Ended {
 const run = (
   command: string,
   args: readonly string[],
-  { env, beside }: { readonly env: NodeJS.ProcessEnv; readonly beside: SuiteStep['beside'] },
+  { env, isPrinted }: { readonly env: NodeJS.ProcessEnv; readonly isPrinted: boolean },
 ): Promise<Ended> =>
   new Promise((resolve, reject) => {
-    const stdio = beside === undefined ? 'inherit' : 'pipe';
+    const stdio = isPrinted ? 'inherit' : 'pipe';
     const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', stdio, stdio], env });
-    // What it starts inherits the priority.
-    if (beside === 'computing' && child.pid !== undefined) {
-      setPriority(child.pid, constants.priority.PRIORITY_LOW);
-    }
     const chunks: Buffer[] = [];
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -67,22 +63,20 @@ interface EndedStep {
 
 /** Runs one step; one that runs beside others is printed when it has ended. */
 const runStep = async (
-  { runtime, args, reports, env, title, beside }: SuiteStep,
+  { runtime, args, reports, env, title, isBeside = false }: SuiteStep,
 ): Promise<EndedStep> => {
   const begin = performance.now();
   const folder = mkdtempSync(join(tmpdir(), 'tidegate-suite-'));
   const report = join(folder, 'report.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  if (beside === undefined) process.stdout.write(`\n== ${title}\n`);
+  if (!isBeside) process.stdout.write(`\n== ${title}\n`);
   try {
     const { code, output } = await run(
       join(ROOT, 'node_modules/.bin', runtime),
       [...args, ...(reports ? reporters : [])],
-      { env: { ...process.env, ...env }, beside },
+      { env: { ...process.env, ...env }, isPrinted: !isBeside },
     );
-    if (beside !== undefined) {
-      process.stdout.write(`\n== ${title}, beside the steps before\n${output}`);
-    }
+    if (isBeside) process.stdout.write(`\n== ${title}, beside the steps before\n${output}`);
     const files = reports && existsSync(report)
       ? fileTimes(parseJson(readFileSync(report, 'utf8')), ROOT)
       : [];
@@ -96,14 +90,9 @@ const runStep = async (
 const runSteps = async (steps: readonly SuiteStep[]): Promise<readonly EndedStep[]> => {
   const ended: EndedStep[] = [];
   const beside: Promise<EndedStep>[] = [];
-  let computed: Promise<unknown> = Promise.resolve();
   for (const step of steps) {
-    if (step.beside === 'waiting') beside.push(runStep(step));
-    else if (step.beside === 'computing') {
-      const computing = computed.then(() => runStep(step));
-      computed = computing;
-      beside.push(computing);
-    } else ended.push(await runStep(step));
+    if (step.isBeside === true) beside.push(runStep(step));
+    else ended.push(await runStep(step));
     if (ended.some(({ code }) => code !== 0)) break;
   }
   return [...ended, ...await Promise.all(beside)];

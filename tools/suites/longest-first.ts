@@ -8,6 +8,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const LONGEST = [
+  'test/e2e/mtls.test.ts',
   'test/e2e/drain-network.test.ts',
   'test/e2e/demo.test.ts',
   'test/e2e/api-server-away.test.ts',
@@ -19,12 +20,9 @@ const LONGEST = [
   'test/e2e/stop.test.ts',
   'test/e2e/drain-reported.test.ts',
   'test/e2e/two-operators.test.ts',
-  'test/e2e/mtls-rotation.test.ts',
   'test/integration/documented-commands.test.ts',
-  'test/integration/contract.test.ts',
-  'test/integration/testbed.test.ts',
-  'test/integration/terminal.test.ts',
   'test/integration/secrets.test.ts',
+  'test/integration/contract.test.ts',
   'test/unit/simulation/scenarios.test.ts',
 ];
 

@@ -23,11 +23,8 @@ export interface SuiteStep {
   /** Whether it is vitest, which reports how long each file took. */
   readonly reports: boolean;
   readonly env: Readonly<Record<string, string>>;
-  /**
-   * Runs beside the steps after it, and is printed when it has ended. `waiting`: it mostly waits;
-   * `computing`: it takes the processors that the others leave idle, one such step at a time.
-   */
-  readonly beside?: 'waiting' | 'computing';
+  /** Mostly waits: runs beside the steps after it, and is printed when it has ended. */
+  readonly isBeside?: boolean;
 }
 
 const VITEST = 'node_modules/vitest/vitest.mjs';
@@ -65,7 +62,7 @@ const ATTACKS: SuiteStep = {
   args: ['test/attacks/main.ts'],
   reports: false,
   env: {},
-  beside: 'waiting',
+  isBeside: true,
 };
 
 /** Without a process or a cluster beside it. */
@@ -139,9 +136,8 @@ const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
   vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
   { ...ATTACKS, env },
-  // Clusters leave half of the processors idle.
-  { ...MUTANTS, env, beside: 'computing' },
-  { ...plantedBugs(env), beside: 'computing' },
+  { ...MUTANTS, env },
+  plantedBugs(env),
   vitest({
     title: 'on Deno',
     runtime: 'deno',
