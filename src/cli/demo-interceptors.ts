@@ -22,9 +22,9 @@ const REPLICAS = 2;
 const REQUESTER = 'upgrade.nodes.example.com';
 const BACKUP = 'backup.db.example.com';
 const SWITCHOVER = 'switchover.db.example.com';
-/** In a cluster these are minutes. */
+/** In a cluster these are minutes; here there is time to look at the silence. */
 const WARNING = '3s';
-const DEADLINE = '8s';
+const DEADLINE = '15s';
 /** Long enough to be read, and short of the warning. */
 const LOOK_MS = 1000;
 

@@ -8,24 +8,31 @@ export const isOnFirstScreen = async (element: Locator): Promise<boolean> => {
   return box !== null && box.y >= 0 && box.y + box.height <= height;
 };
 
+const QUESTIONS = {
+  'what is stuck': 'h3',
+  'why': '.verdict dd',
+  'who acts': '.who',
+} as const;
+
 /**
  * The questions that the first screen of the drain board leaves open: of its first card, or of its
- * headline when nothing drains.
+ * headline when nothing drains. The page is read in one step, because it goes on.
  */
-export const answersOnFirstScreen = async (page: Page): Promise<readonly string[]> => {
-  const headline = page.locator('.headline');
-  const card = page.locator('.card:has(.verdict)').first();
-  const questions: readonly (readonly [string, Locator])[] = await card.count() === 0
-    ? [['what, why and who', headline.filter({ hasText: 'No action needed' })]]
-    : [
-      ['in short', headline],
-      ['what is stuck', card.locator('h3')],
-      ['why', card.locator('.verdict dd').first()],
-      ['who acts', card.locator('.who')],
-    ];
-  const open: string[] = [];
-  for (const [question, answer] of questions) {
-    if (!await isOnFirstScreen(answer)) open.push(question);
-  }
-  return open;
-};
+export const answersOnFirstScreen = async (page: Page): Promise<readonly string[]> =>
+  await page.evaluate((questions) => {
+    const isSeen = (element: Element | null | undefined): boolean => {
+      const box = element?.getBoundingClientRect();
+      return box !== undefined && box.height > 0 && box.top >= 0 &&
+        box.bottom <= globalThis.innerHeight;
+    };
+    const headline = document.querySelector('.headline');
+    const card = document.querySelector('.verdict')?.closest('.card');
+    if (card === null || card === undefined) {
+      const isCalm = headline?.textContent.includes('No action needed') === true;
+      return isCalm && isSeen(headline) ? [] : ['what, why and who'];
+    }
+    const open = Object.entries(questions)
+      .filter(([, selector]) => !isSeen(card.querySelector(selector)))
+      .map(([question]) => question);
+    return isSeen(headline) ? open : ['in short', ...open];
+  }, QUESTIONS);
