@@ -47,7 +47,7 @@ const layersOf = (settings: OperatorSettings, { time, telemetry, intern }: Share
     onServerDate: time.observe,
   });
   const services = operatorServices(
-    { time, clocks: machineClocks, telemetry, intern, qps, burst },
+    { time, seed: firstSeed(), clocks: machineClocks, telemetry, intern, qps, burst },
     connection,
   );
   return Layer.mergeAll(services, shardCallsLayer, credentialsLayer);

@@ -6,6 +6,7 @@
  */
 import { Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
+import type { Seed } from '../domain/random.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
 import { type AvailableCapacities, availableCapacitiesLayer } from './available-capacities.ts';
@@ -20,6 +21,7 @@ import { type UpcomingNodes, upcomingNodesLayer } from './upcoming-nodes.ts';
 import { writeBudget } from './write-budget.ts';
 import { type MachineClocks, type WriteGate, writeGate } from './write-gate.ts';
 import { clockLayer } from './effect-clock.ts';
+import { randomLayer } from './effect-random.ts';
 
 /** The cluster operations of roles. */
 export type ClusterServices =
@@ -37,6 +39,8 @@ export type ClusterServices =
 /** The inputs of the services. */
 export interface OperatorServicesOptions {
   readonly time: Time;
+  /** Of all jitter. */
+  readonly seed: Seed;
   /** Of this machine. */
   readonly clocks: MachineClocks;
   readonly telemetry: Telemetry;
@@ -49,7 +53,7 @@ export interface OperatorServicesOptions {
 
 /** The services of one process, over `api`. */
 export const operatorServices = <Problem>(
-  { time, clocks, telemetry, intern, qps, burst }: OperatorServicesOptions,
+  { time, seed, clocks, telemetry, intern, qps, burst }: OperatorServicesOptions,
   api: Layer.Layer<KubeApi, Problem>,
 ) => {
   const cluster = Layer.merge(api, writeGate(time, clocks));
@@ -64,5 +68,6 @@ export const operatorServices = <Problem>(
     podRequestsLayer({ telemetry, intern }),
     evictionRequestsLayer,
   );
-  return Layer.provideMerge(objects, writes).pipe(Layer.provideMerge(clockLayer(time)));
+  const base = Layer.merge(clockLayer(time), randomLayer(seed));
+  return Layer.provideMerge(objects, writes).pipe(Layer.provideMerge(base));
 };

@@ -132,6 +132,7 @@ const startRoles = (
     operatorServices(
       {
         time,
+        seed,
         clocks: { wallClock: line.time.now, suspendedMs: line.suspendedMs },
         telemetry,
         intern,

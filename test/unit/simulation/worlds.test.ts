@@ -91,7 +91,11 @@ describe('simulated worlds', () => {
   }, 300_000);
 
   test('the same seed gives the same log, byte for byte, on Node and on Deno', async () => {
-    const [onNode, onDeno] = await Promise.all([logOn('node', 5), logOn('deno', 5)]);
+    // It writes the requests of pods, and repeats writes whose answers were lost.
+    const seed = 3;
+    expect(worldPlan(seed).withPods).toBe(true);
+    const [onNode, onDeno] = await Promise.all([logOn('node', seed), logOn('deno', seed)]);
+    expect(onNode).toContain('gets no answer to PATCH');
     expect(onNode.split('\n').length).toBeGreaterThan(1000);
     expect(onNode === onDeno).toBe(true);
   }, 300_000);
