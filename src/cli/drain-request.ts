@@ -1,9 +1,8 @@
 /** The request of `tidegate drain`: flags and arguments as plain values. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
-import { readSelector } from '../domain/pod-demand/label-selector-text.ts';
-import { quoted } from '../domain/text.ts';
 import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
+import { selectorProblem } from './failures.ts';
 
 /** Formats of `drain status`. */
 export const STATUS_FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
@@ -94,21 +93,12 @@ export const drainStatusRequest = (
 });
 
 /** Why the label selector cannot be used; undefined when it can. */
-export const selectorProblem = (
+export const statusSelectorProblem = (
   { nodes, selector }: Pick<DrainStatusRequest, 'nodes' | 'selector'>,
-): string | undefined => {
-  if (selector === undefined) return undefined;
-  if (nodes.length > 0) {
-    return 'Cannot use --selector with names of nodes: write one or the other';
-  }
-  const reading = readSelector(selector);
-  return reading._tag === 'Selector'
-    ? undefined
-    : `Cannot use --selector ${
-      quoted(selector)
-    }: it ${reading.problem}; write conditions on labels such as ` +
-      '"zone=a,pool!=spot"';
-};
+): string | undefined =>
+  selector !== undefined && nodes.length > 0
+    ? 'Cannot use --selector with names of nodes: write one or the other'
+    : selectorProblem(selector, 'zone=a,pool!=spot');
 
 /** The parsed command line of `drain plan`. */
 export const drainPlanRequest = (

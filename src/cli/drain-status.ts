@@ -14,7 +14,7 @@ import { type DrainStatus, drainStatus } from '../view/drain-status.ts';
 import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
 import type { Following } from './drain-following.ts';
 import { DRAIN_RECORDS, drainPrinter } from './drain-printer.ts';
-import { type DrainStatusRequest, selectorProblem, STATUS_FORMATS } from './drain-request.ts';
+import { type DrainStatusRequest, STATUS_FORMATS, statusSelectorProblem } from './drain-request.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { unknownWord } from './failures.ts';
 import { recordsText } from './record-printer.ts';
@@ -74,7 +74,7 @@ export const runDrainStatus = async (
     terminal.report(unknownWord('--output', request.format, STATUS_FORMATS));
     return EXIT.usage;
   }
-  const problem = selectorProblem(request);
+  const problem = statusSelectorProblem(request);
   if (problem !== undefined) {
     terminal.report(problem);
     return EXIT.usage;

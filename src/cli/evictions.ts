@@ -9,8 +9,6 @@ import {
   type ObservedRequest,
   projectEvictionRequest,
 } from '../domain/eviction-requests/observed-request.ts';
-import { readSelector } from '../domain/pod-demand/label-selector-text.ts';
-import { quoted } from '../domain/text.ts';
 import type { Time } from '../domain/time.ts';
 import { EVICTION_REQUESTS_PATH, evictionRequestPath } from '../effects/eviction-requests.ts';
 import { readList } from '../effects/object-lists.ts';
@@ -25,7 +23,7 @@ import { type Answer, answered, askCluster, logUnreachable, silent } from './clu
 import { EVICTIONS_FORMATS, type EvictionsRequest } from './evictions-request.ts';
 import { type EvictionsWatch, startEvictionsWatch } from './evictions-watch.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { unknownWord } from './failures.ts';
+import { selectorProblem, unknownWord } from './failures.ts';
 import { followRecords } from './record-following.ts';
 import { type RecordKind, recordPrinter, recordsText } from './record-printer.ts';
 import type { Terminal } from './terminal.ts';
@@ -53,11 +51,7 @@ const problemOf = ({ selector, namespace, allNamespaces }: EvictionsRequest) => 
   if (namespace !== undefined && allNamespaces) {
     return 'Cannot use --namespace with --all-namespaces: write one or the other';
   }
-  const reading = readSelector(selector ?? 'app');
-  return reading._tag === 'Selector'
-    ? undefined
-    : `Cannot use --selector ${quoted(selector ?? '')}: it ${reading.problem}; write conditions ` +
-      'on labels such as "app=web,tier!=test"';
+  return selectorProblem(selector, 'app=web,tier!=test');
 };
 
 const lookOnce = (request: EvictionsRequest): Promise<Answer<readonly ObservedRequest[]>> =>

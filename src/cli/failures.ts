@@ -4,6 +4,8 @@
  * Promises: never empty, one line, no stack; a failure of an effect provides its own `why`.
  */
 import { textAt } from '../domain/json.ts';
+import { readSelector } from '../domain/pod-demand/label-selector-text.ts';
+import { quoted } from '../domain/text.ts';
 
 const wordsOf = (failure: unknown): string => {
   const why = textAt(failure, 'why');
@@ -32,3 +34,15 @@ export const kubeconfigSentence = (path: string | undefined, failure: unknown): 
 /** The message about an unknown word. */
 export const unknownWord = (flag: string, given: string, known: readonly string[]): string =>
   `Cannot use ${flag} "${given}": unknown value; write one of ${known.join(', ')}`;
+
+/** Why a label selector cannot be used, with an example of one that can; undefined when it can. */
+export const selectorProblem = (
+  selector: string | undefined,
+  example: string,
+): string | undefined => {
+  const reading = selector === undefined ? undefined : readSelector(selector);
+  return reading === undefined || reading._tag === 'Selector'
+    ? undefined
+    : `Cannot use --selector ${quoted(selector ?? '')}: it ${reading.problem}; write conditions ` +
+      `on labels such as "${example}"`;
+};

@@ -55,6 +55,26 @@ class LimitedSeries<Key extends string, Value> {
   }
 }
 
+/** The metrics with one series for each request. */
+const VALUES = [
+  {
+    metric: 'tidegate_eviction_request_created_timestamp_seconds',
+    value: ({ createdSeconds }: RequestSeries) => createdSeconds,
+  },
+  {
+    metric: 'evictionrequest_controller_imperative_evictions',
+    value: ({ refusals }: RequestSeries) => refusals,
+  },
+  {
+    metric: 'evictionrequest_controller_processed_interceptor',
+    value: ({ processed }: RequestSeries) => processed,
+  },
+  {
+    metric: 'evictionrequest_controller_active_requester',
+    value: ({ requesters }: RequestSeries) => requesters,
+  },
+] as const;
+
 const setActive = (
   { gauge, forget }: Gauges,
   before: RequestSeries | undefined,
@@ -92,12 +112,9 @@ export class RequestMetrics {
     if (after === null) return this.forget(request.uid);
     const before = this.#requests.get(request.uid);
     if (sameJson(before, after) || !this.#requests.set(request.uid, after)) return;
-    const { gauge } = this.#telemetry;
-    const { labels } = after;
-    gauge('tidegate_eviction_request_created_timestamp_seconds', after.createdSeconds, labels);
-    gauge('evictionrequest_controller_imperative_evictions', after.refusals, labels);
-    gauge('evictionrequest_controller_processed_interceptor', after.processed, labels);
-    gauge('evictionrequest_controller_active_requester', after.requesters, labels);
+    for (const { metric, value } of VALUES) {
+      this.#telemetry.gauge(metric, value(after), after.labels);
+    }
     setActive(this.#telemetry, before, after);
   };
 
@@ -106,12 +123,7 @@ export class RequestMetrics {
     const before = this.#requests.get(uid);
     this.#requests.delete(uid);
     if (before === undefined) return;
-    const { forget } = this.#telemetry;
-    const { labels } = before;
-    forget('tidegate_eviction_request_created_timestamp_seconds', labels);
-    forget('evictionrequest_controller_imperative_evictions', labels);
-    forget('evictionrequest_controller_processed_interceptor', labels);
-    forget('evictionrequest_controller_active_requester', labels);
+    for (const { metric } of VALUES) this.#telemetry.forget(metric, before.labels);
     setActive(this.#telemetry, before, undefined);
   };
 
