@@ -15,6 +15,7 @@ const CROWDS = [
   'test/e2e/burst.test.ts',
   'test/e2e/drain-many-nodes.test.ts',
   'test/e2e/drain-killed.test.ts',
+  'test/e2e/many-eviction-requests.test.ts',
   'test/e2e/pods-burst.test.ts',
 ];
 
@@ -39,6 +40,7 @@ const SHARED = { isolate: false, maxWorkers: CORES };
 /** Whole operators on simulated clusters: a minute of processor time, which `test:fast` saves. */
 const SIMULATED = [
   'test/unit/drain/evictions-simulation.test.ts',
+  'test/unit/eviction-requests/crowd.test.ts',
   'test/unit/simulation/demand-outage.test.ts',
   'test/unit/simulation/scenarios.test.ts',
   'test/unit/simulation/worlds.test.ts',

@@ -20,6 +20,7 @@ const GENERATORS = [
   'tools/cli-docs.ts',
   'tools/metrics-docs.ts',
   'tools/limits-docs.ts',
+  'tools/native-docs.ts',
   'tools/attacks-docs.ts',
   'tools/fleet-docs.ts',
   'tools/cluster-docs.ts',

@@ -5,6 +5,12 @@
  * Promises: `--check` names each file that is not current or belongs to no machine.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  deploymentSurge,
+  interception,
+  jobRun,
+  requestWatch,
+} from '../packages/interceptor/mod.ts';
 import { fleetMachine } from '../packages/stand-in-fleet/src/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { type Chart, chartOf, statesOf } from '../src/view/chart/chart.ts';
@@ -16,8 +22,9 @@ import { type Page, settlePages } from './pages.ts';
 
 const TOOL = 'tools/lifecycles.ts';
 const FOLDER = 'docs/lifecycles';
-/** A package has the chart of its machine with it. */
+/** A package has the charts of its machines with it. */
 const FLEET_FOLDER = 'packages/stand-in-fleet/docs';
+const INTERCEPTOR_FOLDER = 'packages/interceptor/docs';
 const ROOT = new URL('..', import.meta.url);
 
 /** `nodeDrain` → `node-drain`. */
@@ -43,6 +50,16 @@ const drawn: readonly Drawn[] = [
     source: 'packages/stand-in-fleet/src/machine.ts',
     folder: FLEET_FOLDER,
   },
+  ...[
+    { machine: interception, source: 'interception.ts' },
+    { machine: requestWatch, source: 'request-watch.ts' },
+    { machine: deploymentSurge, source: 'surge/deployment-surge.ts' },
+    { machine: jobRun, source: 'command/job-run.ts' },
+  ].map(({ machine, source }) => ({
+    chart: chartOf(machine),
+    source: `packages/interceptor/src/${source}`,
+    folder: INTERCEPTOR_FOLDER,
+  })),
 ];
 
 /** The header of a file as one paragraph. */
@@ -150,7 +167,7 @@ if (process.argv.includes('--check')) {
 settlePages(TOOL, pages);
 
 const known = new Set(pages.map(({ path }) => path));
-for (const folder of [FOLDER, FLEET_FOLDER]) {
+for (const folder of [FOLDER, FLEET_FOLDER, INTERCEPTOR_FOLDER]) {
   const files = readdirSync(new URL(`${folder}/`, ROOT)).map((name) => `${folder}/${name}`);
   for (const file of files.filter((path) => !known.has(path))) {
     if (process.argv.includes('--check')) {

@@ -6,6 +6,7 @@
  */
 import { stringify } from 'yaml';
 import { API_GROUP, LIFECYCLE_GROUP } from '../src/domain/api-group.ts';
+import { NATIVE_GROUP } from '../src/domain/native-evictions/objects.ts';
 import { NEEDED_RIGHTS, type NeededRight } from '../src/domain/operator-rights.ts';
 import type { RoleName } from '../src/domain/operator-roles.ts';
 import { settlePages } from './pages.ts';
@@ -23,6 +24,7 @@ const ACCOUNTS: readonly Account[] = [
   { name: 'tidegate-operator', roles: ['fleet', 'pods'] },
   { name: 'tidegate-pods', roles: ['pods'] },
   { name: 'tidegate-evictions', roles: ['evictions'] },
+  { name: 'tidegate-interceptors', roles: ['interceptors'] },
 ];
 
 interface Rule {
@@ -94,6 +96,8 @@ const VIEWER: readonly Rule[] = [
     ruleOf(API_GROUP, resource, READ)
   ),
   ruleOf(LIFECYCLE_GROUP, 'evictionrequests', READ),
+  ruleOf(NATIVE_GROUP, 'evictionrequests', READ),
+  ruleOf(NATIVE_GROUP, 'evictions', READ),
 ];
 
 const objects = [

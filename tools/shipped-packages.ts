@@ -38,7 +38,7 @@ const LICENCES = [
 /** Bundled into the live page, by `tools/page.ts`. */
 const BUNDLED = ['preact', '@preact/signals'];
 /** Installed with the operator, unlike the other workspaces. */
-const SHIPPED_WORKSPACE = 'packages/go-template';
+const SHIPPED_WORKSPACES = ['packages/go-template', 'packages/interceptor'];
 
 type Entries = ReadonlyMap<string, unknown>;
 
@@ -98,7 +98,8 @@ const packageAt = (entries: Entries, path: string): ShippedPackage => {
 /** Every package that ships, by name and version. */
 export const shippedPackages = (entries: Entries = lockEntries()): readonly ShippedPackage[] => {
   const bundled = BUNDLED.flatMap((name) => folderOf(entries, '', name) ?? []);
-  const pending = [...usedBy(entries, ''), ...usedBy(entries, SHIPPED_WORKSPACE), ...bundled];
+  const used = ['', ...SHIPPED_WORKSPACES].flatMap((folder) => usedBy(entries, folder));
+  const pending = [...used, ...bundled];
   const shipped = new Map<string, ShippedPackage>();
   for (const path of pending) {
     if (shipped.has(path) || isLink(entries, path)) continue;

@@ -134,15 +134,18 @@ class RunningOperator implements Operator {
     });
   }
 
-  /** Roles start once; an unreachable cluster is retried. */
+  /**
+   * The version comes first: a cluster that is too old is asked nothing more. Roles start once,
+   * also on an unreachable cluster, because their files may have problems; it is retried.
+   */
   #preflight(): Effect.Effect<PreflightResult, never, KubeApi> {
-    this.#starts ??= Promise.all(this.#roles.map((role) => role.start()));
-    const starts = this.#starts;
     return Effect.gen({ self: this }, function* () {
+      const result = yield* preflight;
+      if (result._tag === 'Unsupported') return result;
+      const starts = this.#starts ??= Promise.all(this.#roles.map((role) => role.start()));
       for (const start of yield* Effect.promise(() => starts)) {
         if (start._tag === 'Refused') return { _tag: 'Unsupported', why: start.problem };
       }
-      const result = yield* preflight;
       if (result._tag === 'Unreachable') {
         const reason: ReasonName = 'ApiServerUnreachable';
         const fields = { reason, problem: result.why };

@@ -15,6 +15,7 @@ import {
   type PodPolicy,
 } from './capacity-requests/capacity-requests-role.ts';
 import { demandRole } from './demand/demand-role.ts';
+import { interceptorsRole } from './interceptors/interceptors-role.ts';
 import type { EvictionRequestPolicy } from './eviction-requests/eviction-requests.ts';
 import { evictionRequestsRole } from './eviction-requests/eviction-requests-role.ts';
 import {
@@ -40,6 +41,7 @@ export interface RolesOptions {
   readonly fleet?: FleetOptions | undefined;
   readonly pods?: PodPolicy | undefined;
   readonly evictions?: EvictionRequestPolicy | undefined;
+  readonly interceptors?: boolean | undefined;
 }
 
 /** The environment of the selected roles. */
@@ -88,6 +90,7 @@ export const makeRoles =
     const inOrder = [
       fleet?.nodeDrains,
       evictions,
+      options.interceptors === true ? interceptorsRole(environment) : undefined,
       pods,
       fleet?.demand,
       fleet?.fleetSession,

@@ -8,9 +8,11 @@ import { CUSTOM_RESOURCES, LIFECYCLE_RESOURCES } from './resources.ts';
 export const definitions = (): readonly JsonRecord[] =>
   [...CUSTOM_RESOURCES, ...LIFECYCLE_RESOURCES].map(customResourceDefinition);
 
+const OF_LIFECYCLES: ReadonlySet<RoleName> = new Set(['evictions', 'interceptors']);
+
 /** Those that the roles need. */
 export const definitionsOf = (roles: readonly RoleName[]): readonly JsonRecord[] => {
-  const ofFleet = roles.some((role) => role !== 'evictions') ? CUSTOM_RESOURCES : [];
-  const ofLifecycles = roles.includes('evictions') ? LIFECYCLE_RESOURCES : [];
+  const ofFleet = roles.some((role) => !OF_LIFECYCLES.has(role)) ? CUSTOM_RESOURCES : [];
+  const ofLifecycles = roles.some((role) => OF_LIFECYCLES.has(role)) ? LIFECYCLE_RESOURCES : [];
   return [...ofFleet, ...ofLifecycles].map(customResourceDefinition);
 };

@@ -43,6 +43,11 @@ export const EVICTION_REQUEST_METRICS = catalogue({
     help: 'Interceptors that a pod registers, for pods with at least one.',
     labels: ['namespace', 'pod'],
   },
+  tidegate_drain_pods_unasked_total: {
+    type: 'counter',
+    help: 'Pods that a drain evicts without asking their interceptors, by cause.',
+    labels: ['cause'],
+  },
   workqueue_depth: {
     type: 'gauge',
     help: 'Objects that wait for a slot to be written.',

@@ -11,7 +11,7 @@ import { requesterManager, wantedBody } from '../domain/eviction-requests/reques
 import { LIFECYCLE_GROUP_VERSION } from '../domain/api-group.ts';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
-import { EVICTION_REQUESTS_PATH, evictionRequestPath } from '../effects/eviction-requests.ts';
+import { EVICTION_REQUESTS_PATH, evictionRequestPath } from '../effects/evictions-api.ts';
 import { realTime } from '../effects/real-time.ts';
 import type { DemoScene } from '../view/demo-scene.ts';
 import type { DemoSite } from './demo-site.ts';

@@ -5,6 +5,7 @@
  * Promises: no scenario touches the operator; a step that exceeds its time ends the scenario with
  * its expectation.
  */
+import { SURGE } from '../domain/eviction-requests/qualified-name.ts';
 import type { DemoScene } from '../view/demo-scene.ts';
 import { INTERCEPTORS } from './demo-interceptors.ts';
 import {
@@ -138,4 +139,26 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
     ],
   },
   interceptors: INTERCEPTORS,
+  surge: {
+    title: 'One replica, no gap',
+    about: 'The machine of a single pod is reclaimed, and its budget allows no disruption.',
+    moral: 'The Deployment was raised to two replicas until the new pod was ready; only then the ' +
+      'old one left, and its replicas are as before. The budget was never broken.',
+    operatorFlags: ['--roles=fleet,evictions,interceptors'],
+    steps: [
+      create('web', 1, { budgets: [budget('web', 0)] }),
+      reclaim(1, GRACE_SECONDS, {
+        waitsFor: 'the surge to have a second pod',
+        until: ({ pods, evictions }) =>
+          pods.all === 2 && evictions.some(({ active }) => active === SURGE),
+      }),
+      {
+        announcement: ['operator', 'waits until the replacement is ready, then the old pod leaves'],
+        act: () => {},
+        waitsFor: 'the machine to be drained and one replica to run',
+        until: (scene) =>
+          phases(scene, 'Drained') === 1 && scene.pods.running === 1 && scene.pods.all === 1,
+      },
+    ],
+  },
 };

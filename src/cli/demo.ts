@@ -7,7 +7,7 @@
  */
 import { GROUP_PATH } from '../domain/api-group.ts';
 import type { Time } from '../domain/time.ts';
-import { EVICTION_REQUESTS_PATH } from '../effects/eviction-requests.ts';
+import { EVICTION_REQUESTS_PATH } from '../effects/evictions-api.ts';
 import { type DemoLine, demoPicture } from '../view/demo-text.ts';
 import { type DemoLog, makeDemoLog } from '../view/demo-log.ts';
 import { type DemoScene, demoScene } from '../view/demo-scene.ts';

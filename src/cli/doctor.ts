@@ -9,11 +9,13 @@ import { Effect } from 'effect';
 import { definitionsOf } from '../api/definitions.ts';
 import { textAt } from '../domain/json.ts';
 import type { KeyPair } from '../domain/credentials.ts';
+import { evictionsApiOf } from '../domain/native-evictions/evictions-api.ts';
 import { EVICTION_REQUEST_POLICIES, NEEDED_RIGHTS } from '../domain/operator-rights.ts';
 import type { Time } from '../domain/time.ts';
 import { type AskedRight, reviewAccess } from '../effects/access-reviews.ts';
 import { credentialReader } from '../effects/credentials.ts';
 import { type DoctorSettings, doctorSettings } from '../effects/doctor-options.ts';
+import { chooseApi, servesApi } from '../effects/evictions-api.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import { readObject } from '../effects/object-reads.ts';
 import { serverVersion } from '../effects/server-version.ts';
@@ -24,6 +26,7 @@ import {
   clockFinding,
   definitionFinding,
   diagnosisText,
+  evictionsApiFinding,
   type Finding,
   finding,
   hasFailed,
@@ -90,6 +93,28 @@ const rightsCheck = (settings: DoctorSettings): Checking => {
 
 const CRD_PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
+/** Which API the requests are in, where their role is selected. */
+const evictionsApiCheck = ({ roles, evictionsApi }: DoctorSettings): Checking =>
+  !roles.includes('evictions') ? Effect.succeed([]) : Effect.map(
+    Effect.all({ tidegate: servesApi('tidegate'), native: servesApi('native') }),
+    (served) => [evictionsApiFinding(evictionsApiOf(evictionsApi, served), served)],
+  );
+
+/** What a cluster needs whose requests are in the API of Kubernetes. */
+const withoutLifecycles = (roles: DoctorSettings['roles']) =>
+  roles.filter((role) => role !== 'evictions');
+
+/** The checks of our own custom resource, where the requests are in it. */
+const ownRequestsCheck = (settings: DoctorSettings): Checking =>
+  Effect.flatMap(chooseApi(settings.evictionsApi), ({ api }) => {
+    const roles = api === 'native' ? withoutLifecycles(settings.roles) : settings.roles;
+    if (roles.length === 0) return Effect.succeed([]);
+    return Effect.map(
+      Effect.all([definitionsCheck({ ...settings, roles }), policiesCheck({ ...settings, roles })]),
+      (found) => found.flat(),
+    );
+  });
+
 const definitionsCheck = ({ roles }: DoctorSettings): Checking =>
   Effect.forEach(
     definitionsOf(roles),
@@ -108,7 +133,7 @@ const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
 
 /** The policies of EvictionRequests and their bindings, where their role is selected. */
 const policiesCheck = ({ roles }: DoctorSettings): Checking => {
-  if (!roles.includes('evictions')) return Effect.succeed([]);
+  if (!roles.includes('evictions') && !roles.includes('interceptors')) return Effect.succeed([]);
   const wanted = EVICTION_REQUEST_POLICIES.flatMap((name) => [
     { kind: 'ValidatingAdmissionPolicy', name, plural: 'validatingadmissionpolicies' },
     { kind: 'ValidatingAdmissionPolicyBinding', name, plural: 'validatingadmissionpolicybindings' },
@@ -214,8 +239,8 @@ export const runDoctor = async (
   const checks: Checking = Effect.all(
     [
       versionCheck,
-      definitionsCheck(settings),
-      policiesCheck(settings),
+      evictionsApiCheck(settings),
+      ownRequestsCheck(settings),
       rightsCheck(settings),
       leaseCheck(settings, nowMs),
     ],

@@ -68,7 +68,11 @@ const answerTo = (
       return silent(EXIT.failure, `Cannot try evictions: ${tried.why}; leave out --dry-run`);
     }
     return answered(
-      drainPlan(facts, { graceSeconds, answers: asks ? tried.answers : undefined }),
+      drainPlan(facts, {
+        graceSeconds,
+        answers: asks ? tried.answers : undefined,
+        interceptors: read.interceptors,
+      }),
     );
   });
 

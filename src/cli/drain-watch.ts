@@ -10,6 +10,7 @@ import { podProjection } from '../domain/drain/pod.ts';
 import type { Identity } from '../domain/facts.ts';
 import { textAt } from '../domain/json.ts';
 import { identityOf } from '../domain/object-meta.ts';
+import { projectEvictionRequest } from '../domain/eviction-requests/observed-request.ts';
 import { projectUpcomingNode } from '../domain/upcoming-node.ts';
 import { DRAIN_SELECTIONS, type DrainReading, nodesSelected } from '../effects/drain-reads.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
@@ -59,9 +60,10 @@ export const startDrainWatch = (
   const budgets = follow('budgets', projectBudget);
   const events = follow('nodeEvents', keepAll);
   const machines = follow('machines', projectUpcomingNode);
+  const requests = follow('evictionRequests', projectEvictionRequest);
   const namespaces = follow('terminatingNamespaces', keepAll);
   const needed = [nodes, pods, budgets];
-  const all = [...needed, events, machines, namespaces];
+  const all = [...needed, events, machines, requests, namespaces];
   const changes = settledChanges(all.map(({ facts }) => facts), environment.scheduler);
   return {
     whenReady: Promise.all(needed.map(({ whenSynced }) => whenSynced)).then(() => {}),
@@ -72,6 +74,7 @@ export const startDrainWatch = (
       budgets: [...budgets.values()],
       events: [...events.values()].map(({ raw }) => raw),
       machines: [...machines.values()],
+      evictionRequests: [...requests.values()],
       terminatingNamespaces: [...namespaces.values()].flatMap(({ raw }) =>
         textAt(raw, 'metadata', 'name') ?? []
       ),

@@ -8,6 +8,11 @@
  */
 import { Effect } from 'effect';
 import type { ObservedRequest } from '../domain/eviction-requests/observed-request.ts';
+import {
+  EVICTIONS_APIS,
+  type EvictionsApi,
+  type EvictionsApiOption,
+} from '../domain/native-evictions/evictions-api.ts';
 import { isQualifiedName, isReservedName } from '../domain/eviction-requests/qualified-name.ts';
 import type { RequestedPod } from '../domain/eviction-requests/requester.ts';
 import { goDurationMs } from '../domain/go-duration.ts';
@@ -20,13 +25,18 @@ import {
   requestEviction,
   withdrawEviction,
 } from '../effects/eviction-requesters.ts';
-import { evictionRequestPath } from '../effects/eviction-requests.ts';
+import { chooseApi } from '../effects/evictions-api.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import { readObject } from '../effects/object-reads.ts';
 import { evictionStatus } from '../view/eviction-status.ts';
 import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
 import { type EvictPrinter, evictPrinter } from './evict-printer.ts';
-import { EVICT_FORMATS, type EvictFormat, type EvictRequest } from './evictions-request.ts';
+import {
+  EVICT_FORMATS,
+  type EvictFormat,
+  evictionsApiIn,
+  type EvictRequest,
+} from './evictions-request.ts';
 import { type EvictionsWatch, startEvictionsWatch } from './evictions-watch.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { unknownWord } from './failures.ts';
@@ -39,6 +49,7 @@ interface Question {
   readonly name: string;
   readonly requester: string;
   readonly format: EvictFormat;
+  readonly api: EvictionsApiOption;
   /** Undefined: without end. */
   readonly timeoutMs: number | undefined;
 }
@@ -66,6 +77,10 @@ const questionOf = (request: EvictRequest): Question | string => {
   const { requester, wait, cancel, timeout, pod } = request;
   const format = EVICT_FORMATS.find((candidate) => candidate === request.format);
   if (format === undefined) return unknownWord('--output', request.format, EVICT_FORMATS);
+  const api = evictionsApiIn(request);
+  if (api === undefined) {
+    return unknownWord('--eviction-request-api', request.api, EVICTIONS_APIS);
+  }
   const subject = subjectOf(request);
   if (subject === undefined) {
     return `Cannot evict ${quoted(pod)}: it is not the name of a pod; write NAMESPACE/NAME`;
@@ -77,18 +92,19 @@ const questionOf = (request: EvictRequest): Question | string => {
     return `Cannot use --timeout ${quoted(timeout)}: it is not a duration; write a number with ` +
       'its unit, such as 10m';
   }
-  return requesterProblem(requester) ?? { ...subject, requester, format, timeoutMs };
+  return requesterProblem(requester) ?? { ...subject, requester, format, api, timeoutMs };
 };
 
 type Asking = Effect.Effect<Answer<RequestedOutcome>, KubeFault, KubeApi>;
 
 interface RequestedOutcome {
+  readonly api: EvictionsApi;
   readonly pod: RequestedPod;
   readonly stored: Extract<RequesterOutcome, { readonly _tag: 'Stored' }>;
 }
 
 const asked = (
-  { namespace, name, requester }: Question,
+  { namespace, name, requester, api: option }: Question,
   isCanceled: boolean,
 ): Asking =>
   Effect.gen(function* () {
@@ -103,10 +119,12 @@ const asked = (
       return silent(EXIT.failure, `Cannot read pod ${key}: ${read.why}`);
     }
     const pod = { namespace, name, uid: textAt(read.object, 'metadata', 'uid') ?? '' };
-    const outcome = yield* (isCanceled ? withdrawEviction : requestEviction)(pod, requester);
+    const { api } = yield* chooseApi(option);
+    const change = isCanceled ? withdrawEviction : requestEviction;
+    const outcome = yield* change({ api, pod, requester });
     switch (outcome._tag) {
       case 'Stored':
-        return answered({ pod, stored: outcome });
+        return answered({ api, pod, stored: outcome });
       case 'NotRequested':
         return silent(
           EXIT.notMet,
@@ -148,6 +166,7 @@ const hasLeft = async (request: EvictRequest, pod: RequestedPod): Promise<boolea
 
 interface Waiting {
   readonly request: EvictRequest;
+  readonly api: EvictionsApi;
   readonly pod: RequestedPod;
   readonly timeoutMs: number | undefined;
   readonly print: EvictPrinter;
@@ -160,14 +179,11 @@ interface CommandEnvironment {
 
 /** Follows the request of a pod to its end. */
 const waited = async (
-  { request, pod, timeoutMs, print }: Waiting,
+  { request, api, pod, timeoutMs, print }: Waiting,
   { terminal, time }: CommandEnvironment,
 ): Promise<ExitCode> => {
   const { namespace, uid } = pod;
-  const selection = {
-    path: evictionRequestPath(namespace),
-    query: { fieldSelector: `metadata.name=${uid}` },
-  };
+  const followed = { api, scope: { namespace, podUid: uid } };
   const end = Promise.withResolvers<void>();
   const cancelTimeout = timeoutMs === undefined ? () => {} : time.schedule(timeoutMs, end.resolve);
   let watch: EvictionsWatch | undefined;
@@ -176,7 +192,7 @@ const waited = async (
     cluster: request,
     terminal,
     report: terminal.report,
-    start: (environment) => watch = startEvictionsWatch(environment, selection),
+    start: (environment) => watch = startEvictionsWatch(environment, followed),
     show: (nowMs) => {
       const current = watch?.requests().find(({ name }) => name === uid);
       if (current !== undefined) print.progressed(evictionStatus(current, nowMs), nowMs);
@@ -214,10 +230,10 @@ export const runEvict = async (
   }
   const answer = await askCluster(request, asked(question, request.cancel));
   if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
-  const { pod, stored } = answer.value;
+  const { api, pod, stored } = answer.value;
   const print = evictPrinter(terminal, question.format);
   print.changed(stored.change, evictionStatus(stored.request, time.now()));
   return request.wait
-    ? await waited({ request, pod, timeoutMs: question.timeoutMs, print }, { terminal, time })
+    ? await waited({ request, api, pod, timeoutMs: question.timeoutMs, print }, { terminal, time })
     : EXIT.ok;
 };

@@ -1,6 +1,10 @@
 /** The requests of `tidegate evict` and `tidegate evictions` as plain values. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
+import {
+  EVICTIONS_APIS,
+  type EvictionsApiOption,
+} from '../domain/native-evictions/evictions-api.ts';
 import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
 
 /** Formats of `evictions`. */
@@ -13,7 +17,19 @@ export type EvictFormat = (typeof EVICT_FORMATS)[number];
 interface OfCluster {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
+  /** Which API has the requests. */
+  readonly api: string;
 }
+
+/** The API of a request; undefined when it is none. */
+export const evictionsApiIn = ({ api }: Pick<OfCluster, 'api'>): EvictionsApiOption | undefined =>
+  EVICTIONS_APIS.find((one) => one === api);
+
+const API_FLAG = optionalText(
+  'eviction-request-api',
+  EVICTIONS_APIS.join('|'),
+  'Which API has the requests, as of the operator (default auto)',
+);
 
 /** A request for a list, not yet validated. */
 export interface EvictionsRequest extends OfCluster {
@@ -54,6 +70,7 @@ export const EVICTIONS_FLAGS = {
     'Format of the answer (default table)',
   ).pipe(Flag.withAlias('o')),
   watch: switchFlag('watch', 'Keep watching and print changes').pipe(Flag.withAlias('w')),
+  api: API_FLAG,
   ...CLUSTER_FLAGS,
 };
 
@@ -70,15 +87,18 @@ export const EVICT_FLAGS = {
     .pipe(Flag.withAlias('n')),
   output: optionalText('output', EVICT_FORMATS.join('|'), 'Format of the answer (default text)')
     .pipe(Flag.withAlias('o')),
+  api: API_FLAG,
   ...CLUSTER_FLAGS,
 };
 
 interface ParsedCluster {
+  readonly api: Option.Option<string>;
   readonly kubeconfig: Option.Option<string>;
   readonly context: Option.Option<string>;
 }
 
-const clusterOf = ({ kubeconfig, context }: ParsedCluster): OfCluster => ({
+const clusterOf = ({ kubeconfig, context, api }: ParsedCluster): OfCluster => ({
+  api: Option.getOrElse(api, () => 'auto'),
   kubeconfig: Option.getOrUndefined(kubeconfig),
   context: Option.getOrUndefined(context),
 });

@@ -5,14 +5,11 @@
  * stdout has only records.
  */
 import { Effect } from 'effect';
-import {
-  type ObservedRequest,
-  projectEvictionRequest,
-} from '../domain/eviction-requests/observed-request.ts';
+import type { ObservedRequest } from '../domain/eviction-requests/observed-request.ts';
+import { EVICTIONS_APIS, type EvictionsApi } from '../domain/native-evictions/evictions-api.ts';
 import type { Time } from '../domain/time.ts';
-import { EVICTION_REQUESTS_PATH, evictionRequestPath } from '../effects/eviction-requests.ts';
-import { readList } from '../effects/object-lists.ts';
-import type { Selection } from '../effects/watches.ts';
+import { chooseApi } from '../effects/evictions-api.ts';
+import { readRequests, type RequestScope } from '../effects/request-reads.ts';
 import {
   byPod,
   evictionColumns,
@@ -20,7 +17,7 @@ import {
   evictionStatus,
 } from '../view/eviction-status.ts';
 import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
-import { EVICTIONS_FORMATS, type EvictionsRequest } from './evictions-request.ts';
+import { EVICTIONS_FORMATS, evictionsApiIn, type EvictionsRequest } from './evictions-request.ts';
 import { type EvictionsWatch, startEvictionsWatch } from './evictions-watch.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { selectorProblem, unknownWord } from './failures.ts';
@@ -39,31 +36,44 @@ const evictionRecords = (namespaced: boolean): RecordKind<EvictionStatus> => ({
   nameOf: ({ name }) => `evictionrequest.lifecycle.tidegate.dev/${name}`,
 });
 
-const selectionOf = (
-  { namespace, allNamespaces, selector }: EvictionsRequest,
-): Selection => ({
-  path: allNamespaces ? EVICTION_REQUESTS_PATH : evictionRequestPath(namespace ?? 'default'),
-  ...(selector === undefined ? {} : { query: { labelSelector: selector } }),
+const scopeOf = ({ namespace, allNamespaces, selector }: EvictionsRequest): RequestScope => ({
+  namespace: allNamespaces ? undefined : namespace ?? 'default',
+  labelSelector: selector,
 });
 
+const NO_SELECTOR = 'Cannot use --selector: requests in lifecycle.k8s.io have no labels of pods; ' +
+  'leave it out, or use --eviction-request-api=tidegate';
+
 /** One line about what cannot be used; undefined when all can. */
-const problemOf = ({ selector, namespace, allNamespaces }: EvictionsRequest) => {
+const problemOf = (request: EvictionsRequest) => {
+  const { selector, namespace, allNamespaces, api } = request;
+  if (evictionsApiIn(request) === undefined) {
+    return unknownWord('--eviction-request-api', api, EVICTIONS_APIS);
+  }
   if (namespace !== undefined && allNamespaces) {
     return 'Cannot use --namespace with --all-namespaces: write one or the other';
   }
   return selectorProblem(selector, 'app=web,tier!=test');
 };
 
-const lookOnce = (request: EvictionsRequest): Promise<Answer<readonly ObservedRequest[]>> =>
+interface Look {
+  readonly api: EvictionsApi;
+  readonly requests: readonly ObservedRequest[];
+}
+
+const lookOnce = (request: EvictionsRequest): Promise<Answer<Look>> =>
   askCluster(
     request,
-    readList(selectionOf(request), projectEvictionRequest).pipe(
-      Effect.map((read): Answer<readonly ObservedRequest[]> =>
-        read._tag === 'Refused'
-          ? silent(EXIT.failure, `Cannot list EvictionRequests: ${read.why}`)
-          : answered(read.objects)
-      ),
-    ),
+    Effect.gen(function* () {
+      const { api } = yield* chooseApi(evictionsApiIn(request) ?? 'auto');
+      if (api === 'native' && request.selector !== undefined) {
+        return silent(EXIT.usage, NO_SELECTOR);
+      }
+      const read = yield* readRequests(api, scopeOf(request));
+      return read._tag === 'Refused'
+        ? silent(EXIT.failure, `Cannot list EvictionRequests: ${read.why}`)
+        : answered({ api, requests: read.objects });
+    }),
   );
 
 const statusesOf = (
@@ -89,7 +99,7 @@ export const runEvictions = async (
   if (look._tag === 'Silent') return logUnreachable(look, terminal);
   const records = evictionRecords(request.allNamespaces);
   if (!request.watch) {
-    const rows = statusesOf(look.value, time.now());
+    const rows = statusesOf(look.value.requests, time.now());
     const isTable = format === 'table' || format === 'wide';
     if (rows.length === 0 && isTable) terminal.report(records.empty);
     else terminal.print(recordsText(rows, records, { format, nowMs: time.now() }));
@@ -101,7 +111,8 @@ export const runEvictions = async (
     cluster: request,
     terminal,
     report: print.report,
-    start: (environment) => watch = startEvictionsWatch(environment, selectionOf(request)),
+    start: (environment) =>
+      watch = startEvictionsWatch(environment, { api: look.value.api, scope: scopeOf(request) }),
     show: (nowMs) => print.show(statusesOf(watch?.requests() ?? [], nowMs), nowMs),
   });
   print.close();

@@ -6,7 +6,6 @@
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
-import { projectEvictionRequest } from '../domain/eviction-requests/observed-request.ts';
 import { textAt } from '../domain/json.ts';
 import { readDrains } from '../effects/drain-reads.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
@@ -150,10 +149,7 @@ const aboutEvictionRequest = (question: ExplainQuestion, nowMs: number): Asking 
   readExplainedEvictionRequest(question.namespace, question.name).pipe(
     Effect.map(({ request: read, events }): Answer<Explanation> => {
       if (read._tag !== 'Found') return whenAbsent(question, read);
-      const request = projectEvictionRequest(read.object);
-      return request === undefined
-        ? silent(EXIT.failure, `Cannot read evictionrequest "${question.asked}": it has no name`)
-        : answered(explainEvictionRequest({ request, events, nowMs }));
+      return answered(explainEvictionRequest({ request: read.request, events, nowMs }));
     }),
   );
 

@@ -8,12 +8,15 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'reclaimable-node-selector',
     'max-draining',
     'evictions-per-budget',
+    'via',
   ],
   'Eviction requests': [
+    'eviction-request-api',
     'interceptor-deadline',
     'interceptor-warning',
     'eviction-request-ttl',
     'clock-skew',
+    'default-interceptors',
   ],
   'Machines that join': ['bootstrap-template-file'],
   'Demand of pods': [

@@ -14,6 +14,7 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   drainBlocker: 'debug',
   evictionCircuit: 'debug',
   evictionRequest: 'debug',
+  evictionRequester: 'debug',
   fleetSession: 'debug',
   leadership: 'debug',
   listWatch: 'debug',

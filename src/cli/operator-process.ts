@@ -55,7 +55,7 @@ const layersOf = (settings: OperatorSettings, { time, telemetry, intern }: Share
 
 /** The inputs of the selected roles. */
 const rolesOptions = (
-  { fleet, pods, evictions }: OperatorSettings,
+  { fleet, pods, evictions, interceptors }: OperatorSettings,
   intern: Intern,
 ): RolesOptions => ({
   fleet: fleet && {
@@ -75,6 +75,9 @@ const rolesOptions = (
       tierWaitMs: fleet.drains.tierWaitMs,
       paused: fleet.drains.isPaused,
       callsPerBudget: fleet.drains.evictionsPerBudget,
+      via: fleet.drains.via,
+      evictionsApi: fleet.drains.evictionsApi,
+      defaultInterceptors: fleet.drains.defaultInterceptors,
       isReclaimable: fleet.drains.isReclaimable,
       maxDraining: fleet.drains.maxDraining,
     },
@@ -82,6 +85,7 @@ const rolesOptions = (
   },
   pods,
   evictions,
+  interceptors,
 });
 
 const leaseOptions = (settings: LeaseSettings): LeadershipOptions => {

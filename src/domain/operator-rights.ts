@@ -4,7 +4,8 @@
  * Promises: the same rights as docs/compatibility.md lists, which a test compares.
  */
 import { API_GROUP, LIFECYCLE_GROUP } from './api-group.ts';
-import { IMPERATIVE_EVICTION } from './eviction-requests/qualified-name.ts';
+import { IMPERATIVE_EVICTION, SURGE } from './eviction-requests/qualified-name.ts';
+import { NATIVE_GROUP } from './native-evictions/objects.ts';
 import type { RoleName } from './operator-roles.ts';
 
 /** Verbs on one resource. */
@@ -54,6 +55,17 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'pods/eviction', 'create'),
     right('policy', 'poddisruptionbudgets', 'list watch'),
     { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
+    {
+      ...right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch create patch delete'),
+      isOptional: true,
+    },
+    {
+      ...right(NATIVE_GROUP, 'evictionrequests', 'list watch create patch delete'),
+      isOptional: true,
+    },
+    { ...right(NATIVE_GROUP, 'evictions', 'list watch'), isOptional: true },
+    // The policies of EvictionRequests ask for it; this role deletes no pod.
+    { ...right('', 'pods', 'delete'), isOptional: true },
     ...SHARED,
   ],
   pods: [
@@ -66,6 +78,13 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
   evictions: [
     right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch patch delete'),
     right(LIFECYCLE_GROUP, 'evictionrequests/status', 'patch'),
+    { ...right(NATIVE_GROUP, 'evictionrequests', 'list watch patch delete'), isOptional: true },
+    { ...right(NATIVE_GROUP, 'evictionrequests/status', 'patch'), isOptional: true },
+    {
+      ...right(NATIVE_GROUP, 'evictions', 'get list watch create patch delete'),
+      isOptional: true,
+    },
+    { ...right(NATIVE_GROUP, 'evictions/status', 'patch'), isOptional: true },
     right('', 'pods', 'list watch'),
     right('', 'pods/eviction', 'create'),
     right('', 'nodes', 'list watch'),
@@ -75,9 +94,19 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: IMPERATIVE_EVICTION },
     ...SHARED,
   ],
+  interceptors: [
+    right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch'),
+    right(LIFECYCLE_GROUP, 'evictionrequests/status', 'patch'),
+    right('', 'pods', 'get list delete'),
+    right('apps', 'deployments', 'get list patch'),
+    right('apps', 'replicasets', 'get'),
+    // A resource that only the policies of EvictionRequests ask for.
+    { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: SURGE },
+    ...SHARED,
+  ],
 };
 
-/** The policies of the role `evictions`; each has a binding of its own name. */
+/** The policies of EvictionRequests; each has a binding of its own name. */
 export const EVICTION_REQUEST_POLICIES: readonly string[] = ['spec', 'status']
   .map((part) => `evictionrequests-${part}.${LIFECYCLE_GROUP}`);
 

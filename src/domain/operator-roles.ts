@@ -5,6 +5,7 @@ export const ROLE_SUMMARIES = {
   fleet: 'session with the fleet, demand, upcoming nodes and drains',
   pods: 'a CapacityRequest for every pod',
   evictions: 'EvictionRequests: interceptors in turn, then the eviction of the pod',
+  interceptors: 'the interceptor surge.tidegate.dev: Deployments replace a pod before it leaves',
 } as const;
 
 /** The name of a role. */

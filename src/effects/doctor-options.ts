@@ -3,6 +3,7 @@
  * command finds the operator's own variables where it runs beside it.
  */
 import { type ClusterId, clusterId } from '../domain/ids.ts';
+import type { EvictionsApiOption } from '../domain/native-evictions/evictions-api.ts';
 import type { RoleName } from '../domain/operator-roles.ts';
 import type { CredentialFiles } from './credentials.ts';
 import { choice, defaulted, optional, target, text } from './option-kinds.ts';
@@ -32,6 +33,7 @@ export const DOCTOR_OPTIONS = {
   tlsCert: OPERATOR_OPTIONS.tlsCert,
   tlsKey: OPERATOR_OPTIONS.tlsKey,
   tlsCa: OPERATOR_OPTIONS.tlsCa,
+  evictionsApi: OPERATOR_OPTIONS.evictionsApi,
   leaseName: OPERATOR_OPTIONS.leaseName,
   leaseNamespace: OPERATOR_OPTIONS.leaseNamespace,
   format: defaulted(choice(DOCTOR_FORMATS), {
@@ -44,6 +46,7 @@ export const DOCTOR_OPTIONS = {
 /** The settings of `tidegate doctor`. */
 export interface DoctorSettings {
   readonly roles: readonly RoleName[];
+  readonly evictionsApi: EvictionsApiOption;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly lease: { readonly name: string; readonly namespace: string };
@@ -70,6 +73,7 @@ export const doctorSettings = (
     context,
     shardAddress,
     format,
+    evictionsApi,
     ...more
   } = decoded.settings;
   const tls = decodeTls(more);
@@ -89,6 +93,7 @@ export const doctorSettings = (
       context,
       shardAddress,
       format,
+      evictionsApi,
       lease: { name: more.leaseName, namespace: more.leaseNamespace ?? namespace ?? 'default' },
       certificate: tls.settings === undefined || cluster === undefined ? undefined : {
         files: { certificate: certFile, key: keyFile, authority: caFile },

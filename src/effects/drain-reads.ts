@@ -2,15 +2,22 @@
  * Reads all objects about drains once.
  *
  * Promises: pods, Nodes and budgets are required; supplementary objects (Events, UpcomingNodes,
- * Namespaces) may be missing, for lack of permission or because they do not exist.
+ * EvictionRequests, Namespaces) may be missing, for lack of permission or because they do not
+ * exist.
  */
 import { Effect } from 'effect';
 import { type Budget, budgetCovers, projectBudget } from '../domain/drain/budget.ts';
 import { type DrainedNode, projectDrainedNode } from '../domain/drain/drained-node.ts';
 import { type DrainPod, podProjection } from '../domain/drain/pod.ts';
-import { objectKey } from '../domain/ids.ts';
+import { interceptorsOf } from '../domain/eviction-requests/interceptor-list.ts';
+import {
+  type ObservedRequest,
+  projectEvictionRequest,
+} from '../domain/eviction-requests/observed-request.ts';
+import { objectKey, type Uid } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
 import { projectUpcomingNode, type UpcomingNodeProjection } from '../domain/upcoming-node.ts';
+import { EVICTION_REQUESTS_PATH } from './evictions-api.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
 import { type ListRead, readList } from './object-lists.ts';
 import { readObject } from './object-reads.ts';
@@ -39,6 +46,7 @@ export interface DrainReading {
   /** Raw Events (events.k8s.io/v1) about Nodes. */
   readonly events: readonly unknown[];
   readonly machines: readonly UpcomingNodeProjection[];
+  readonly evictionRequests: readonly ObservedRequest[];
   readonly terminatingNamespaces: readonly string[];
   /** The pod of the leading operator, if its Lease identifies one. */
   readonly own: OwnPod | null;
@@ -52,7 +60,12 @@ export interface OwnPod {
 
 /** A reading, or why there is none. */
 export type DrainRead =
-  | { readonly _tag: 'Read'; readonly reading: DrainReading }
+  | {
+    readonly _tag: 'Read';
+    readonly reading: DrainReading;
+    /** The interceptors that pods of these nodes register, in order, by UID; others have none. */
+    readonly interceptors: ReadonlyMap<Uid, readonly string[]>;
+  }
   | { readonly _tag: 'Refused'; readonly why: string };
 
 /** The paths of the collections. `drain status --watch` uses the same selectors. */
@@ -69,6 +82,7 @@ export const DRAIN_SELECTIONS = {
     query: { fieldSelector: `metadata.name=${OPERATOR_OPTIONS.leaseName.default ?? ''}` },
   },
   machines: { path: UPCOMING_NODES_PATH },
+  evictionRequests: { path: EVICTION_REQUESTS_PATH },
   terminatingNamespaces: {
     path: '/api/v1/namespaces',
     query: { fieldSelector: 'status.phase=Terminating' },
@@ -134,9 +148,24 @@ const podsOf = (node: string): Selection => ({
   query: { fieldSelector: `spec.nodeName=${node}` },
 });
 
+/** Pods, and the interceptors of those that register any. */
+const podsWithInterceptors = () => {
+  const project = podProjection();
+  const interceptors = new Map<Uid, readonly string[]>();
+  return {
+    interceptors,
+    project: (raw: unknown): DrainPod | undefined => {
+      const pod = project(raw);
+      const { names } = interceptorsOf(raw);
+      if (pod !== undefined && names.length > 0) interceptors.set(pod.uid, names);
+      return pod;
+    },
+  };
+};
+
 const readPods = (nodes: readonly DrainedNode[]) =>
   Effect.gen(function* () {
-    const project = podProjection();
+    const { project, interceptors } = podsWithInterceptors();
     const names = new Set(nodes.map(({ name }) => name));
     const selections = names.size > NODES_ASKED_MAX
       ? [DRAIN_SELECTIONS.boundPods]
@@ -146,7 +175,7 @@ const readPods = (nodes: readonly DrainedNode[]) =>
       { concurrency: AT_ONCE },
     );
     const pods = yield* Effect.all(lists.map((list) => needed('pods', list)));
-    return pods.flat().filter(({ node }) => names.has(node));
+    return { pods: pods.flat().filter(({ node }) => names.has(node)), interceptors };
   });
 
 /** The maximum number of disrupted pods on other nodes to read. */
@@ -189,12 +218,13 @@ const ownPodIn = (lease: unknown): OwnPod | undefined => {
 
 const readAround = (nodes: readonly DrainedNode[]) =>
   Effect.all({
-    pods: readPods(nodes),
+    bound: readPods(nodes),
     budgets: readList(DRAIN_SELECTIONS.budgets, projectBudget).pipe(
       Effect.flatMap((read) => needed('PodDisruptionBudgets', read)),
     ),
     events: optionalList(DRAIN_SELECTIONS.nodeEvents, (raw): unknown => raw),
     machines: optionalList(DRAIN_SELECTIONS.machines, projectUpcomingNode),
+    evictionRequests: optionalList(DRAIN_SELECTIONS.evictionRequests, projectEvictionRequest),
     terminatingNamespaces: optionalList(
       DRAIN_SELECTIONS.terminatingNamespaces,
       (raw) => textAt(raw, 'metadata', 'name'),
@@ -206,9 +236,10 @@ const readAround = (nodes: readonly DrainedNode[]) =>
 export const readDrains = (choice: NodeChoice): Reads<DrainRead> =>
   Effect.gen(function* () {
     const { nodes, missing } = yield* readNodes(choice);
-    const around = yield* readAround(nodes);
-    const pods = [...around.pods, ...yield* readCounted(around.pods, around.budgets)];
-    return { _tag: 'Read', reading: { nodes, missing, ...around, pods } } as const;
+    const { bound, ...around } = yield* readAround(nodes);
+    const pods = [...bound.pods, ...yield* readCounted(bound.pods, around.budgets)];
+    const { interceptors } = bound;
+    return { _tag: 'Read', reading: { nodes, missing, ...around, pods }, interceptors } as const;
   }).pipe(
     Effect.catchIf(
       (problem) => problem instanceof Refused,

@@ -1,10 +1,24 @@
 /** The options of the role evictions, and its settings. */
 import type { InterceptorTiming } from '../domain/eviction-requests/interceptor-deadline.ts';
-import { defaulted, duration, optional } from './option-kinds.ts';
+import {
+  EVICTIONS_APIS,
+  type EvictionsApiOption,
+} from '../domain/native-evictions/evictions-api.ts';
+import { SURGE } from '../domain/eviction-requests/qualified-name.ts';
+import type { RoleName } from '../domain/operator-roles.ts';
+import { choice, defaulted, duration, optional } from './option-kinds.ts';
 import type { Decoded } from './options.ts';
+
+const NO_DEFAULTS = 'none';
 
 /** The options of the role, by the name of the setting. */
 export const EVICTION_REQUEST_OPTIONS = {
+  evictionsApi: defaulted(choice(EVICTIONS_APIS), {
+    name: 'eviction-request-api',
+    help: 'Which API has the requests: tidegate (lifecycle.tidegate.dev), native ' +
+      '(lifecycle.k8s.io of Kubernetes), or auto: native where only that is served',
+    default: 'auto',
+  }),
   interceptorDeadlineMs: defaulted(duration(1000), {
     name: 'interceptor-deadline',
     help: 'How long an interceptor may be silent before the next one takes over',
@@ -24,18 +38,36 @@ export const EVICTION_REQUEST_OPTIONS = {
     help: 'Difference of clocks that heartbeats of interceptors may have',
     default: '10s',
   }),
+  defaultInterceptors: optional(choice([SURGE, NO_DEFAULTS]), {
+    name: 'default-interceptors',
+    help:
+      'Interceptors of pods whose Deployment would lose availability, besides those that they ' +
+      `register; without it, ${SURGE} with the role interceptors, else ${NO_DEFAULTS}`,
+  }),
 } as const;
+
+/** The interceptors that pods have by default: those that this process runs, or a person names. */
+export const defaultInterceptorsOf = (
+  { defaultInterceptors }: Pick<Decoded<typeof EVICTION_REQUEST_OPTIONS>, 'defaultInterceptors'>,
+  roles: readonly RoleName[],
+): readonly string[] => {
+  const name = defaultInterceptors ?? (roles.includes('interceptors') ? SURGE : NO_DEFAULTS);
+  return name === NO_DEFAULTS ? [] : [name];
+};
 
 /** The settings of the role. */
 export interface EvictionSettings {
   readonly timing: InterceptorTiming;
   /** Null: EvictionRequests are never deleted. */
   readonly ttlMs: number | null;
+  readonly api: EvictionsApiOption;
+  readonly defaultInterceptors: readonly string[];
 }
 
 /** The settings from the options. */
 export const evictionPolicyOf = (
   options: Decoded<typeof EVICTION_REQUEST_OPTIONS>,
+  roles: readonly RoleName[],
 ): EvictionSettings => ({
   timing: {
     deadlineMs: options.interceptorDeadlineMs,
@@ -43,4 +75,6 @@ export const evictionPolicyOf = (
     skewMs: options.clockSkewMs,
   },
   ttlMs: options.evictionRequestTtlMs ?? null,
+  api: options.evictionsApi,
+  defaultInterceptors: defaultInterceptorsOf(options, roles),
 });

@@ -6,14 +6,17 @@
  * what another writer owns; a status is applied on the version that it was decided on, and a
  * conflict is a fault that is retried on the newer one; a deletion names the UID that it means.
  */
-import { Context, Effect, Layer } from 'effect';
-import { API_VERSION, LIFECYCLE_GROUP } from '../domain/api-group.ts';
+import { Context, Effect, Layer, Ref } from 'effect';
 import {
   CONTROLLER_MANAGER,
   LABELS_MANAGER,
   type ObservedRequest,
   projectEvictionRequest,
 } from '../domain/eviction-requests/observed-request.ts';
+import type {
+  RequesterBasis,
+  RequesterWrite,
+} from '../domain/eviction-requests/drain-requester.ts';
 import { IMPERATIVE_EVICTION } from '../domain/eviction-requests/qualified-name.ts';
 import {
   labelsBody,
@@ -21,40 +24,61 @@ import {
   type RequestWrite,
   statusBody,
 } from '../domain/eviction-requests/request-writes.ts';
+import {
+  requesterManager,
+  wantedBody,
+  withdrawnBody,
+} from '../domain/eviction-requests/requester.ts';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
+import type { EvictionsApi, EvictionsApiOption } from '../domain/native-evictions/evictions-api.ts';
+import { nativeObjectsOf } from '../domain/native-evictions/joined-request.ts';
 import type { ApplyOutcome, WriteOutcome } from '../domain/object-write.ts';
+import {
+  chooseApi,
+  type ChosenApi,
+  EVICTION_REQUESTS_PATH,
+  evictionRequestPath,
+  NATIVE_EVICTIONS_PATH,
+  NATIVE_REQUESTS_PATH,
+  servesApi,
+} from './evictions-api.ts';
 import { KubeApi } from './kube-api.ts';
+import { askNative, writeNative } from './native-evictions.ts';
 import { type ObjectRequest, objectWrites } from './object-writes.ts';
 import { Writes } from './writes.ts';
 
-const RESOURCE = 'evictionrequests';
-const ROOT = `/apis/${LIFECYCLE_GROUP}/${API_VERSION}`;
-
-/** The API path of EvictionRequests, in all namespaces. */
-export const EVICTION_REQUESTS_PATH = `${ROOT}/${RESOURCE}`;
-
-/** The API path of EvictionRequests in one namespace, or of one of them. */
-export const evictionRequestPath = (namespace: string, name?: string): string => {
-  const collection = `${ROOT}/namespaces/${encodeURIComponent(namespace)}/${RESOURCE}`;
-  return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
-};
-
 type Outcome = WriteOutcome<ObservedRequest>;
 type Counted = { readonly outcome: ApplyOutcome<ObservedRequest> };
+
+/** Whether EvictionRequests can be read. */
+export type RequestsAccess = 'Granted' | 'NotServed' | 'Denied';
 
 /** EvictionRequests of the cluster. */
 export class EvictionRequests extends Context.Service<EvictionRequests, {
   /** Performs one write on the request as it was observed. */
   readonly write: (request: ObservedRequest, write: RequestWrite) => Effect.Effect<Outcome>;
-  /** Whether the API server serves them; an API server that does not answer may. */
+  /** Performs one write of a requester on the request as it was observed. */
+  readonly ask: (basis: RequesterBasis, write: RequesterWrite) => Effect.Effect<Outcome>;
+  /** Chooses the API for this process; before, it is our own. */
+  readonly choose: (option: EvictionsApiOption) => Effect.Effect<ChosenApi>;
+  /** Whether the API server serves our own; an API server that does not answer may. */
   readonly areServed: Effect.Effect<boolean>;
+  /** Whether this process may read them; a cluster that does not answer may let it. */
+  readonly access: Effect.Effect<RequestsAccess>;
 }>()('tidegate/EvictionRequests') {}
 
 const DISCOVERY_TIMEOUT_MS = 15_000;
 
-/** Whether an APIResourceList has them. */
-const hasResource = (body: unknown): boolean =>
-  listOrEmptyAt(body, 'resources').some((one) => textAt(one, 'name') === RESOURCE);
+/** The collections of each API. */
+const COLLECTIONS: Readonly<Record<EvictionsApi, readonly string[]>> = {
+  tidegate: [EVICTION_REQUESTS_PATH],
+  native: [NATIVE_REQUESTS_PATH, NATIVE_EVICTIONS_PATH],
+};
+
+const accessBy = (status: number): RequestsAccess => {
+  if (status === 404) return 'NotServed';
+  return status === 401 || status === 403 ? 'Denied' : 'Granted';
+};
 
 /** Force: these fields are ours by contract, whoever wrote them before. */
 const managedBy = (fieldManager: string) => ({ fieldManager, force: true });
@@ -64,6 +88,35 @@ const withoutConflict = ({ outcome }: Counted): Outcome =>
   outcome._tag === 'Conflict'
     ? { _tag: 'Fault', why: `another field manager owns ${outcome.conflicts[0]?.field}` }
     : outcome;
+
+/** To an apply, 404 means that the kind or the namespace is missing: no retry cures it soon. */
+const withoutKind = (outcome: Outcome): Outcome =>
+  outcome._tag === 'Fault' && outcome.why.startsWith('404 ')
+    ? { _tag: 'Refused', why: outcome.why }
+    : outcome;
+
+/** Writes only once the API server itself has no pod of that name and UID. */
+const unlessPodExists = (
+  api: KubeApi['Service'],
+  { namespace, pod }: Pick<ObservedRequest, 'namespace' | 'pod'>,
+  write: Effect.Effect<Outcome>,
+): Effect.Effect<Outcome> =>
+  api.call({
+    method: 'GET',
+    path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`,
+    // A list needs no right besides those of the informer.
+    query: { fieldSelector: `metadata.name=${pod.name}` },
+  }).pipe(
+    Effect.flatMap(({ status, body }): Effect.Effect<Outcome> => {
+      if (status !== 200) return faulty(`reading pod "${pod.name}" was answered with ${status}`);
+      const exists = listOrEmptyAt(body, 'items')
+        .some((one) => textAt(one, 'metadata', 'uid') === pod.uid);
+      return exists ? faulty(`pod "${pod.name}" exists and is not observed yet`) : write;
+    }),
+    Effect.catch(({ why }) => faulty(why)),
+  );
+
+const faulty = (why: string): Effect.Effect<Outcome> => Effect.succeed({ _tag: 'Fault', why });
 
 /** EvictionRequests on a real API server. */
 export const evictionRequestsLayer: Layer.Layer<EvictionRequests, never, KubeApi | Writes> = Layer
@@ -79,32 +132,66 @@ export const evictionRequestsLayer: Layer.Layer<EvictionRequests, never, KubeApi
         });
       const send = <Answer extends Counted>({ call, outcomeOf }: ObjectRequest<Answer>) =>
         Effect.map(outcomeOf(writes.send('eviction', call)), withoutConflict);
-      return {
-        areServed: api.call({ method: 'GET', path: ROOT, timeoutMs: DISCOVERY_TIMEOUT_MS }).pipe(
-          Effect.map(({ status, body }) =>
-            status === 404 ? false : status !== 200 || hasResource(body)
-          ),
-          Effect.catch(() => Effect.succeed(true)),
-        ),
-        write: (request, write) => {
-          const objects = objectsIn(request.namespace);
-          const { name } = request;
-          switch (write.write) {
-            case 'setStatus': {
-              const body = statusBody(request, write.status);
-              return send(objects.applyStatus(name, body, managedBy(CONTROLLER_MANAGER)));
-            }
-            case 'setLabels': {
-              const body = labelsBody(request, write.labels);
-              return send(objects.apply(name, body, managedBy(LABELS_MANAGER)));
-            }
-            case 'report': {
-              const body = reportBody(request, write.report);
-              return send(objects.applyStatus(name, body, managedBy(IMPERATIVE_EVICTION)));
-            }
-            case 'remove':
-              return send(objects.remove(name, request.uid));
+      const chosen = yield* Ref.make<EvictionsApi>('tidegate');
+      const accessTo = (path: string) =>
+        api.call({ method: 'GET', path, query: { limit: '1' }, timeoutMs: DISCOVERY_TIMEOUT_MS })
+          .pipe(
+            Effect.map(({ status }) => accessBy(status)),
+            Effect.catch(() => Effect.succeed('Granted' as const)),
+          );
+      const askOwn = ({ requester, pod, request }: RequesterBasis, { write }: RequesterWrite) => {
+        const objects = objectsIn(pod.namespace);
+        if (write === 'remove') return send(objects.remove(pod.uid, request?.uid ?? ''));
+        const body = write === 'join' || request === null
+          ? wantedBody(pod, requester)
+          : withdrawnBody(pod, request.uid);
+        const applied = objects.apply(pod.uid, body, {
+          fieldManager: requesterManager(requester),
+          force: false,
+        });
+        return send(applied);
+      };
+      const writeOwn = (request: ObservedRequest, write: RequestWrite) => {
+        const objects = objectsIn(request.namespace);
+        const { name } = request;
+        switch (write.write) {
+          case 'setStatus': {
+            const body = statusBody(request, write.status);
+            return send(objects.applyStatus(name, body, managedBy(CONTROLLER_MANAGER)));
           }
+          case 'setLabels': {
+            const body = labelsBody(request, write.labels);
+            return send(objects.apply(name, body, managedBy(LABELS_MANAGER)));
+          }
+          case 'report': {
+            const body = reportBody(request, write.report);
+            return send(objects.applyStatus(name, body, managedBy(IMPERATIVE_EVICTION)));
+          }
+          case 'remove':
+            return send(objects.remove(name, request.uid));
+        }
+      };
+      return {
+        choose: (option) =>
+          chooseApi(option).pipe(
+            Effect.provideService(KubeApi, api),
+            Effect.tap((choice) => Ref.set(chosen, choice.api)),
+          ),
+        areServed: Effect.provideService(servesApi('tidegate'), KubeApi, api),
+        access: Effect.flatMap(Ref.get(chosen), (one) => Effect.all(COLLECTIONS[one].map(accessTo)))
+          .pipe(Effect.map((all) => all.find((one) => one !== 'Granted') ?? 'Granted')),
+        ask: (basis, act) =>
+          Effect.flatMap(
+            Ref.get(chosen),
+            (one) => one === 'native' ? askNative({ api, writes }, basis, act) : askOwn(basis, act),
+          ).pipe(Effect.map(withoutKind)),
+        write: (request, write) => {
+          const native = nativeObjectsOf(request);
+          const sent = native === undefined
+            ? writeOwn(request, write)
+            : writeNative({ api, writes }, { ...request, native }, write);
+          const isDoubted = write.write === 'setStatus' && write.unlessPodExists;
+          return isDoubted ? unlessPodExists(api, request, sent) : sent;
         },
       };
     }),

@@ -8,13 +8,12 @@ import { Effect } from 'effect';
 import { GROUP_PATH } from '../domain/api-group.ts';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
-import {
-  type ObservedRequest,
-  projectEvictionRequest,
-} from '../domain/eviction-requests/observed-request.ts';
-import { evictionRequestPath } from './eviction-requests.ts';
+import type { ObservedRequest } from '../domain/eviction-requests/observed-request.ts';
+import { nativeSubjectOf } from '../domain/native-evictions/joined-request.ts';
+import { chooseApi } from './evictions-api.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
 import { type ObjectRead, readEvents, readObject } from './object-reads.ts';
+import { readRequest, type RequestRead } from './request-reads.ts';
 
 /** The Leases of operators with the Events about them. */
 export interface OperatorLeases {
@@ -86,19 +85,28 @@ export interface ExplainedPod extends OperatorLeases {
 
 /** An EvictionRequest and its Events. */
 export interface ExplainedEvictionRequest {
-  readonly request: ObjectRead;
+  readonly request: RequestRead;
   readonly events: readonly unknown[];
 }
+
+/** The request of the pod with this UID, in the API that has the requests. */
+const requestOf = (
+  namespace: string,
+  podUid: string,
+): Effect.Effect<RequestRead, KubeFault, KubeApi> =>
+  Effect.flatMap(chooseApi('auto'), ({ api }) => readRequest(api, namespace, podUid));
 
 /** Reads an EvictionRequest and its Events. */
 export const readExplainedEvictionRequest = (
   namespace: string,
   name: string,
 ): Effect.Effect<ExplainedEvictionRequest, KubeFault, KubeApi> =>
-  Effect.all({
-    request: readObject(evictionRequestPath(namespace, name)),
-    events: readEvents({ kind: 'EvictionRequest', name, namespace }).pipe(Effect.map((l) => [l])),
-  }, { concurrency: 'unbounded' });
+  Effect.gen(function* () {
+    const request = yield* requestOf(namespace, name);
+    const found = request._tag === 'Found' ? nativeSubjectOf(request.request) : undefined;
+    const subject = found ?? { kind: 'EvictionRequest', name, namespace };
+    return { request, events: [yield* readEvents(subject)] };
+  });
 
 /** Reads a pod, its Events, its CapacityRequests and its EvictionRequest, both by its UID. */
 export const readExplainedPod = (
@@ -113,11 +121,9 @@ export const readExplainedPod = (
       requests: readObject(`${GROUP_PATH}/namespaces/${at(namespace)}/capacityrequests`, {
         labelSelector: `${OWNED_BY_POD}=${uid}`,
       }).pipe(Effect.map(objectOf)),
-      evictionRequest: uid === ''
-        ? Effect.succeed(undefined)
-        : readObject(evictionRequestPath(namespace, uid)).pipe(
-          Effect.map((read) => projectEvictionRequest(objectOf(read))),
-        ),
+      evictionRequest: uid === '' ? Effect.succeed(undefined) : requestOf(namespace, uid).pipe(
+        Effect.map((read) => read._tag === 'Found' ? read.request : undefined),
+      ),
       events: readEvents({ kind: 'Pod', name, namespace }).pipe(Effect.map((list) => [list])),
       operator: readOperatorLeases(leaseName),
     }, { concurrency: 'unbounded' });

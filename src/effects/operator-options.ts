@@ -6,6 +6,7 @@
  * `--burst` are one budget for all writes (DR-36).
  */
 import { type DrainingLimit, readDrainingLimit } from '../domain/drain/draining-limit.ts';
+import { EVICTION_MODES } from '../domain/eviction-requests/drain-requester.ts';
 import { ROLE_NAMES, type RoleName, rolesIn } from '../domain/operator-roles.ts';
 import { EVICTION_REQUEST_OPTIONS } from './eviction-request-options.ts';
 import {
@@ -164,6 +165,12 @@ export const OPERATOR_OPTIONS = {
     help: 'How many Nodes drain at once, as a number or as a percentage of all Nodes; ' +
       'further reclaims wait until their deadline',
     default: '100%',
+  }),
+  via: defaulted(choice(EVICTION_MODES), {
+    name: 'via',
+    help: 'How drains let pods leave: by EvictionRequest, by plain eviction, or auto: by request ' +
+      'where pods have interceptors',
+    default: 'auto',
   }),
   evictionsPerBudget: defaulted(whole(1, 100), {
     name: 'evictions-per-budget',

@@ -20,6 +20,7 @@ import { type PodRequests, podRequestsLayer } from './pod-requests.ts';
 import { type UpcomingNodes, upcomingNodesLayer } from './upcoming-nodes.ts';
 import { writeBudget } from './write-budget.ts';
 import { type MachineClocks, type WriteGate, writeGate } from './write-gate.ts';
+import type { Writes } from './writes.ts';
 import { clockLayer } from './effect-clock.ts';
 import { randomLayer } from './effect-random.ts';
 
@@ -34,6 +35,7 @@ export type ClusterServices =
   | Events
   | PodEvictionApi
   | EvictionRequests
+  | Writes
   | PodRequests;
 
 /** The inputs of the services. */

@@ -6,15 +6,15 @@
  */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { DrainingLimit } from '../domain/drain/draining-limit.ts';
 import { goDuration } from '../domain/go-duration.ts';
 import { type ClusterId, clusterId } from '../domain/ids.ts';
 import { leaseTimesProblem } from '../domain/lease.ts';
+import { type DrainSettings, drainSettings } from './drain-settings.ts';
 import { evictionPolicyOf, type EvictionSettings } from './eviction-request-options.ts';
 import { FLEET_OPTIONS } from './fleet-options.ts';
 import type { ListenAddress } from './option-kinds.ts';
 import { FLEET_ROLE_OPTIONS, OPERATOR_OPTIONS, ROLE_OPTIONS } from './operator-options.ts';
-import { podPolicyOf, type PodSettings, type Selects } from './pod-demand-options.ts';
+import { podPolicyOf, type PodSettings } from './pod-demand-options.ts';
 import {
   type Decoded,
   decodeOptions,
@@ -51,19 +51,6 @@ export type LeaseOptions = Pick<
   | 'leaseRenewDeadlineMs'
   | 'leaseRetryPeriodMs'
 >;
-
-/** The settings of drains. */
-export interface DrainSettings {
-  /** Undefined: derived from the grace of each drain. */
-  readonly tierWaitMs: number | undefined;
-  readonly isPaused: boolean;
-  readonly evictionsPerBudget: number;
-  /** Which Nodes the shard may reclaim, by their labels. */
-  readonly isReclaimable: Selects;
-  readonly maxDraining: DrainingLimit;
-  /** The pod of this process; null outside a cluster. */
-  readonly ownPod: { readonly namespace: string; readonly name: string } | null;
-}
 
 /** The settings of an operator with a fleet. */
 export interface FleetRoleSettings {
@@ -102,6 +89,8 @@ export interface OperatorSettings extends ProcessSettings {
   readonly fleet: FleetRoleSettings | undefined;
   readonly pods: PodSettings | undefined;
   readonly evictions: EvictionSettings | undefined;
+  /** Whether surges run in this process. */
+  readonly interceptors: boolean;
 }
 
 /** The options that process settings derive from. */
@@ -321,14 +310,7 @@ const fleetRoleSettings = (
       bootstrapTemplateFile: options.bootstrapTemplateFile,
       tls: tls.settings,
       tlsRenewalDelayMs: options.tlsRenewalDelayMs,
-      drains: {
-        tierWaitMs: options.tierWaitMs,
-        isPaused: options.pauseDrains,
-        evictionsPerBudget: options.evictionsPerBudget,
-        isReclaimable: options.isNodeReclaimable,
-        maxDraining: options.maxDraining,
-        ownPod: ownPod(processEnvironment),
-      },
+      drains: drainSettings(options, ownPod(processEnvironment)),
     },
   };
 };
@@ -360,9 +342,17 @@ export const operatorSettings = (
   const settled = processSettings(options, processEnvironment);
   if (settled._tag === 'SettingsProblem') return settled;
   const pods = withPods || roles.includes('pods') ? podPolicyOf(options) : undefined;
-  const evictions = roles.includes('evictions') ? evictionPolicyOf(options) : undefined;
-  const settings = { ...settled.settings, fleet: fleet?.settings, pods, evictions };
-  return { _tag: 'Settled', settings };
+  const evictions = roles.includes('evictions') ? evictionPolicyOf(options, roles) : undefined;
+  return {
+    _tag: 'Settled',
+    settings: {
+      ...settled.settings,
+      fleet: fleet?.settings,
+      pods,
+      evictions,
+      interceptors: roles.includes('interceptors'),
+    },
+  };
 };
 
 /** The settings of the stand-in fleet from its flags and the environment. */

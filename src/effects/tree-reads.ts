@@ -10,7 +10,7 @@ import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { upcomingNodeName } from '../domain/names.ts';
 import { labelsOf } from '../domain/object-meta.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
-import { EVICTION_REQUESTS_PATH, evictionRequestPath } from './eviction-requests.ts';
+import { EVICTION_REQUESTS_PATH, evictionRequestPath } from './evictions-api.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
 import { readList } from './object-lists.ts';
 import { type ObjectRead, readObject } from './object-reads.ts';

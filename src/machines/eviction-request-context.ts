@@ -9,8 +9,15 @@ import type {
 import type { RequestWrite } from '../domain/eviction-requests/request-writes.ts';
 import type { TargetPod } from '../domain/eviction-requests/target-pod.ts';
 import type { ResourceVersion } from '../domain/ids.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
 import type { Seed } from '../domain/random.ts';
 import type { ObjectWriterContext } from './object-writer.ts';
+
+/** The answer to a write. */
+export type EvictionRequestAnswer = WriteOutcome<ObservedRequest> & {
+  /** The time of day at which it came; absent when the write threw. */
+  readonly nowMs?: number;
+};
 
 /** A write: the request as it is, and what is written to it. */
 export interface EvictionRequestAct {
@@ -43,12 +50,14 @@ export interface EvictionRequestContext
   readonly refusedBefore: number;
   /** When this process last wrote a report of the imperative eviction. */
   readonly reportedMs: number | null;
+  /** When this process last wrote the status, reports included. */
+  readonly statusWrittenMs: number | null;
   /** The request was deleted. */
   readonly vanished: boolean;
   /** The request of the write in flight, as it was at its start. */
   readonly base: ResourceVersion | null;
-  /** The write in flight without its times. */
-  readonly sentKey: string;
+  /** The last write that was sent, also when another one is wanted by now. */
+  readonly sentWrite: RequestWrite | null;
 }
 
 interface Observed {

@@ -1,10 +1,11 @@
 /**
  * One open EvictionRequest.
  *
- * Promises: the status follows from request, pod and time, and is written once per change; one
- * interceptor at a time is active; the pod is evicted by this operator only while the imperative
- * eviction is active and a requester is left, and no more once either ends. Everything but the
- * count of this process's calls is in the status, so that a restart goes on at the same deadline.
+ * Promises: the status follows from request, pod and time, and is written once per change and at
+ * most once a second; one interceptor at a time is active; the pod is evicted by this operator only
+ * while the imperative eviction is active and a requester is left, and no more once either ends.
+ * Everything but the count of this process's calls is in the status, so that a restart goes on at
+ * the same deadline.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -18,12 +19,16 @@ import {
   type RequestPhase,
   requestStep,
 } from '../domain/eviction-requests/request-phase.ts';
-import { writeKey, writePlan } from '../domain/eviction-requests/request-writes.ts';
-import type { WriteOutcome } from '../domain/object-write.ts';
+import {
+  isSameWrite,
+  STATUS_SPACING_MS,
+  writePlan,
+} from '../domain/eviction-requests/request-writes.ts';
 import { isOlder } from '../domain/resource-versions.ts';
 import { answersOf } from './act-answers.ts';
 import type {
   EvictionRequestAct,
+  EvictionRequestAnswer,
   EvictionRequestContext,
   EvictionRequestEvent,
   EvictionRequestInput,
@@ -41,7 +46,6 @@ import { required } from './required.ts';
 /** A timer beyond this is set again. */
 const TIMER_MS_MAX = 86_400_000;
 
-type Outcome = WriteOutcome<ObservedRequest>;
 type Event<Type extends EvictionRequestEvent['type']> = Extract<
   EvictionRequestEvent,
   { readonly type: Type }
@@ -52,21 +56,26 @@ type Basis = Pick<
   EvictionRequestContext,
   | ('facts' | 'nowMs' | 'vanished')
   | ('timing' | 'defaults' | 'ttlMs')
-  | ('progress' | 'refusedBefore' | 'reportedMs')
+  | ('progress' | 'refusedBefore' | 'reportedMs' | 'statusWrittenMs' | 'attempt')
 >;
 
-/** The facts, with the time at which the end of the pod was first observed. */
-const withEnd = (facts: RequestFacts, nowMs: number): RequestFacts => ({
+/** The facts, with what is remembered of the pod: whether it was observed, and when it ended. */
+const remembered = (facts: RequestFacts, nowMs: number): RequestFacts => ({
   ...facts,
+  podSeen: facts.podSeen || facts.pod?.uid === facts.request.pod.uid,
   endedMs: hasEnded(facts) ? facts.endedMs ?? nowMs : null,
 });
 
 /** The step and the pending write. */
 const derived = (basis: Basis): Derived => {
   const { nowMs, vanished } = basis;
-  const facts = withEnd(basis.facts, nowMs);
+  const facts = remembered(basis.facts, nowMs);
   const step = requestStep(facts, basis);
-  const plan = writePlan(facts, step, basis);
+  const plan = writePlan(facts, step, {
+    ...basis,
+    // Between tries of a write the backoff keeps the distance.
+    statusWrittenMs: basis.attempt > 0 ? null : basis.statusWrittenMs,
+  });
   const isTimed = plan.checkAtMs !== null && plan.checkAtMs > nowMs && !vanished;
   return {
     facts,
@@ -85,12 +94,14 @@ const initial = (input: EvictionRequestInput): EvictionRequestContext => {
   const { request, pod, ...rest } = input;
   const basis = {
     ...rest,
-    facts: { request, pod, endedMs: null },
+    facts: { request, pod, podSeen: false, endedMs: null },
     refusedBefore: refusedBefore(input),
     reportedMs: null,
+    statusWrittenMs: null,
     vanished: false,
+    ...UNTRIED,
   };
-  return { ...basis, ...derived(basis), ...UNTRIED, timer: null, base: null, sentKey: '' };
+  return { ...basis, ...derived(basis), timer: null, base: null, sentWrite: null };
 };
 
 /** The context after an observation; the write in flight may not be the wanted one any more. */
@@ -106,41 +117,69 @@ const observed = (
   return { ...next, ...derived(next), sent: null };
 };
 
-/** The request after an answer; one that was observed later stays. */
+/**
+ * The request after an answer; one that was observed later stays. So does one of the same version:
+ * of a request that consists of several objects, the write knew only those of its beginning.
+ */
 const answeredRequest = (
   { facts: { request } }: EvictionRequestContext,
-  outcome: Outcome,
+  outcome: EvictionRequestAnswer,
 ): ObservedRequest => {
   if (outcome._tag !== 'Written') return request;
   const { current } = outcome;
-  return isOlder(current.resourceVersion, request.resourceVersion) ? request : current;
+  const [answer, observed] = [current.resourceVersion, request.resourceVersion];
+  return answer === observed || isOlder(answer, observed) ? request : current;
 };
 
-const answered = (context: EvictionRequestContext, outcome: Outcome): EvictionRequestContext => {
-  const { facts, nowMs, base, sentKey, pendingWrite } = context;
-  const isReport = pendingWrite?.write === 'report' && outcome._tag === 'Written';
+/** The times of our writes after an answer. */
+const writeTimes = (
+  { sentWrite, reportedMs, statusWrittenMs }: EvictionRequestContext,
+  outcome: EvictionRequestAnswer,
+  nowMs: number,
+): Pick<EvictionRequestContext, 'reportedMs' | 'statusWrittenMs'> => {
+  const written = outcome._tag === 'Written' ? sentWrite?.write : undefined;
+  const isStatus = written === 'setStatus' || written === 'report';
+  return {
+    reportedMs: written === 'report' ? nowMs : reportedMs,
+    statusWrittenMs: isStatus ? nowMs : statusWrittenMs,
+  };
+};
+
+const answered = (
+  context: EvictionRequestContext,
+  outcome: EvictionRequestAnswer,
+): EvictionRequestContext => {
+  const { facts, base, sentWrite } = context;
+  const nowMs = Math.max(context.nowMs, outcome.nowMs ?? 0);
   const next = {
     ...context,
+    nowMs,
     facts: { ...facts, request: answeredRequest(context, outcome) },
     vanished: context.vanished || outcome._tag === 'Absent',
-    reportedMs: isReport ? nowMs : context.reportedMs,
+    ...writeTimes(context, outcome, nowMs),
   };
-  const after = derived(next);
-  const isSame = after.pendingWrite !== null && writeKey(after.pendingWrite) === sentKey;
+  // A write that is wanted again at once had no effect, however far apart writes have to be.
+  const after = derived({ ...next, statusWrittenMs: null });
+  const isSame = isSameWrite(after.pendingWrite, sentWrite);
   const tries = afterWrite(
     { ...context, sent: isSame ? context.sent : null, version: base },
     outcome,
     after.pendingWrite,
   );
-  return { ...next, ...after, ...tries };
+  const tried = { ...next, ...tries };
+  return { ...tried, ...(after.pendingWrite === null ? after : derived(tried)) };
 };
+
+/** How long the status is left alone after its last write. */
+const spacingLeftMs = ({ statusWrittenMs, nowMs }: EvictionRequestContext): number =>
+  statusWrittenMs === null ? 0 : statusWrittenMs + STATUS_SPACING_MS - nowMs;
 
 const actOf = ({ context }: { readonly context: EvictionRequestContext }): EvictionRequestAct => ({
   request: context.facts.request,
   write: context.pendingWrite ?? { write: 'remove' },
 });
 
-const writes = writing(actOf, answersOf<Outcome>()('deciding', 'setAnswer'));
+const writes = writing(actOf, answersOf<EvictionRequestAnswer>()('deciding', 'setAnswer'));
 
 /** A state in which the request waits for something else than its own writes. */
 const phase = <const Phase extends RequestPhase, const Reason extends ReasonName>(
@@ -169,10 +208,10 @@ export const evictionRequest = setup({
     tags: {} as 'waiting' | 'acting' | 'settled',
   },
   actors: {
-    setStatus: required<Outcome, EvictionRequestAct>('setStatus'),
-    setLabels: required<Outcome, EvictionRequestAct>('setLabels'),
-    reportProgress: required<Outcome, EvictionRequestAct>('reportProgress'),
-    removeRequest: required<Outcome, EvictionRequestAct>('removeRequest'),
+    setStatus: required<EvictionRequestAnswer, EvictionRequestAct>('setStatus'),
+    setLabels: required<EvictionRequestAnswer, EvictionRequestAct>('setLabels'),
+    reportProgress: required<EvictionRequestAnswer, EvictionRequestAct>('reportProgress'),
+    removeRequest: required<EvictionRequestAnswer, EvictionRequestAct>('removeRequest'),
   },
   actions: {
     requestSlot: () => {},
@@ -202,10 +241,10 @@ export const evictionRequest = setup({
     setElapsed: assign(({ context }) =>
       observed(context, { nowMs: context.timer?.toMs ?? context.nowMs })
     ),
-    setAnswer: assign(({ context }, outcome: Outcome) => answered(context, outcome)),
+    setAnswer: assign(({ context }, outcome: EvictionRequestAnswer) => answered(context, outcome)),
     setBase: assign(({ context: { pendingWrite, facts } }) => ({
       sent: pendingWrite?.write ?? null,
-      sentKey: pendingWrite === null ? '' : writeKey(pendingWrite),
+      sentWrite: pendingWrite,
       base: facts.request.resourceVersion,
     })),
     resetVerdict: assign({ verdict: 'Untried' }),
@@ -227,6 +266,8 @@ export const evictionRequest = setup({
   },
   delays: {
     ...writerDelays,
+    /** A status that was reverted is not written again within the second. */
+    writeBackoff: (args) => Math.max(writerDelays.writeBackoff(args), spacingLeftMs(args.context)),
     untilCheck: ({ context: { timer } }) => timer === null ? 0 : timer.toMs - timer.fromMs,
   },
 }).createMachine({

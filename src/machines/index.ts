@@ -6,6 +6,7 @@ import { demandSync } from './demand-sync.ts';
 import { drainBlocker } from './drain-blocker.ts';
 import { evictionCircuit } from './eviction-circuit.ts';
 import { evictionRequest } from './eviction-request.ts';
+import { evictionRequester } from './eviction-requester.ts';
 import { fleetSession } from './fleet-session.ts';
 import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
@@ -26,6 +27,7 @@ export const MACHINES = {
   drainBlocker,
   evictionCircuit,
   evictionRequest,
+  evictionRequester,
   fleetSession,
   leadership,
   listWatch,

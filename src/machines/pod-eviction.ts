@@ -12,7 +12,13 @@ import { backoffMs, recheckMs, refusalBackoffMs } from '../domain/backoff.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import { type PodFacts, sameNeed } from '../domain/drain/pod-facts.ts';
 import type { SlotBlocker } from '../domain/drain/slots.ts';
-import { nextSeed, type Seed } from '../domain/random.ts';
+import { nextSeed } from '../domain/random.ts';
+import type {
+  PodEvictionAct,
+  PodEvictionContext,
+  PodEvictionEvent,
+  PodEvictionInput,
+} from './pod-eviction-context.ts';
 import { required } from './required.ts';
 
 /** API server faults and conflicts. */
@@ -29,44 +35,6 @@ const WAITS: ReadonlySet<EvictionOutcome['_tag']> = new Set([
   'Unauthenticated',
   'NotSent',
 ]);
-
-export interface PodEvictionInput {
-  readonly uid: string;
-  /** `namespace/name`. */
-  readonly key: string;
-  /** The node that it must leave. */
-  readonly node: string;
-  readonly facts: PodFacts;
-  readonly seed: Seed;
-}
-
-export interface PodEvictionContext extends PodEvictionInput {
-  readonly released: boolean;
-  readonly vanished: boolean;
-  /** An eviction was accepted. */
-  readonly accepted: boolean;
-  /** A call about it was answered. */
-  readonly asked: boolean;
-  /** Consecutive answers that required a wait. */
-  readonly attempt: number;
-  /** The last answer. */
-  readonly outcome: EvictionOutcome | null;
-}
-
-export type PodEvictionEvent =
-  | { readonly type: 'pod.observed'; readonly facts: PodFacts }
-  /** The pod of this UID does not exist any more. */
-  | { readonly type: 'pod.vanished' }
-  | { readonly type: 'eviction.wanted' }
-  /** The drain has an earlier deadline now. */
-  | { readonly type: 'deadline.moved' }
-  /** No new eviction: the drain was cancelled, paused or has ended. */
-  | { readonly type: 'eviction.released' }
-  /** The dispatcher chose it: it holds the needed slot until the request is answered. */
-  | { readonly type: 'eviction.dispatched' };
-
-/** The pod that is evicted. */
-export type PodEvictionAct = Pick<PodEvictionContext, 'uid' | 'key'>;
 
 /** No eviction is allowed, regardless of other facts. */
 const isDecided = ({ vanished, released, accepted, facts }: PodEvictionContext): boolean =>
@@ -150,7 +118,10 @@ export const podEviction = setup({
     wanted: ({ context }) => !context.released,
     leavesOrStays: ({ context }) => isDecided(context),
     decisionChanged: ({ context }) =>
-      isDecided(context) || (context.asked && context.facts.kubeletSilent),
+      isDecided(context) || context.facts.intercepted ||
+      (context.asked && context.facts.kubeletSilent),
+    intercepted: ({ context }) => context.facts.intercepted,
+    interceptionOver: ({ context }) => isDecided(context) || !context.facts.intercepted,
     kubeletSilent: ({ context }) => context.asked && context.facts.kubeletSilent,
     kubeletBack: ({ context }) => !context.facts.kubeletSilent,
     blockedBy: ({ context: { facts: { need } } }, reason: SlotBlocker) =>
@@ -203,6 +174,7 @@ export const podEviction = setup({
         { guard: 'leaving', target: 'leaving' },
         { guard: 'released', target: 'released' },
         { guard: 'kubeletSilent', target: 'stranded' },
+        { guard: 'intercepted', target: 'intercepted' },
         { guard: { type: 'blockedBy', params: 'TwoBudgets' }, target: 'heldUp.twoBudgets' },
         { guard: { type: 'blockedBy', params: 'BudgetBroken' }, target: 'heldUp.budgetBroken' },
         {
@@ -236,6 +208,12 @@ export const podEviction = setup({
         'eviction.dispatched': 'calling',
         'pod.observed': reconsidered,
       },
+    },
+    intercepted: {
+      description: 'An EvictionRequest asks its interceptors; no eviction is sent meanwhile.',
+      meta: { reason: 'WaitingForInterceptor' },
+      tags: 'waiting',
+      always: { guard: 'interceptionOver', target: 'deciding' },
     },
     calling: {
       description: 'Waiting for the API server to answer the eviction.',

@@ -76,6 +76,7 @@ const drainsOf = (objects: DemoObjects, nowMs: number): readonly DrainStatus[] =
     budgets: objects.budgets.flatMap((raw) => projectBudget(raw) ?? []),
     events: objects.events.flatMap((raw) => projectNodeEvent(raw) ?? []),
     machines: objects.machines.flatMap((raw) => projectUpcomingNode(raw) ?? []),
+    evictionRequests: objects.evictionRequests.flatMap((raw) => projectEvictionRequest(raw) ?? []),
     terminatingNamespaces: [],
     own: null,
     nowMs,

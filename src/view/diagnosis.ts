@@ -2,6 +2,9 @@
  * The findings of `tidegate doctor`: pure functions from what was read to what it means and what to
  * do about it.
  */
+import { LIFECYCLE_GROUP } from '../domain/api-group.ts';
+import type { EvictionsApi } from '../domain/native-evictions/evictions-api.ts';
+import { NATIVE_GROUP } from '../domain/native-evictions/objects.ts';
 import { pageUrl } from '../domain/documentation.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../domain/json.ts';
 import { sameJson } from '../domain/json-equality.ts';
@@ -15,6 +18,7 @@ import { wrappedLines } from './wrapped-text.ts';
 /** The pages about problems, by their paths. */
 export const PAGES = {
   cluster: 'docs/tasks/install.md#6-verify',
+  evictionsApi: 'docs/native-evictions.md#which-api',
   upgrade: 'docs/tasks/upgrade.md',
   definitions: 'docs/tasks/install.md#2-custom-resources',
   rights: 'docs/tasks/rbac.md',
@@ -114,6 +118,29 @@ export const definitionFinding = (wanted: unknown, found: unknown): Finding => {
       CRD_REMEDY,
       PAGES.upgrade,
     ]);
+};
+
+/** Which API the operator takes for its requests. */
+export const evictionsApiFinding = (
+  api: EvictionsApi,
+  served: Readonly<Record<EvictionsApi, boolean>>,
+): Finding => {
+  const check = 'eviction api';
+  const group = { tidegate: LIFECYCLE_GROUP, native: NATIVE_GROUP }[api];
+  if (!served[api]) {
+    return finding(check, 'failed', [
+      `Requests are to be in ${group}, which is not served`,
+      'Install the CRD, or set --eviction-request-api',
+      PAGES.evictionsApi,
+    ]);
+  }
+  const isOther = api === 'tidegate' && served.native;
+  return finding(
+    check,
+    'ok',
+    `Requests are in ${group}` +
+      (isOther ? `; ${NATIVE_GROUP} is served, too: --eviction-request-api=native takes it` : ''),
+  );
 };
 
 /** The admission policies of EvictionRequests. */

@@ -1,11 +1,15 @@
 /**
  * The facts about one node and its drain, read once or taken from caches that follow the cluster.
  */
+import type { Blocker } from '../domain/drain/blocker.ts';
 import type { Budget } from '../domain/drain/budget.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import { type InterruptedEviction, interruptedEvictions } from '../domain/drain/eviction-rank.ts';
+import { interceptorBlocker } from '../domain/eviction-requests/drain-requester.ts';
+import { isFinal, type ObservedRequest } from '../domain/eviction-requests/observed-request.ts';
+import { IMPERATIVE_EVICTION } from '../domain/eviction-requests/qualified-name.ts';
 import type { Identity } from '../domain/facts.ts';
 import { textAt } from '../domain/json.ts';
 import { objectKey } from '../domain/ids.ts';
@@ -35,6 +39,8 @@ export interface DrainScene {
   readonly budgets: Iterable<Budget>;
   readonly events: Iterable<NodeEvent>;
   readonly machines: Iterable<UpcomingNodeProjection>;
+  /** Without them, interceptors are not among the reasons. */
+  readonly evictionRequests?: Iterable<ObservedRequest>;
   readonly terminatingNamespaces: Iterable<string>;
   /** The operator's own pod, if its Lease identifies one. */
   readonly own: { readonly namespace: string; readonly name: string } | null;
@@ -55,6 +61,8 @@ export interface NodeFacts {
   /** Newest first. */
   readonly events: readonly NodeEvent[];
   readonly machine: UpcomingNodeProjection | undefined;
+  /** What the EvictionRequests of pods wait for, by the UID of the pod. */
+  readonly interceptions: ReadonlyMap<string, Blocker>;
   readonly terminatingNamespaces: ReadonlySet<string>;
   readonly own: DrainScene['own'];
   readonly nowMs: number;
@@ -106,6 +114,17 @@ const interruptedIn = ({ pods, budgets, nowMs }: DrainScene): InterruptedSlots =
   }));
 };
 
+/** Open requests; a pod whose imperative eviction is active waits for what any eviction does. */
+const interceptionsIn = (
+  { evictionRequests = [] }: DrainScene,
+): ReadonlyMap<string, Blocker> =>
+  new Map(
+    [...evictionRequests]
+      .filter((request) => !isFinal(request) && request.requesters.length > 0)
+      .filter(({ status }) => status.active !== null && status.active !== IMPERATIVE_EVICTION)
+      .map((request) => [request.pod.uid, interceptorBlocker(request)]),
+  );
+
 const newestFirst = (left: NodeEvent, right: NodeEvent): number =>
   Date.parse(right.time) - Date.parse(left.time);
 
@@ -119,6 +138,7 @@ export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
   const { own, nowMs } = scene;
   const covering = coveringIn(budgets);
   const interrupted = interruptedIn(scene);
+  const interceptions = interceptionsIn(scene);
   const budgetsOver = (bound: readonly DrainPod[]): readonly Budget[] => [
     ...new Set(bound.flatMap(covering)),
   ];
@@ -132,6 +152,7 @@ export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
         interrupted,
         events: (events.get(node.name) ?? []).toSorted(newestFirst),
         machine: machines.get(node.name),
+        interceptions,
         terminatingNamespaces,
         own,
         nowMs,

@@ -29,6 +29,8 @@ export interface PlannedPod {
   readonly text: string;
   /** The budget that it needs a slot from. */
   readonly budget: string | null;
+  /** The interceptors that it registers, in order: asked before it is evicted. */
+  readonly interceptors: readonly string[];
   readonly leaving: boolean;
   /** No controller recreates it. */
   readonly willNotComeBack: boolean;
@@ -84,17 +86,23 @@ export interface PlanTerms {
   readonly graceSeconds: number;
   /** Answers to dry runs; undefined when none were made. */
   readonly answers: ReadonlyMap<Uid, EvictionOutcome> | undefined;
+  /** By UID of their pod; pods without are left out. */
+  readonly interceptors: ReadonlyMap<Uid, readonly string[]>;
 }
 
 const NAMESPACE_GOES: EvictionOutcome = { _tag: 'NamespaceTerminating' };
 
-const plannedPod = ({ pod, verdict, blocker, budget }: PodPreview): PlannedPod => ({
+const plannedPod = (
+  { pod, verdict, blocker, budget }: PodPreview,
+  { interceptors }: Pick<PlanTerms, 'interceptors'>,
+): PlannedPod => ({
   pod: pod.key,
   controller: pod.controller === null ? null : `${pod.controller.kind}/${pod.controller.name}`,
   verdict,
   reason: blocker?.reason ?? null,
   text: blocker?.text ?? '',
   budget: budget?.key ?? null,
+  interceptors: interceptors.get(pod.uid) ?? [],
   leaving: pod.terminating,
   willNotComeBack: !comesBack(pod),
   losesData: pod.losesData,
@@ -133,7 +141,11 @@ const limitedBudgets = (
 /** What may deviate from the plan, as far as it concerns this node. */
 const unknownOf = (
   previews: readonly PodPreview[],
-  { budgets, dryRun }: { readonly budgets: readonly Budget[]; readonly dryRun: boolean },
+  { budgets, dryRun, interceptors }: {
+    readonly budgets: readonly Budget[];
+    readonly dryRun: boolean;
+    readonly interceptors: PlanTerms['interceptors'];
+  },
 ): readonly string[] => {
   const pods = previews.map(({ pod }) => pod);
   const limited = limitedBudgets(previews, budgets);
@@ -164,6 +176,12 @@ const unknownOf = (
         list(returning.map(({ key }) => key))
       }`,
     ]),
+    ...pods.flatMap(({ key, uid }) => {
+      const names = interceptors.get(uid);
+      return names === undefined ? [] : [
+        `How long the interceptors of ${key} take, where the operator asks them: ${list(names)}`,
+      ];
+    }),
     ...uncertain.map(({ pod, blocker }) =>
       `How ${pod.key} resolves: ${blocker?.text ?? 'it is changing'}`
     ),
@@ -217,13 +235,13 @@ export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => 
     dryRun,
     tiers: plan.tiers.map(({ key }) => ({
       priority: tierPriority(key),
-      pods: previews.filter(({ tier }) => tier === key).map(plannedPod),
+      pods: previews.filter(({ tier }) => tier === key).map((one) => plannedPod(one, terms)),
     })),
     staying: plan.staying.map(stayOf),
     blockers: blocked.map(plannedBlocker),
     forecast: forecast === undefined ? '' : blockedVerdict(forecast).forecast,
     willNotComeBack: chosen((pod) => !comesBack(pod)),
     losesData: chosen(({ losesData }) => losesData),
-    unknown: unknownOf(previews, { budgets, dryRun }),
+    unknown: unknownOf(previews, { budgets, dryRun, interceptors: terms.interceptors }),
   };
 };

@@ -107,6 +107,7 @@ export const recountDrain = (
       tierStarted: hasStarted({ startedTo, lastMovedAtMs: nowMs }, tier),
       paused: node.paused,
       kubeletSilent: node.kubeletSilent,
+      interception: facts.interceptions.get(pod.uid),
       nowMs,
       overdueAfterMs: OVERDUE_AFTER_MS,
     });

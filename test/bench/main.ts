@@ -3,21 +3,25 @@
  * between machines and absolute figures are not.
  *
  * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `registry`, `session`, `list`,
- * `process`, `page`, `burst`, `pods`, `cluster` and `drain`.
+ * `process`, `page`, `burst`, `pods`, `hand-overs`, `requests`,
+ * `cluster` and `drain`.
  *
  * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
- * half a million times and `cluster` more often: they run only on request.
+ * half a million times, `requests` lists eight gigabytes, and `cluster` writes more often than
+ * `pods`: they run only on request.
  */
 import process from 'node:process';
 import { benchBurst } from './burst.ts';
 import { benchCluster } from './cluster.ts';
 import { benchDrains } from './drain.ts';
+import { benchHandOvers } from './hand-overs.ts';
 import { benchLists } from './list.ts';
 import { print, printMachine } from './measurement.ts';
 import { benchPods } from './pods.ts';
 import { benchPage } from './page.ts';
 import { benchProcess } from './process.ts';
 import { benchRegistry } from './registry.ts';
+import { benchRequests } from './requests.ts';
 import { benchRollups } from './rollup.ts';
 import { benchSession } from './session.ts';
 
@@ -26,6 +30,8 @@ const MACHINES = 100_000;
 const ACTORS = 20_000;
 const PODS = 50_000;
 const DEMANDING_PODS = 100_000;
+const EVICTION_REQUESTS = 150_000;
+const OPEN_REQUESTS = 1000;
 
 const FULL = '--full';
 const full = process.argv.includes(FULL);
@@ -39,11 +45,20 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['list', () => benchLists(PODS)],
   ['burst', benchBurst],
   ['pods', () => benchPods(DEMANDING_PODS)],
+  ['hand-overs', () => benchHandOvers(OPEN_REQUESTS)],
+  ['requests', () => benchRequests(EVICTION_REQUESTS)],
   ['cluster', benchCluster],
   ['drain', () => benchDrains(full)],
 ]);
 
-const ON_DEMAND: ReadonlySet<string> = new Set(['burst', 'pods', 'cluster', 'drain']);
+const ON_DEMAND: ReadonlySet<string> = new Set([
+  'burst',
+  'pods',
+  'hand-overs',
+  'requests',
+  'cluster',
+  'drain',
+]);
 
 const asked = process.argv.slice(2).filter((word) => word !== FULL);
 const unknown = asked.filter((name) => !BENCHES.has(name));

@@ -75,6 +75,11 @@ const FOLLOWED: Readonly<Record<string, Followed>> = {
     passes: 'status.silent',
     end: 'status.ended',
   },
+  surge: {
+    address: '#/evictionRequest',
+    passes: 'status.intercepting',
+    end: 'status.ended',
+  },
 };
 
 const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });

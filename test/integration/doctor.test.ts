@@ -10,6 +10,7 @@ import { definitions } from '../../src/api/definitions.ts';
 import { runDoctor } from '../../src/cli/doctor.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
+import { nativeSite } from '../support/eviction-requests/native-site.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 
 interface Checked {
@@ -103,6 +104,32 @@ describe('doctor on an embedded cluster', () => {
     expect(fleet.script.shard.clusters.size).toBe(0);
   });
 
+  test('needs no custom resource of ours where Kubernetes serves its own', async () => {
+    const kubeconfig = await begun(false);
+    await nativeSite({ kubeconfig });
+    const { code, states, findings } = await doctor({ kubeconfig, roles: 'evictions' });
+    expect([code, states]).toEqual([0, {
+      'api server': 'ok',
+      'eviction api': 'ok',
+      rights: 'ok',
+      lease: 'warning',
+      clock: 'ok',
+      certificate: 'skipped',
+      shard: 'skipped',
+    }]);
+    expect(findings).toContain('Requests are in lifecycle.k8s.io');
+  });
+
+  test('says when the API of Kubernetes is served, too, and when the chosen one is not', async () => {
+    const kubeconfig = await begun();
+    const roles = 'evictions';
+    const chosen = { kubeconfig, roles, 'eviction-request-api': 'native' };
+    expect((await doctor(chosen)).states).toMatchObject({ 'eviction api': 'failed' });
+    await nativeSite({ kubeconfig });
+    const { findings } = await doctor({ kubeconfig, roles });
+    expect(findings).toContain('lifecycle.k8s.io is served, too');
+  });
+
   test('checks what the role evictions needs, and nothing of the fleet', async () => {
     const { code, states, findings } = await doctor({
       kubeconfig: await begun(),
@@ -110,6 +137,7 @@ describe('doctor on an embedded cluster', () => {
     });
     expect([code, states]).toEqual([1, {
       'api server': 'ok',
+      'eviction api': 'ok',
       'crd evictionrequests': 'ok',
       policies: 'failed',
       rights: 'ok',

@@ -48,6 +48,7 @@ const PAGES: readonly DocumentedPage[] = [
   { path: 'docs/tasks/install.md' },
   { path: 'docs/tasks/monitor.md' },
   { path: 'docs/tasks/request-evictions.md' },
+  { path: 'docs/tasks/one-replica.md' },
   { path: 'docs/tasks/debug-drain.md', before: STUCK },
   { path: 'docs/tasks/bootstrap-template.md' },
   { path: 'docs/tasks/upgrade.md' },

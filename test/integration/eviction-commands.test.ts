@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { runCluster } from '@tidegate/embedded-kubernetes';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
-import { runEvict } from '../../src/cli/evict.ts';
-import { runEvictions } from '../../src/cli/evictions.ts';
-import type { EvictionsRequest, EvictRequest } from '../../src/cli/evictions-request.ts';
-import { runExplain } from '../../src/cli/explain.ts';
+import type { EvictRequest } from '../../src/cli/evictions-request.ts';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { nameOf, uidOf } from '../support/api/cluster-client.ts';
@@ -16,6 +13,7 @@ import { freshCluster } from '../support/api/fresh-cluster.ts';
 import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
+import { evictionCommands } from '../support/eviction-requests/eviction-commands.ts';
 import {
   ACTOR_B,
   BALANCER,
@@ -32,60 +30,6 @@ import {
 } from '../support/eviction-requests/served-requests.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
-
-const written = () => {
-  const output = { stdout: '', stderr: '' };
-  const terminal = {
-    print: (text: string) => void (output.stdout += text),
-    report: (line: string) => void (output.stderr += `${line}\n`),
-    colors: false,
-    interactive: false,
-    size: () => ({ columns: 80, rows: 24 }),
-  };
-  return { output, terminal };
-};
-
-/** The commands against one cluster. */
-const commands = (kubeconfig: string) => {
-  const evict = (pod: string, more: Partial<EvictRequest> = {}) => {
-    const { output, terminal } = written();
-    const request: EvictRequest = {
-      pod,
-      namespace: undefined,
-      requester: DRAIN,
-      wait: false,
-      timeout: undefined,
-      cancel: false,
-      format: 'text',
-      kubeconfig,
-      context: undefined,
-      ...more,
-    };
-    const ended = runEvict(request, { terminal, time: realTime });
-    return { output, ended, run: ended.then((code) => ({ code, ...output })) };
-  };
-  const evictions = async (more: Partial<EvictionsRequest> = {}) => {
-    const { output, terminal } = written();
-    const code = await runEvictions({
-      namespace: undefined,
-      allNamespaces: false,
-      selector: undefined,
-      format: 'table',
-      watch: false,
-      kubeconfig,
-      context: undefined,
-      ...more,
-    }, { terminal, time: realTime });
-    return { code, ...output };
-  };
-  const explain = async (kind: string, name: string) => {
-    const { output, terminal } = written();
-    const common = { namespace: undefined, format: 'text', kubeconfig, context: undefined };
-    const code = await runExplain({ kind, name, ...common }, terminal, realTime.now());
-    return { code, ...output };
-  };
-  return { evict, evictions, explain };
-};
 
 describe('on an embedded cluster', () => {
   const site = async (withDefinitions = true) => {
@@ -125,7 +69,7 @@ describe('on an embedded cluster', () => {
       return textAt(pod, 'metadata', 'uid') ?? '';
     };
     return {
-      ...commands(join(folder, 'kubeconfig')),
+      ...evictionCommands(join(folder, 'kubeconfig')),
       makePod,
       read: (uid: string) => answered('GET', `${REQUESTS}/${uid}`),
       remove: (path: string) => answered('DELETE', path),
@@ -329,7 +273,7 @@ describeWithTestbed('on a real API server', {}, (bed) => {
     serveRequests(bed());
     const { report } = writers(bed());
     const pod: JsonRecord = await createPod(cluster, 'evict-waits', [ACTOR_B]);
-    const { evict, evictions } = commands(bed().kubeconfig);
+    const { evict, evictions } = evictionCommands(bed().kubeconfig);
     const waiting = evict(nameOf(pod), { wait: true, timeout: '60s' });
     await eventually(() => waiting.output.stdout.includes(' Intercepting '), { what: 'the turn' });
     expect((await evictions({ selector: 'app=evict-waits' })).stdout).toContain(ACTOR_B);
@@ -350,7 +294,7 @@ describeWithTestbed('on a real API server', {}, (bed) => {
     await cluster.clear(REQUESTS);
     serveRequests(bed());
     const pod = await createPod(cluster, 'evict-again', [ACTOR_B]);
-    const { evict } = commands(bed().kubeconfig);
+    const { evict } = evictionCommands(bed().kubeconfig);
     await evict(nameOf(pod)).run;
     const asked = await untilRequest(
       { cluster, pod },

@@ -9,7 +9,7 @@ import {
   type RequestCondition,
 } from '../../src/domain/eviction-requests/observed-request.ts';
 import { mayEvict, requestStep } from '../../src/domain/eviction-requests/request-phase.ts';
-import { writeKey, writePlan } from '../../src/domain/eviction-requests/request-writes.ts';
+import { isSameWrite, writePlan } from '../../src/domain/eviction-requests/request-writes.ts';
 import type { TargetPod } from '../../src/domain/eviction-requests/target-pod.ts';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
@@ -35,6 +35,7 @@ import {
   TIMING,
 } from '../support/eviction-requests/request-fixture.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
+import { evictionRequestHarness } from './cluster/eviction-request-harness.ts';
 import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
 import { exactly, must } from './harness/step-invariants.ts';
@@ -132,14 +133,14 @@ const REPORTED = request({
   version: '150',
   active: IMPERATIVE,
   processed: [ACTOR_B],
-  times: { ...COMPLETED, [IMPERATIVE]: { startTime: 25, heartbeatTime: 25 } },
+  times: { ...COMPLETED, [IMPERATIVE]: { startTime: 25, heartbeatTime: 26 } },
 });
 const WITHOUT_REQUESTERS = request({
   version: '160',
   active: IMPERATIVE,
   processed: [ACTOR_B],
   requesters: [],
-  times: { ...COMPLETED, [IMPERATIVE]: { startTime: 25, heartbeatTime: 25 } },
+  times: { ...COMPLETED, [IMPERATIVE]: { startTime: 25, heartbeatTime: 26 } },
 });
 const ALL_PROCESSED = request({
   version: '170',
@@ -209,9 +210,10 @@ const recorded = (world: World, { event }: Received): World => {
 
 /** The pending write by the facts and the time. */
 const pendingIn = (context: EvictionRequestContext) =>
-  context.vanished
-    ? null
-    : writePlan(context.facts, requestStep(context.facts, context), context).write;
+  context.vanished ? null : writePlan(context.facts, requestStep(context.facts, context), {
+    ...context,
+    statusWrittenMs: context.attempt > 0 ? null : context.statusWrittenMs,
+  }).write;
 
 const PHASES = {
   Final: 'ended',
@@ -237,7 +239,7 @@ const checkWriter = writerInvariant({
   retries: 'WithSlot',
   isRepeated: ({ before: { context }, after }) => {
     const pending = pendingIn(after.context);
-    return context.sent !== null && pending !== null && writeKey(pending) === context.sentKey;
+    return context.sent !== null && isSameWrite(pending, context.sentWrite);
   },
   reconsiders: () => false,
 });
@@ -259,6 +261,14 @@ const checkStatus = ({ after, actions }: Step): void => {
     type !== 'InterceptorSilent' && status === 'True'
   );
   if (ends) expect(active, 'nothing is active at the end').toBe(null);
+};
+
+/** Two writes of the status are a second apart; between tries of one, its backoff is. */
+const checkSpacing = ({ after, actions }: Step): void => {
+  const { attempt, nowMs, statusWrittenMs }: EvictionRequestContext = after.context;
+  const writes = actions.includes('invoke:setStatus') || actions.includes('invoke:reportProgress');
+  if (!writes || statusWrittenMs === null || attempt > 0) return;
+  must(nowMs >= statusWrittenMs + 1000, 'two writes of the status are a second apart');
 };
 
 /** The pod is evicted while, and only while, the stored status and the requesters allow it. */
@@ -304,6 +314,7 @@ const wire = (invoked: InvokedActors) => {
       wantEviction: deaf,
       releaseEviction: deaf,
       onWritten: deaf,
+      now: () => 0,
     },
     (write) => write,
   );
@@ -316,6 +327,11 @@ const ABSENT = { output: { _tag: 'Absent' } };
 describeModel('evictionRequest', {
   machine: evictionRequest,
   wire,
+  harness: {
+    ...evictionRequestHarness,
+    // The process before may have ended the request: its times are not those of the drawing.
+    events: { 'request.observed': [{ request: ENDED, nowMs: at(FINAL_AT + 5) }] },
+  },
   inputs: [inputOf(START)],
   events: {
     'request.observed': [
@@ -350,6 +366,7 @@ describeModel('evictionRequest', {
     pending: context.pendingWrite?.write,
     refusals: context.progress.refusals,
     hasReported: context.reportedMs !== null,
+    isPaced: context.statusWrittenMs !== null && context.nowMs - context.statusWrittenMs < 1000,
     vanished: context.vanished,
     base: context.base,
     sent: context.sent,
@@ -370,6 +387,7 @@ describeModel('evictionRequest', {
   stepInvariant: (step) => {
     checkWriter(step);
     checkStatus(step);
+    checkSpacing(step);
     checkEviction(step);
     checkClock(step);
   },
@@ -391,5 +409,5 @@ describeModel('evictionRequest', {
     },
   },
   forgets: 'request.observed',
-  limit: 20_000,
+  limit: 30_000,
 });

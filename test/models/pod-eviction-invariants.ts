@@ -7,7 +7,7 @@
 import type { EvictionOutcome } from '../../src/domain/drain/answer.ts';
 import { sameNeed } from '../../src/domain/drain/pod-facts.ts';
 import { textAt } from '../../src/domain/json.ts';
-import type { PodEvictionContext } from '../../src/machines/pod-eviction.ts';
+import type { PodEvictionContext } from '../../src/machines/pod-eviction-context.ts';
 import type { Step } from './harness/interpreter.ts';
 import { exactly, must } from './harness/step-invariants.ts';
 
@@ -52,6 +52,10 @@ const isStranded = ({ facts, asked }: PodEvictionContext): boolean => asked && f
 const isDecided = (context: PodEvictionContext): boolean =>
   context.vanished || context.released || isLeaving(context);
 
+/** What ends the waits of a pod that is to be evicted. */
+const isInterrupted = (context: PodEvictionContext): boolean =>
+  isDecided(context) || isStranded(context) || context.facts.intercepted;
+
 const leaving = ({ facts }: PodEvictionContext): string => {
   if (facts.kubeletSilent) return 'leaving.withoutKubelet';
   return facts.finalizers ? 'leaving.heldByFinalizer' : 'leaving.terminating';
@@ -64,6 +68,7 @@ const decision = (context: PodEvictionContext): string => {
   if (isLeaving(context)) return leaving(context);
   if (released) return 'released';
   if (isStranded(context)) return 'stranded';
+  if (context.facts.intercepted) return 'intercepted';
   if (need._tag === 'Blocked') return BLOCKED[need.reason];
   return need._tag === 'One' ? 'queued' : 'asking';
 };
@@ -75,7 +80,7 @@ const afterAnswer = (context: PodEvictionContext): string => {
   if (vanished || POD_GONE.has(answer)) return 'gone';
   if (isLeaving(context) || NOBODY_REFUSED.has(answer)) return decision(context);
   if (BUDGET_REFUSED.has(answer) && need._tag === 'One') return decision(context);
-  if (isDecided(context) || isStranded(context)) return decision(context);
+  if (isInterrupted(context)) return decision(context);
   return HELD_UP[answer] ?? 'heldUp.unsettled';
 };
 
@@ -100,7 +105,8 @@ const endsWait = (step: Step): boolean => {
 const decides = (step: Step): boolean => {
   const context: PodEvictionContext = step.after.context;
   if (step.event.type === 'xstate.init' || endsWait(step)) return true;
-  if (isIn(step, ['queued', 'asking', 'heldUp'])) return isDecided(context) || isStranded(context);
+  if (isIn(step, ['queued', 'asking', 'heldUp'])) return isInterrupted(context);
+  if (isIn(step, ['intercepted'])) return isDecided(context) || !context.facts.intercepted;
   if (isIn(step, ['stranded'])) return isDecided(context) || !context.facts.kubeletSilent;
   if (isIn(step, ['released'])) return context.vanished || !context.released;
   return false;

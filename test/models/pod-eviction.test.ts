@@ -14,7 +14,8 @@ import {
   NotSent,
 } from '../../src/effects/kube-api.ts';
 import { Writes } from '../../src/effects/writes.ts';
-import { podEviction, type PodEvictionContext } from '../../src/machines/pod-eviction.ts';
+import { podEviction } from '../../src/machines/pod-eviction.ts';
+import type { PodEvictionContext } from '../../src/machines/pod-eviction-context.ts';
 import { refusal } from '../support/drains/eviction-refusals.ts';
 import { podEvictionHarness } from './cluster/pod-eviction-harness.ts';
 import type { Received } from './harness/crash.ts';
@@ -26,6 +27,7 @@ const facts = (more: Partial<PodFacts> = {}): PodFacts => ({
   finalizers: false,
   need: { _tag: 'None' },
   kubeletSilent: false,
+  intercepted: false,
   ...more,
 });
 const ONE: EvictionNeed = { _tag: 'One', budget: 'ns/db' };
@@ -128,6 +130,7 @@ const OBSERVED: readonly PodFacts[] = [
   facts({ terminating: true, finalizers: true }),
   facts({ terminating: true, kubeletSilent: true }),
   facts({ kubeletSilent: true }),
+  facts({ intercepted: true }),
   facts({ need: { _tag: 'Blocked', reason: 'TwoBudgets' } }),
   facts({ need: { _tag: 'Blocked', reason: 'BudgetBroken' } }),
   facts({ need: { _tag: 'Blocked', reason: 'BudgetNeverAllows' } }),
@@ -135,7 +138,7 @@ const OBSERVED: readonly PodFacts[] = [
   facts({ need: ONE, finalizers: true }),
   ...SLOT_BLOCKERS.map((reason) => facts({ need: { _tag: 'Blocked', reason }, finalizers: true })),
 ];
-const FIRST = [facts(), facts({ need: ONE })];
+const FIRST = [facts(), facts({ need: ONE }), facts({ intercepted: true })];
 
 const receivedFacts = (value: unknown): PodFacts =>
   [...OBSERVED, ...FIRST].find((one) => one === value) ?? facts();
@@ -194,6 +197,7 @@ describeModel('podEviction', {
       expect(now.terminating, 'a terminating pod was evicted').toBe(false);
       expect(released, 'a released pod was evicted').toBe(false);
       expect(vanished, 'a deleted pod was evicted').toBe(false);
+      expect(now.intercepted, 'a pod was evicted before its interceptors').toBe(false);
       expect(now.need._tag, 'a pod under two budgets was evicted').not.toBe('Blocked');
     }
     if (snapshot.matches('queued')) expect(now.need._tag).toBe('One');

@@ -1,5 +1,6 @@
 /** The objects of a simulated workload, as its owner would write them. */
 import type { JsonRecord } from '../../src/domain/json.ts';
+import { INTERCEPTORS_ANNOTATION } from '../../src/domain/eviction-requests/interceptor-list.ts';
 import { STOPS_AFTER } from '../../packages/embedded-kubernetes/src/controllers/kubelets.ts';
 import { WORKLOADS } from './embedded-site.ts';
 import type { AppPlan, BudgetPlan } from './world-plan.ts';
@@ -34,7 +35,12 @@ export const workloadObject = (app: AppPlan): JsonRecord => ({
     template: {
       metadata: {
         labels: { app: app.name },
-        ...(app.stops === 'never' ? { annotations: { [STOPS_AFTER]: 'never' } } : {}),
+        annotations: {
+          ...(app.stops === 'never' ? { [STOPS_AFTER]: 'never' } : {}),
+          ...(app.interceptors.length === 0
+            ? {}
+            : { [INTERCEPTORS_ANNOTATION]: app.interceptors.join(',') }),
+        },
       },
       spec: {
         terminationGracePeriodSeconds: app.graceSeconds,

@@ -8,12 +8,14 @@ import {
   isTerminating,
   nodeOf,
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
+import { activeIn, IMPERATIVE, isOver, REQUESTS_RESOURCE } from './eviction-request-object.ts';
 import {
   type Bench,
   type Invariant,
   isObserved,
   nameOf,
   resourceVersionOf,
+  TERM_ENDED,
   type View,
   viewsOf,
 } from './invariant.ts';
@@ -36,7 +38,8 @@ const UNUSED_MS = 100_000;
 const freeOf = (budget: unknown): number =>
   isObserved(budget) ? numberAt(budget, 'status', 'disruptionsAllowed') ?? 0 : 0;
 
-const budgetsOver = (site: Bench['site'], pod: JsonRecord): readonly JsonRecord[] =>
+/** The budgets that select a pod. */
+export const budgetsOver = (site: Bench['site'], pod: JsonRecord): readonly JsonRecord[] =>
   [...site.cluster.store.collection(RESOURCE).objects(textAt(pod, 'metadata', 'namespace'))]
     .filter((budget) => selects(budget, labelsOf(pod)));
 
@@ -145,6 +148,13 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
     }
   };
   return {
+    logged: (process, { message }) => {
+      if (message !== TERM_ENDED) return;
+      // A process that leads no more has released all pods.
+      for (const charge of [...charges.unsighted(process)]) {
+        charges.observe(charge, time.monotonic());
+      }
+    },
     arrives: (process, path, lines) => {
       if (path === PODS) observe(process);
       const isAlive = lines.some(({ type }) => type !== 'ERROR');
@@ -207,6 +217,14 @@ export const drainsGoOn = (bench: Bench): Invariant => {
   const isDaemon = (pod: JsonRecord): boolean =>
     listOrEmptyAt(pod, 'metadata', 'ownerReferences')
       .some((owner) => textAt(owner, 'kind') === 'DaemonSet');
+  /** Whether it is the turn of an interceptor that the pod registers. */
+  const isIntercepted = (pod: JsonRecord): boolean => {
+    const request = site.cluster.store.collection(REQUESTS_RESOURCE).get({
+      namespace: textAt(pod, 'metadata', 'namespace') ?? '',
+      name: textAt(pod, 'metadata', 'uid') ?? '',
+    });
+    return request !== undefined && !isOver(request) && !activeIn(request).includes(IMPERATIVE);
+  };
   /** The remaining pods of the lowest tier of a node. */
   const next = (pods: readonly JsonRecord[]): readonly JsonRecord[] => {
     const leaving = pods.filter((pod) => !isFinished(pod) && !isDaemon(pod));
@@ -226,6 +244,10 @@ export const drainsGoOn = (bench: Bench): Invariant => {
     if (annotation === undefined || annotation.deadlineMs < time.now()) return;
     for (const pod of next(pods)) {
       const uid = textAt(pod, 'metadata', 'uid') ?? '';
+      if (isIntercepted(pod)) {
+        waitingSinceMs.delete(uid);
+        continue;
+      }
       const sinceMs = waitingSinceMs.get(uid) ?? time.monotonic();
       waitingSinceMs.set(uid, sinceMs);
       const waitedMs = Math.min(time.monotonic() - sinceMs, calmMs());

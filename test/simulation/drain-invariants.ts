@@ -1,6 +1,10 @@
 /** Invariants about cordons, acks, deadlines and cancellations of drains. */
 import { textAt } from '../../src/domain/json.ts';
+import type { Time } from '../../src/domain/time.ts';
+import type { WatchLine } from '../../src/effects/kube-api.ts';
 import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
+import { asksToEvict } from './eviction-request-invariants.ts';
+import { ALL_REQUESTS } from './eviction-request-object.ts';
 import { type Bench, type Invariant, nameOf, viewsOf } from './invariant.ts';
 import {
   isCordoned,
@@ -17,6 +21,11 @@ const TAKEN_IN_MS = 20;
 const LEAVING_MS = 2000;
 /** From a deadline to the written end, in calm. */
 const ENDING_MS = 20_000;
+/**
+ * Calm after which a process must know of a deadline: a list that was asked for while the API
+ * server was away is given up after a minute and retried within half a minute.
+ */
+const INFORMED_MS = 90_000;
 /** From a cancellation to the written end, in calm. */
 const CANCELLING_MS = 60_000;
 
@@ -91,11 +100,52 @@ export const deadlinesStand = ({ broken }: Bench): Invariant => {
   };
 };
 
-/** DR-05, DR-11: pods are evicted only from nodes that their process knows to be draining. */
+/** Whether an EvictionRequest asks for the eviction, as far as its process has observed. */
+const requested = (time: Time) => {
+  const views = viewsOf(time, ALL_REQUESTS);
+  /** By process and name. */
+  const deleted = new Set<string>();
+  return {
+    holds: (process: string, namespace: string, uid: string): boolean => {
+      const key = `${namespace}/${uid}`;
+      const view = views.get(process, key);
+      if (view === undefined || deleted.has(`${process} ${key}`)) return false;
+      const isFresh = time.monotonic() - view.sinceMs <= TAKEN_IN_MS;
+      return asksToEvict(view.object) || (isFresh && asksToEvict(view.before?.object));
+    },
+    invariant: {
+      answered: views.invariant.answered,
+      arrives: (process: string, path: string, lines: readonly WatchLine[]) => {
+        views.invariant.arrives?.(process, path, lines);
+        if (path !== ALL_REQUESTS) return;
+        for (const { type, object } of lines) {
+          const key = `${process} ${textAt(object, 'metadata', 'namespace') ?? ''}/${
+            nameOf(object)
+          }`;
+          if (type === 'DELETED') deleted.add(key);
+          else deleted.delete(key);
+        }
+      },
+    },
+  };
+};
+
+/**
+ * DR-05, DR-11, ER-65: pods are evicted only from nodes that their process knows to be draining, or
+ * for an EvictionRequest whose last interceptor is active.
+ */
 export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant => {
   const views = viewsOf(time, NODES);
+  const requests = requested(time);
   return {
-    ...views.invariant,
+    arrives: (process, path, lines) => {
+      views.invariant.arrives?.(process, path, lines);
+      requests.invariant.arrives(process, path, lines);
+    },
+    answered: (sent, answer) => {
+      views.invariant.answered?.(sent, answer);
+      requests.invariant.answered?.(sent, answer);
+    },
     leaves: ({ process, call }) => {
       if (!call.path.endsWith('/eviction')) return;
       const [namespace = '', , name = ''] = call.path.split('/').slice(4);
@@ -103,6 +153,7 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
       const uid = textAt(call.body, 'deleteOptions', 'preconditions', 'uid');
       // Another pod has the name now: the API server refuses the eviction (DR-21).
       if (uid !== undefined && uid !== textAt(pod, 'metadata', 'uid')) return;
+      if (requests.holds(process, namespace, uid ?? '')) return;
       const node = textAt(pod, 'spec', 'nodeName') ?? '';
       const view = views.get(process, node);
       if (view === undefined) return;
@@ -132,7 +183,8 @@ export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
       cancelledMs.delete(name);
       return;
     }
-    if (isDraining(node) && time.now() > annotation.deadlineMs + ENDING_MS) {
+    const isOverdue = time.now() > annotation.deadlineMs + ENDING_MS;
+    if (isDraining(node) && isOverdue && calmMs() >= INFORMED_MS) {
       broken('every drain ends', `that of "${name}" is overdue by ${ENDING_MS} ms ago`);
     }
     if (isCordoned(node)) return;

@@ -6,10 +6,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { type JsonRecord, textAt } from '../../src/domain/json.ts';
 import type { Time } from '../../src/domain/time.ts';
-import type {
-  ClusterRequest,
-  ClusterResponse,
-} from '../../packages/embedded-kubernetes/src/api.ts';
 import { makeCluster } from '../../packages/embedded-kubernetes/src/cluster.ts';
 import { startControllers } from '../../packages/embedded-kubernetes/src/controllers/controllers.ts';
 import {
@@ -23,7 +19,9 @@ import type { ShardOptions } from '../../packages/stand-in-fleet/src/shard.ts';
 import { chanceOf, derived } from './chance.ts';
 import { fleetStays } from './fleet-stays.ts';
 import { restartableFleet } from './restartable-fleet.ts';
+import { simulatedInterceptors } from './simulated-interceptors.ts';
 import { CLUSTER, NAMESPACE } from './simulated-process.ts';
+import { applier, type Ask, asker } from './site-requests.ts';
 
 export const WORKLOADS = 'shop';
 export const REQUESTS = '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/shop/capacityrequests';
@@ -51,27 +49,6 @@ export interface SiteOptions {
   /** The maximum latency of one way to the API server without a fault. */
   readonly latencyMs?: number;
 }
-
-/** Requests to the API server by other clients. */
-export type Ask = (method: string, path: string, body?: unknown) => {
-  readonly status: number;
-  readonly body: unknown;
-};
-
-const asker =
-  (handle: (request: ClusterRequest) => ClusterResponse): Ask => (method, path, body) => {
-    const response = handle({
-      method,
-      path,
-      headers: {
-        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-      },
-      ...(body === undefined ? {} : { body }),
-    });
-    return response._tag === 'Answer'
-      ? { status: response.status, body: response.body }
-      : { status: 500, body: undefined };
-  };
 
 /** The fleet's own transport to the API server. */
 const fleetApi = (
@@ -122,7 +99,7 @@ export const embeddedSite = (
   const chance = chanceOf(derived(siteOptions.seed, 2));
   const cluster = makeCluster({ time, seed: derived(siteOptions.seed, 3) });
   const { answer } = cluster;
-  const ask = asker(answer);
+  const [ask, apply] = [asker(answer), applier(answer)];
   prepare(ask);
   const harness = storeEnvironment({
     cluster,
@@ -154,7 +131,10 @@ export const embeddedSite = (
     cluster,
     answer,
     ask,
+    apply,
     controllers,
+    /** The interceptors of EvictionRequests. */
+    interceptors: simulatedInterceptors({ cluster, time, ask, apply }),
     fleet,
     /** The current fleet. */
     get script() {

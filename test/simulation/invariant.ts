@@ -18,6 +18,9 @@ import type { StoredChange } from '../../packages/embedded-kubernetes/src/storag
 import type { EmbeddedSite } from './embedded-site.ts';
 import type { LogEntry } from './simulated-process.ts';
 
+/** What a process logs at the end of a term. Missing it makes an invariant stricter, not laxer. */
+export const TERM_ENDED = 'Lost leadership';
+
 /** The inputs of invariants. */
 export interface Bench {
   readonly site: EmbeddedSite;
@@ -87,6 +90,10 @@ const keyOf = (object: unknown): string => {
   return namespace === undefined ? nameOf(object) : `${namespace}/${nameOf(object)}`;
 };
 
+/** The path of one object, in a namespace or not. */
+const isOneOf = (collection: string, path: string): boolean =>
+  path.replace(/\/namespaces\/[^/]+(?=\/)/, '').startsWith(`${collection}/`);
+
 /** Follows what processes are shown of the collection at `path`. */
 export const viewsOf = (time: Time, path: string): Views => {
   const views = new Map<string, View>();
@@ -110,7 +117,7 @@ export const viewsOf = (time: Time, path: string): Views => {
         if (answer === undefined || answer.status >= 300) return;
         if (call.path === path) {
           for (const item of listOrEmptyAt(answer.body, 'items')) show(process, item);
-        } else if (call.path.startsWith(`${path}/`) && !call.path.endsWith('/eviction')) {
+        } else if (isOneOf(path, call.path) && !call.path.endsWith('/eviction')) {
           show(process, answer.body);
         }
       },

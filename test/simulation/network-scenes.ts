@@ -71,6 +71,7 @@ const surge = (number: number, replicas: number): AppPlan => ({
   priority: 0,
   graceSeconds: 5,
   stops: 'soon',
+  interceptors: [],
   budget: undefined,
 });
 

@@ -4,6 +4,7 @@ import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import type { Weather } from './api-line.ts';
 import { budgetPath, machineRequest, workloadPath } from './app-objects.ts';
 import { type EmbeddedSite, REQUESTS } from './embedded-site.ts';
+import { playEvictions } from './eviction-scenes.ts';
 import { nameOf } from './invariant.ts';
 import { isCordoned, isDraining, ownersOf } from './node-annotations.ts';
 import { playNetwork } from './network-scenes.ts';
@@ -261,6 +262,7 @@ export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldContr
     playPerson(site, plan, hand),
     playFleet(site, hand),
     playNetwork(site, hand),
+    playEvictions(site),
     playMachines(site, hand.schedule),
     playFault(site, hand),
   ];

@@ -5,6 +5,8 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import type { InspectionEvent } from 'xstate';
 import { operatorServices } from '../../src/effects/operator-services.ts';
+import type { EvictionRequestPolicy } from '../../src/actors/eviction-requests/eviction-requests.ts';
+import type { EvictionMode } from '../../src/domain/eviction-requests/drain-requester.ts';
 import { type Operator, startOperator } from '../../src/actors/operator.ts';
 import { makeRoles } from '../../src/actors/roles.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
@@ -50,6 +52,10 @@ export interface ProcessFlags {
   readonly bootstrapTemplateFile: string | undefined;
   /** `--with-pods`. */
   readonly withPods: boolean;
+  /** The role that serves EvictionRequests, if it runs. */
+  readonly evictions: EvictionRequestPolicy | undefined;
+  /** `--via` */
+  readonly via: EvictionMode;
   /** How wrong the wall clock of each process is, by its number from 1; others are right. */
   readonly skewsMs: readonly number[];
 }
@@ -109,6 +115,8 @@ export const ORDINARY_FLAGS: ProcessFlags = {
   tierWaitMs: undefined,
   bootstrapTemplateFile: undefined,
   withPods: false,
+  evictions: undefined,
+  via: 'evictions',
   skewsMs: [],
 };
 
@@ -126,8 +134,7 @@ const startRoles = (
   },
 ): Operator => {
   const intern = textPool(SHARED_TEXTS_MAX);
-  const { lease, qps, burst, rollupIntervalMs, tierWaitMs, bootstrapTemplateFile, withPods } =
-    flags;
+  const { lease, qps, burst, rollupIntervalMs, tierWaitMs, bootstrapTemplateFile } = flags;
   const runtime = ManagedRuntime.make(Layer.mergeAll(
     operatorServices(
       {
@@ -159,12 +166,13 @@ const startRoles = (
       ackConcurrency: 16,
       bootstrapTemplateFile,
       credentialFiles: undefined,
-      drains: { own: null, paused: false, tierWaitMs },
+      drains: { own: null, paused: false, tierWaitMs, via: flags.via },
       intern,
     },
-    pods: withPods
+    pods: flags.withPods
       ? { penaltyDefaultsFile: undefined, selectsPod: () => true, selectsNamespace: undefined }
       : undefined,
+    evictions: flags.evictions,
   });
   return startOperator(world, {
     lease: { identity, namespace: NAMESPACE, name: LEASE, ...lease },

@@ -6,6 +6,7 @@
  * candidates, so a plan stays executable when steps are removed.
  */
 import { type Chance, chanceOf, derived } from './chance.ts';
+import { type EvictionAct, evictionScenes, withInterceptors } from './eviction-scenes.ts';
 import { type NetworkAct, networkScenes } from './network-scenes.ts';
 
 /** A workload with its budget. */
@@ -19,6 +20,8 @@ export interface AppPlan {
   readonly graceSeconds: number;
   readonly stops: 'soon' | 'never';
   readonly budget: BudgetPlan | undefined;
+  /** The interceptors that its pods register, in order. */
+  readonly interceptors: readonly string[];
 }
 
 export interface BudgetPlan {
@@ -30,6 +33,7 @@ export interface BudgetPlan {
 /** One step. `pick` selects the target, `forMs` is the duration. */
 export type Act =
   | NetworkAct
+  | EvictionAct
   | {
     readonly _tag: 'Reclaim';
     readonly pick: number;
@@ -89,6 +93,10 @@ export interface WorldPlan {
   readonly latencyMs: number;
   /** Whether processes also write the requests of pods. */
   readonly withPods: boolean;
+  /** Whether pods have interceptors, and processes serve EvictionRequests. */
+  readonly withRequests: boolean;
+  /** Whether drains ask the interceptors of pods. */
+  readonly drainsRequest: boolean;
   /** The provider's own drain. */
   readonly providerDrainMs: number;
   readonly apps: readonly AppPlan[];
@@ -130,6 +138,7 @@ const appPlan = (chance: Chance, number: number): AppPlan => {
     graceSeconds: chance.pick([5, 30, 30, 120]),
     stops: chance.happens(0.1) ? 'never' : 'soon',
     budget: covered ? sensible(budgetPlan(chance, replicas), replicas) : undefined,
+    interceptors: [],
   };
 };
 
@@ -295,6 +304,7 @@ export const worldPlan = (seed: number): WorldPlan => {
   const ofPods = chanceOf(derived(seed, 5));
   const ofNetwork = chanceOf(derived(seed, 9));
   const unusual = chanceOf(derived(seed, 6));
+  const ofRequests = chanceOf(derived(seed, 11));
   const plan = {
     seed,
     nodes: chance.int(...NODES),
@@ -306,11 +316,22 @@ export const worldPlan = (seed: number): WorldPlan => {
   };
   const ordinary = scenes(chance);
   const withPods = ofPods.happens(0.5);
+  const withRequests = ofRequests.happens(0.5);
   const all = [
     ...ordinary,
     ...(withPods ? unseenRollout(ofPods, plan.standby) : []),
     ...unusualScenes(unusual),
     ...networkScenes(ofNetwork, withPods),
+    ...(withRequests ? evictionScenes(ofRequests) : []),
   ];
-  return { ...plan, withPods, scenes: all.toSorted(ofAge) };
+  const registered = withRequests ? withInterceptors(ofRequests, plan.apps) : plan.apps;
+  const drainsRequest = withRequests && ofRequests.happens(0.5);
+  return {
+    ...plan,
+    apps: registered,
+    withPods,
+    withRequests,
+    drainsRequest,
+    scenes: all.toSorted(ofAge),
+  };
 };

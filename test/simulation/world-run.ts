@@ -4,6 +4,7 @@
  * Promises: only simulated time advances, and the event loop is drained at every step; the run ends
  * with the first violation; the same plan gives the same log.
  */
+import type { EvictionRequestPolicy } from '../../src/actors/eviction-requests/eviction-requests.ts';
 import { isReady } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import {
   budgetObject,
@@ -14,6 +15,7 @@ import {
   workloadPath,
 } from './app-objects.ts';
 import { REQUESTS, WORKLOADS } from './embedded-site.ts';
+import { REPORT_DEADLINE_MS } from './eviction-request-invariants.ts';
 import type { Bench, Invariant } from './invariant.ts';
 import { isDraining } from './node-annotations.ts';
 import { operatorProcesses } from './operator-processes.ts';
@@ -41,6 +43,11 @@ const WAVE_NODES = 2;
 const WAVE_GRACE_SECONDS = 400;
 /** From an instruction to the cordon. */
 const SETTLE_MS = 10_000;
+/** Deadlines that pass within a world. */
+const EVICTION_POLICY: EvictionRequestPolicy = {
+  timing: { deadlineMs: REPORT_DEADLINE_MS, warningMs: 20_000, skewMs: 10_000 },
+  ttlMs: null,
+};
 const GROUP = '/apis/apps/v1/namespaces/shop/daemonsets';
 
 const count = (state: WorldState, resource: string, holds: (object: unknown) => boolean): number =>
@@ -177,7 +184,12 @@ export const runWorld = async (
 ): Promise<WorldReport> => {
   const state = worldState(plan);
   state.invariants.push(...more.map((make) => make(state)));
-  const processes = operatorProcesses(state, { ...ORDINARY_FLAGS, withPods: plan.withPods });
+  const processes = operatorProcesses(state, {
+    ...ORDINARY_FLAGS,
+    withPods: plan.withPods,
+    evictions: plan.withRequests ? EVICTION_POLICY : undefined,
+    via: plan.drainsRequest ? 'auto' : 'evictions',
+  });
   leaveObjects(state.site, plan.leftObjects);
   processes.start();
   if (plan.standby) processes.start();

@@ -21,6 +21,14 @@ import {
   evictionsFollowCordons,
 } from './drain-invariants.ts';
 import {
+  interceptorsActInTurn,
+  oneEvictionAtATime,
+  reportsAreKept,
+  requestsEndTruly,
+  requestsMoveOn,
+  requestWritesArePaced,
+} from './eviction-request-invariants.ts';
+import {
   drainingMachinesAreDrained,
   endsAreTrue,
   onlyThisStayIsDrained,
@@ -56,6 +64,12 @@ const INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
   phasesFollowDrains,
   replaysAreAwaited,
   endsAreTrue,
+  interceptorsActInTurn,
+  requestsMoveOn,
+  requestsEndTruly,
+  reportsAreKept,
+  requestWritesArePaced,
+  oneEvictionAtATime,
 ];
 
 /** A violation of an invariant. */

@@ -1,6 +1,6 @@
 /** Invariants about writes: only leaders write, one writer per machine, evictions by UID. */
 import { asRecord, textAt } from '../../src/domain/json.ts';
-import { type Bench, type Invariant, nameOf, type Sent } from './invariant.ts';
+import { type Bench, type Invariant, nameOf, type Sent, TERM_ENDED } from './invariant.ts';
 import { LEASE, NAMESPACE } from './simulated-process.ts';
 
 const LEASES = '/apis/coordination.k8s.io/v1/';
@@ -24,11 +24,6 @@ export const onlyLeadersWrite = ({ site, broken }: Bench): Invariant => {
     },
   };
 };
-
-/**
- * The log message at the end of a term; an invariant that misses it is too strict, never too lax.
- */
-const TERM_ENDED = 'Lost leadership';
 
 /**
  * wire 4: at most one writer per machine. A write that outlives its term of leadership no longer

@@ -16,6 +16,7 @@ const FOLDERS = [
   'docs/tasks/',
   'docs/lifecycles/',
   'packages/go-template/',
+  'packages/interceptor/',
   'packages/stand-in-fleet/',
   'packages/embedded-kubernetes/',
 ];

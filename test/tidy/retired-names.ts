@@ -40,6 +40,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
     use: '"…Environment"',
     allowed: [
       ...['test/simulation/', 'test/unit/simulation/', 'test/models/'],
+      'test/unit/interceptor/charts.test.ts',
       'test/integration/models-cluster.test.ts',
     ],
   },
@@ -76,6 +77,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       'packages/embedded-kubernetes/',
       'src/cli/charts',
       'test/bench/cluster.ts',
+      'test/support/interceptors/',
       'test/models/cluster/list-watch-harness.ts',
       'test/simulation/',
       'test/unit/cli/charts',

@@ -61,6 +61,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
     rooms: [],
     libraries: ['node:', 'ajv', '@marcbachmann/cel-js'],
   },
+  'packages/interceptor': {
+    rooms: [],
+    libraries: ['node:', '@kubernetes/client-node', 'undici', 'xstate'],
+  },
   'packages/stand-in-fleet': {
     rooms: [],
     libraries: ['node:', '@bufbuild/protobuf', 'undici', 'xstate', 'yaml'],
@@ -73,6 +77,10 @@ const COMPOSITION_ROOTS = new Set(['src/main.ts', 'src/demo.ts', 'src/demo-opera
 /** Which files of the operator may import a package of this repository. */
 const PACKAGE_USERS: Readonly<Record<string, ReadonlySet<string>>> = {
   '@tidegate/go-template': new Set(['src/domain/bootstrap.ts']),
+  '@tidegate/interceptor': new Set([
+    'src/actors/interceptors/interceptor-client.ts',
+    'src/actors/interceptors/interceptors-role.ts',
+  ]),
   '@tidegate/embedded-kubernetes': new Set(['src/cli/on-demand-packages.ts', 'src/demo.ts']),
   '@tidegate/stand-in-fleet': new Set(['src/cli/on-demand-packages.ts', 'src/demo.ts']),
 };

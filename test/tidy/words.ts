@@ -31,7 +31,10 @@ const CALLS: readonly Ban[] = [
     what: 'reading a clock',
     pattern: /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bprocess\.(?:hrtime|uptime)\b/g,
     remedy: 'Take the time from a Time (src/domain/time.ts) or from the event',
-    allowed: { 'src/effects/real-time.ts': 'the one place that reads the clocks' },
+    allowed: {
+      'src/effects/real-time.ts': 'the one place that reads the clocks',
+      'packages/interceptor/src/real-time.ts': 'the clock of a process with an interceptor',
+    },
     scope: SOURCE,
     planted: source('export const now = Date.now();'),
   },
@@ -39,7 +42,10 @@ const CALLS: readonly Ban[] = [
     what: 'a timer',
     pattern: /\bset(?:Timeout|Interval)\(|\bscheduler\.wait\(/g,
     remedy: 'Schedule with a Time (src/domain/time.ts), or wait in a state with a named delay',
-    allowed: { 'src/effects/real-time.ts': 'the one place that arms timers' },
+    allowed: {
+      'src/effects/real-time.ts': 'the one place that arms timers',
+      'packages/interceptor/src/real-time.ts': 'arms those of a process with an interceptor',
+    },
     scope: TIMELESS,
     planted: source('setTimeout(() => {}, 10);'),
   },
@@ -60,6 +66,7 @@ const CALLS: readonly Ban[] = [
     allowed: {
       'src/effects/settings.ts': 'tells two processes of one host apart',
       'src/cli/first-seed.ts': 'seeds the jitter of a process',
+      'packages/interceptor/src/real-time.ts': 'seeds the jitter of a process',
       'packages/stand-in-fleet/src/run.ts': 'seeds the stand-in fleet of a process',
       'packages/embedded-kubernetes/src/run.ts': 'makes a token that nobody can guess',
       'packages/embedded-kubernetes/src/http/certificates.ts': 'gives a certificate its number',

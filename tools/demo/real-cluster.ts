@@ -13,7 +13,7 @@ import type { Identity } from '../../src/domain/facts.ts';
 import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
 import { clockLayer } from '../../src/effects/effect-clock.ts';
-import { EVICTION_REQUESTS_PATH } from '../../src/effects/eviction-requests.ts';
+import { EVICTION_REQUESTS_PATH } from '../../src/effects/evictions-api.ts';
 import { KubeApi } from '../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../src/effects/kube-connection.ts';
 import { realTime } from '../../src/effects/real-time.ts';

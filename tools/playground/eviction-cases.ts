@@ -8,6 +8,7 @@ const FACTS: PodFacts = {
   terminating: false,
   finalizers: false,
   kubeletSilent: false,
+  intercepted: false,
   need: { _tag: 'None' },
 };
 const BUDGET: EvictionNeed = { _tag: 'One', budget: 'default/db' };

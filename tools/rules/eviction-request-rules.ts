@@ -1,8 +1,16 @@
 /** The rules of EvictionRequests (KEP-4563 under our own API group). */
 import type { Rule, RuleChapter } from './rule.ts';
 
-/** A rule tested by every test whose title begins with its number. */
-const rule = (id: string, text: string): Rule => ({ id, text, testedBy: [`${id}:`] });
+/**
+ * A rule tested by every test whose title begins with its number; why none of them sees it at a
+ * real API server.
+ */
+const rule = (id: string, text: string, elsewhere?: string): Rule => ({
+  id,
+  text,
+  testedBy: [`${id}:`],
+  ...(elsewhere === undefined ? {} : { elsewhere }),
+});
 
 const objects: RuleChapter = {
   title: 'EvictionRequests: objects',
@@ -33,8 +41,9 @@ const objects: RuleChapter = {
     rule('ER-16', 'A request that has no requesters any more gets none again.'),
     rule(
       'ER-17',
-      'Adding or removing a requester, and deleting an open request, needs the permission to ' +
-        'delete the pod.',
+      'Adding or removing a requester, changing the metadata of an open request, its field ' +
+        'managers included, and deleting it needs the permission to delete the pod. The ' +
+        'controller copies labels without it.',
     ),
     rule('ER-18', 'Spec and status are written apart.'),
     rule('ER-19', 'The generation rises with the spec, and not with labels.'),
@@ -55,7 +64,11 @@ const statuses: RuleChapter = {
     rule('ER-28', 'Only what was active is processed, one at a time and for good.'),
     rule('ER-29', 'What was active does not just disappear.'),
     rule('ER-30', 'Nothing is active in a final request.'),
-    rule('ER-32', 'Canceled and Evicted are final; other conditions are free.'),
+    rule(
+      'ER-32',
+      'Canceled and Evicted are final. These and `InterceptorSilent` are written by the ' +
+        'controller alone; other conditions are free.',
+    ),
     rule('ER-33', 'The observed generation never decreases.'),
     rule('ER-35', 'A heartbeat is never taken back.'),
     rule('ER-37', 'A heartbeat needs a start, which the controller writes.'),
@@ -77,7 +90,8 @@ const lifecycle: RuleChapter = {
     rule(
       'ER-31',
       'An interceptor’s own fields are written by nobody else: the controller applies its name ' +
-        'and its start.',
+        'and its start. Nobody else comes to own the lists of the controller, whose items would ' +
+        'stay as long as anybody owns them.',
     ),
     rule(
       'ER-34',
@@ -116,7 +130,9 @@ const lifecycle: RuleChapter = {
     rule(
       'ER-55',
       'The first sync freezes the interceptors: those of the pod in order, defaults of its owner, ' +
-        'the imperative eviction. Broken names are dropped, with one Event.',
+        'the imperative eviction. Broken names are dropped, with one Event. Where the surge runs, it ' +
+        'is the default of pods whose Deployment would lose availability: of the only pod, and under ' +
+        'a budget that never allows a disruption. Drains ask by request for these pods too.',
     ),
     rule('ER-56', 'Without interceptors the imperative eviction is active at once.'),
     rule('ER-57', 'The first interceptor is active first.'),
@@ -129,16 +145,31 @@ const lifecycle: RuleChapter = {
     rule('ER-60', 'A later registration has no effect.'),
     rule('ER-61', 'Time is looked at again at the warning and at the deadline.'),
     rule(
+      'ER-62',
+      'An interceptor of `@tidegate/interceptor` acts only while it is the active one, for the ' +
+        'pod with the UID of the request, and stops when it is not.',
+    ),
+    rule(
       'ER-63',
       'The labels of the pod are copied to the request and win; its further labels stay.',
     ),
     rule('ER-64', 'A copied label that leaves the pod leaves the request.'),
     rule('ER-74', 'Each requester applies its own entry and removes no other.'),
-    rule('ER-76', 'The request is canceled only when the last requester leaves.'),
+    rule(
+      'ER-75',
+      'A drain adds its entry again when somebody else removed it, and makes a canceled request ' +
+        'anew, at most five times for a pod.',
+    ),
+    rule(
+      'ER-76',
+      'The request is canceled only when the last requester leaves; a drain leaves when it is ' +
+        'cancelled, and its deadline waits for no interceptor.',
+    ),
     rule('ER-77', 'An entry that two field managers own stays until both leave.'),
     rule(
       'ER-78',
-      'A requester replaces a request that has ended, by a deletion that names its UID.',
+      'A requester replaces a request that has ended, by a deletion that names its UID; the ' +
+        'last interested drain deletes it.',
     ),
     rule(
       'ER-85',
@@ -181,22 +212,56 @@ const observability: RuleChapter = {
       'Metrics have the names of KEP-4563. Their series leave with the request or pod; the first ' +
         '1,000 of each have series, the rest is counted. `workqueue_*` with ' +
         '`name="evictionrequests"` measures the requests that are written at once.',
+      'the API server has no part in the metrics of the operator.',
     ),
     rule(
       'ER-83',
       'Events are about the EvictionRequest; equal ones form a series, and it gets at most 25 in ' +
         'five minutes.',
+      'the minutes pass on a simulated clock.',
     ),
-    rule('ER-84', 'An alert joins the age of a request and its active interceptor.'),
+    rule(
+      'ER-84',
+      'An alert joins the age of a request and its active interceptor.',
+      'alerts are evaluated by Prometheus.',
+    ),
   ],
 };
 
 const examples: RuleChapter = {
   title: 'EvictionRequests: worked examples',
-  intro: 'The examples of KEP-4563 on a real API server.',
+  intro: 'The examples of KEP-4563 as transcripts on a simulated clock (in ' +
+    '`test/unit/interceptor/golden`), and the first two on a real API server. The third differs ' +
+    'from the KEP in one point: the surge itself deletes the requested pods, and restores the ' +
+    'replicas when the last one is deleted.',
   rules: [
     rule('ER-79', 'Of two requesters one leaves, and the interceptors go on in turn.'),
     rule('ER-80', 'The only requester leaves, and the request is canceled.'),
+    rule(
+      'ER-81',
+      'The surge replaces the requested pods of a Deployment in waves of at most `maxSurge`; as ' +
+        'many pods as before stay available, and the replicas are restored.',
+      'it takes kubelets and controllers, which a simulated cluster has.',
+    ),
+  ],
+};
+
+const native: RuleChapter = {
+  title: 'EvictionRequests: the API of Kubernetes',
+  intro: 'The same with `EvictionRequest` and `Eviction` of `lifecycle.k8s.io`, on a real API ' +
+    'server and on an embedded cluster.',
+  rules: [
+    rule('NE-01', 'Responders act in turn, a silent one is passed over, and the pod is evicted.'),
+    rule('NE-02', 'One of two requesters withdraws and nothing changes; the last one cancels.'),
+    rule('NE-03', 'A request for a pod that does not exist fails without an Eviction.'),
+    rule('NE-04', 'A new process goes on where the one before it stopped.'),
+    rule('NE-05', 'An Eviction that another controller serves is left to it.'),
+    rule('NE-06', 'A drain asks, and deletes its EvictionRequest when the pod has gone.'),
+    rule('NE-07', 'Commands request, show, explain and withdraw an eviction.'),
+    rule('NE-10', 'After its time to live everything about a request is deleted.'),
+    rule('NE-11', 'A request changes with each of its objects, and its version never goes back.'),
+    rule('NE-08', 'A status is the same after it was written and read, and written once.'),
+    rule('NE-09', 'Without a choice, the API of Kubernetes is taken only where ours is missing.'),
   ],
 };
 
@@ -207,4 +272,5 @@ export const evictionRequestChapters: readonly RuleChapter[] = [
   eviction,
   observability,
   examples,
+  native,
 ];

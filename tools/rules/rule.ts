@@ -8,6 +8,8 @@ export interface Rule {
   readonly id: string;
   readonly text: string;
   readonly testedBy: readonly string[];
+  /** Why no test sees it at a real API server; for rules that have to be seen there. */
+  readonly elsewhere?: string;
 }
 
 /** Rules that belong together. */

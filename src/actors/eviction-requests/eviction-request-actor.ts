@@ -12,12 +12,13 @@ import { LIFECYCLE_GROUP_VERSION } from '../../domain/api-group.ts';
 import type { EvictionProgress } from '../../domain/eviction-requests/imperative-report.ts';
 import type { InterceptorTiming } from '../../domain/eviction-requests/interceptor-deadline.ts';
 import type { ObservedRequest } from '../../domain/eviction-requests/observed-request.ts';
+import { nativeSubjectOf } from '../../domain/native-evictions/joined-request.ts';
 import type { TargetPod } from '../../domain/eviction-requests/target-pod.ts';
 import { type ObjectKey, objectKey } from '../../domain/ids.ts';
-import type { WriteOutcome } from '../../domain/object-write.ts';
 import { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type {
   EvictionRequestAct,
+  EvictionRequestAnswer,
   EvictionRequestContext,
 } from '../../machines/eviction-request-context.ts';
 import { evictionRequest } from '../../machines/eviction-request.ts';
@@ -36,6 +37,8 @@ export interface EvictionRequestActions {
   readonly releaseEviction: (context: EvictionRequestContext) => void;
   /** A write landed: records what it changed. */
   readonly onWritten: (act: EvictionRequestAct) => void;
+  /** The time of day. */
+  readonly now: () => number;
 }
 
 /** The statechart, provided once for all requests. */
@@ -44,7 +47,7 @@ export const provideEvictionRequest = (
   actions: EvictionRequestActions,
   inFlight: WriteInFlight,
 ): typeof evictionRequest => {
-  const write = fromPromise<WriteOutcome<ObservedRequest>, EvictionRequestAct>(
+  const write = fromPromise<EvictionRequestAnswer, EvictionRequestAct>(
     async ({ input, signal }) => {
       const outcome = await runtime.runPromise(
         Effect.flatMap(
@@ -53,8 +56,8 @@ export const provideEvictionRequest = (
         ),
         { signal },
       );
-      if (outcome._tag === 'Written') actions.onWritten(input);
-      return outcome;
+      if (outcome._tag === 'Written') actions.onWritten({ ...input, request: outcome.current });
+      return { ...outcome, nowMs: actions.now() };
     },
   );
   return evictionRequest.provide({
@@ -74,13 +77,16 @@ export const provideEvictionRequest = (
   });
 };
 
-const regarding = ({ namespace, name, uid }: ObservedRequest): EventNote['regarding'] => ({
-  apiVersion: LIFECYCLE_GROUP_VERSION,
-  kind: 'EvictionRequest',
-  namespace,
-  name,
-  uid,
-});
+const regarding = (request: ObservedRequest): EventNote['regarding'] => {
+  const { namespace, name, uid } = request;
+  return nativeSubjectOf(request) ?? {
+    apiVersion: LIFECYCLE_GROUP_VERSION,
+    kind: 'EvictionRequest',
+    namespace,
+    name,
+    uid,
+  };
+};
 
 /** The Events of requests. */
 export const evictionRequestEvents = (
@@ -126,11 +132,11 @@ export interface RequestEntry {
 export interface EvictionRequestActorsOptions {
   readonly timing: InterceptorTiming;
   readonly ttlMs: number | null;
-  /** Interceptors of such pods besides those that they register. */
-  readonly defaultsFor: (pod: TargetPod | null) => readonly string[];
+  /** Interceptors of the pod besides those that it registers. */
+  readonly defaultsFor: (request: ObservedRequest) => readonly string[];
   readonly podOf: (request: ObservedRequest) => TargetPod | null;
   readonly progressOf: (request: ObservedRequest) => EvictionProgress;
-  readonly actions: EvictionRequestActions;
+  readonly actions: Omit<EvictionRequestActions, 'now'>;
   /** The actor is gone without having released its eviction. */
   readonly onLost: (entry: RequestEntry) => void;
   readonly metrics: Pick<RequestMetrics, 'observe'>;
@@ -149,20 +155,19 @@ export const evictionRequestActors = (
     name: 'evictionRequest',
     logic: provideEvictionRequest(
       runtime,
-      options.actions,
+      { ...options.actions, now: time.now },
       (write) => registry.inFlight(write, WRITES_STOPPED),
     ),
     keyOf: ({ uid }: RequestEntry) => uid,
     labelOf: ({ request }) => request.key,
     input: ({ request }, seed) => {
-      const pod = podOf(request);
       return {
         request,
-        pod,
+        pod: podOf(request),
         progress: progressOf(request),
         timing: options.timing,
         ttlMs: options.ttlMs,
-        defaults: defaultsFor(pod),
+        defaults: defaultsFor(request),
         nowMs: time.now(),
         seed,
       };

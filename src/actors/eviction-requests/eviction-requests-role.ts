@@ -4,26 +4,28 @@
  * Promises: shares the caches, the dispatcher and the budgets with the drains of the same process;
  * has its own when there are none.
  */
-import { Effect } from 'effect';
-import { LIFECYCLE_GROUP } from '../../domain/api-group.ts';
 import { projectNode } from '../../domain/cluster-node.ts';
 import { projectBudget } from '../../domain/drain/budget.ts';
 import { type DrainPod, podProjection } from '../../domain/drain/pod.ts';
 import { HEARTBEAT_SPACING_MS } from '../../domain/eviction-requests/interceptor-deadline.ts';
-import { projectEvictionRequest } from '../../domain/eviction-requests/observed-request.ts';
-import { projectInterceptedPod } from '../../domain/eviction-requests/target-pod.ts';
-import { EVICTION_REQUESTS_PATH, EvictionRequests } from '../../effects/eviction-requests.ts';
+import { interceptedPodProjection } from '../../domain/eviction-requests/target-pod.ts';
+import type { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { Informer } from '../informers/informer.ts';
+import { missingLists } from '../informers/shared-informers.ts';
 import { type PodEvictionRegistry, startPodEvictions } from '../pod-evictions/pod-evictions.ts';
 import { type Role, type RoleContext, roleDefaults, STARTED } from '../role.ts';
+import { DefaultInterceptors } from './default-interceptors.ts';
 import { type EvictionRequestPolicy, EvictionRequestRegistry } from './eviction-requests.ts';
+import { followRequests } from './followed-requests.ts';
+import { notServed } from './served-requests.ts';
 
 /** Evictions and the pods that they are about. */
 export interface SharedEvictions {
   readonly evictions: PodEvictionRegistry;
   readonly pods: Informer<DrainPod>;
+  readonly defaults: DefaultInterceptors;
 }
 
 /** The inputs of the role. */
@@ -39,7 +41,7 @@ export interface EvictionRequestsRoleOptions {
 const ownEvictions = (
   environment: ActorEnvironment<PodEvictionApi>,
   { informers }: RoleContext,
-  callsPerBudget: number,
+  { callsPerBudget, names }: { readonly callsPerBudget: number; readonly names: readonly string[] },
 ) => {
   const pods = informers.collection({
     id: 'pods',
@@ -55,14 +57,10 @@ const ownEvictions = (
   return {
     evictions: startPodEvictions(environment, { pods, budgets, nodes, callsPerBudget }),
     pods,
+    defaults: new DefaultInterceptors({ names, pods, budgets }),
     informers: [budgets, nodes],
   };
 };
-
-/** Without the CRD the role would wait for its list forever. */
-const NOT_SERVED = 'Cannot start the role evictions: the API server does not serve ' +
-  `evictionrequests.${LIFECYCLE_GROUP}; install its CRD with "kubectl apply --server-side -f ` +
-  'charts/tidegate/files/crds", or leave the role out of --roles';
 
 /** Creates the role, not leading. */
 export const evictionRequestsRole = (
@@ -71,35 +69,38 @@ export const evictionRequestsRole = (
   context: RoleContext,
 ): Role => {
   const { informers, record } = context;
+  const { timing, ttlMs, defaultInterceptors = [] } = policy;
   const own = drains === undefined
-    ? ownEvictions(environment, context, callsPerBudget)
+    ? ownEvictions(environment, context, { callsPerBudget, names: defaultInterceptors })
     : { ...drains, informers: [] };
   const registrations = informers.collection({
     id: 'pods',
     path: '/api/v1/pods',
-    project: projectInterceptedPod,
+    project: interceptedPodProjection(),
   });
-  const requests = informers.collection({
-    id: 'evictionrequests',
-    path: EVICTION_REQUESTS_PATH,
-    project: projectEvictionRequest,
-  });
+  const followed = followRequests(environment, informers, { isController: true });
+  const { requests } = followed;
   const registry = new EvictionRequestRegistry(environment, {
-    ...policy,
+    timing,
+    ttlMs,
     requests,
     registrations,
     pods: own.pods,
     evictions: own.evictions,
+    defaultsFor: own.defaults.of,
     record,
   });
-  const { deadlineMs } = policy.timing;
+  const { deadlineMs } = timing;
+  const awaited = () => [...followed.informers(), registrations, ...own.informers];
   return {
-    ...roleDefaults('eviction-requests', [requests, registrations, ...own.informers]),
+    ...roleDefaults('eviction-requests', []),
+    get informers() {
+      return awaited();
+    },
+    ready: () => missingLists(awaited()),
     start: async () => {
-      const areServed = await environment.runtime.runPromise(
-        Effect.flatMap(EvictionRequests, (service) => service.areServed),
-      );
-      if (!areServed) return { _tag: 'Refused', problem: NOT_SERVED };
+      const { api, isServed } = await followed.choose(policy.api ?? 'auto');
+      if (!isServed) return { _tag: 'Refused', problem: notServed('evictions', api) };
       // Two heartbeats are at least a minute apart.
       if (deadlineMs <= HEARTBEAT_SPACING_MS) {
         environment.telemetry.log('warn', 'No heartbeat can extend the interceptor deadline', {
@@ -113,7 +114,7 @@ export const evictionRequestsRole = (
     onLeadershipLost: registry.onLeadershipLost,
     stop: async () => {
       await registry.stop();
-      if (drains === undefined) await own.evictions.stop();
+      if (drains === undefined) await Promise.all([own.evictions.stop(), own.defaults.stop()]);
     },
   };
 };

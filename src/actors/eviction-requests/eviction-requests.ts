@@ -9,6 +9,9 @@
 import { Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
+import { interceptorsFor } from '../../domain/eviction-requests/interceptor-list.ts';
+import type { EvictionsApiOption } from '../../domain/native-evictions/evictions-api.ts';
+import { nativeObjectsOf } from '../../domain/native-evictions/joined-request.ts';
 import {
   type EvictionProgress,
   NOTHING_SENT,
@@ -44,6 +47,9 @@ import {
 /** Requests that are written at once; the write budget paces them. */
 const WRITES_AT_ONCE = 32;
 
+/** A request that waits longer for its turn to write decides anew when it comes. */
+const WAIT_MS_MAX = 100;
+
 /** Reasons of pods that nothing keeps from leaving. */
 const UNBLOCKED: ReadonlySet<string> = new Set(['Terminating', 'WaitingForTurn']);
 
@@ -52,15 +58,21 @@ export interface EvictionRequestPolicy {
   readonly timing: InterceptorTiming;
   /** `--eviction-request-ttl`; null: requests are never deleted. */
   readonly ttlMs: number | null;
+  /** `--eviction-request-api`; default: auto. */
+  readonly api?: EvictionsApiOption;
+  /** `--default-interceptors`; without it, none. */
+  readonly defaultInterceptors?: readonly string[];
 }
 
 /** What the requests are followed by. */
-export interface EvictionRequestsOptions extends EvictionRequestPolicy {
+export interface EvictionRequestsOptions extends Pick<EvictionRequestPolicy, 'timing' | 'ttlMs'> {
   readonly requests: Pick<Informer<ObservedRequest>, 'facts' | 'values'>;
   readonly pods: Pick<Informer<DrainPod>, 'facts' | 'get'>;
   /** The interceptors of the same pods. */
   readonly registrations: Pick<Informer<InterceptedPod>, 'get' | 'values'>;
   readonly evictions: Pick<PodEvictions, 'want' | 'withdraw' | 'statusOf' | 'changes'>;
+  /** The interceptors of a pod besides those that it registers; without it, none. */
+  readonly defaultsFor?: (pod: DrainPod) => readonly string[];
   readonly record: RecordEvent;
 }
 
@@ -92,14 +104,13 @@ export class EvictionRequestRegistry {
     this.#slots = startConcurrencyLimit<RequestEntry>({
       atOnce: WRITES_AT_ONCE,
       keyOf: ({ uid }) => uid,
-      activate: ({ uid }) => this.#actors.get(uid),
+      activate: (entry) => this.#current(entry),
       onChange: workqueueMetrics(environment, 'evictionrequests'),
     });
     this.#actors = evictionRequestActors(environment, {
       timing: options.timing,
       ttlMs: options.ttlMs,
-      // None ships yet: a default that nobody serves would only delay every eviction.
-      defaultsFor: () => [],
+      defaultsFor: this.#defaultsFor,
       podOf: this.#podOf,
       progressOf: this.#progressOf,
       onLost: (entry) => this.#release(entry),
@@ -149,7 +160,20 @@ export class EvictionRequestRegistry {
       this.#options.pods.get(key),
       this.#options.registrations.get(key),
     ];
-    return pod && registration ? targetPodOf(pod, registration) : null;
+    if (pod === undefined || registration === undefined) return null;
+    const api = nativeObjectsOf(request) === undefined ? 'tidegate' : 'native';
+    return targetPodOf(pod, {
+      ...registration,
+      interceptors: interceptorsFor(registration.interceptors, api),
+    });
+  };
+
+  readonly #defaultsFor = (request: ObservedRequest): readonly string[] => {
+    const { pods, defaultsFor } = this.#options;
+    const pod = pods.get(podKeyOf(request));
+    // Those that ship follow our own requests.
+    const isFollowed = pod !== undefined && nativeObjectsOf(request) === undefined;
+    return isFollowed ? defaultsFor?.(pod) ?? [] : [];
   };
 
   readonly #progressOf = ({ pod }: ObservedRequest): EvictionProgress => {
@@ -165,6 +189,15 @@ export class EvictionRequestRegistry {
   ): void {
     const entry = this.#actors.entry(facts.request.uid);
     if (entry !== undefined) act(entry);
+  }
+
+  /** The actor whose turn to write has come: an interceptor's time begins with the write. */
+  #current({ uid, request }: RequestEntry) {
+    const actor = this.#actors.get(uid);
+    const nowMs = this.#environment.time.now();
+    const waitedMs = nowMs - (actor?.getSnapshot().context.nowMs ?? nowMs);
+    if (waitedMs >= WAIT_MS_MAX) actor?.send({ type: 'request.observed', request, nowMs });
+    return actor;
   }
 
   /** Whether anything can follow from the request. */

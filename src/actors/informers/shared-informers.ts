@@ -35,6 +35,12 @@ export const whenCurrent = async (
   if (isBehind(informer)) await informer.relist();
 };
 
+/** What one reader follows. */
+export interface SharedInformerOptions<T extends Identity> extends InformerOptions<T> {
+  /** Asked once, at the start: false when this reader can do without; default: it cannot. */
+  readonly isWanted?: () => boolean;
+}
+
 /** The informers of a process. */
 export interface SharedInformers {
   /**
@@ -42,8 +48,8 @@ export interface SharedInformers {
    * collection may share field names only where they give the same value; readers that give the
    * same function share its result.
    */
-  readonly collection: <T extends Identity>(options: InformerOptions<T>) => Informer<T>;
-  /** Starts to list and watch every requested collection. */
+  readonly collection: <T extends Identity>(options: SharedInformerOptions<T>) => Informer<T>;
+  /** Starts to list and watch every collection that a reader wants. */
   readonly start: () => void;
   /** The API server has just answered: collections in a backoff retry now. */
   readonly retryNow: () => void;
@@ -57,6 +63,8 @@ interface SharedCollection {
   readonly informer: UnstartedInformer<Identity>;
   readonly selections: Selection[];
   readonly projections: Set<Project>;
+  /** One for each reader. */
+  readonly isWanted: (() => boolean)[];
 }
 
 /** One projection that keeps what each of `projections` keeps; none is applied twice. */
@@ -89,7 +97,7 @@ const newCollection = (
   const projections = new Set<Project>();
   const project = unionProjection(projections);
   const informer = makeInformer(environment, registry, { id, project });
-  return { informer, selections: [], projections };
+  return { informer, selections: [], projections, isWanted: [] };
 };
 
 /** The informers of one process; none is started. */
@@ -98,15 +106,16 @@ export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedI
   const collections = new Map<string, SharedCollection>();
   let started = false;
   return {
-    collection: <T extends Identity>(options: InformerOptions<T>): Informer<T> => {
-      const { id, path } = options;
+    collection: <T extends Identity>(options: SharedInformerOptions<T>): Informer<T> => {
+      const { id, path, query, isWanted = () => true } = options;
       const known = collections.get(id);
       if (started || (known !== undefined && known.selections[0]?.path !== path)) {
         throw new Error(`Cannot read the collection "${id}" of ${path}: already started or named`);
       }
       const shared = known ?? newCollection(environment, registry, id);
       collections.set(id, shared);
-      shared.selections.push(options);
+      shared.selections.push(query === undefined ? { path } : { path, query });
+      shared.isWanted.push(isWanted);
       shared.projections.add(options.project);
       // Every object is the union of all projections, so it is a T, which no type can express here.
       const { informer } = shared as { readonly informer: Informer<Identity> };
@@ -114,8 +123,8 @@ export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedI
     },
     start: () => {
       started = true;
-      for (const { informer, selections } of collections.values()) {
-        informer.start(unionSelection(selections));
+      for (const { informer, selections, isWanted } of collections.values()) {
+        if (isWanted.some((wants) => wants())) informer.start(unionSelection(selections));
       }
     },
     retryNow: () => retryAll(registry),

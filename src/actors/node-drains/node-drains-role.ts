@@ -20,14 +20,19 @@ import type { Labels } from '../../domain/label-condition.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import { identityOf, labelsOf } from '../../domain/object-meta.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
+import type { EvictionMode } from '../../domain/eviction-requests/drain-requester.ts';
+import type { EvictionsApiOption } from '../../domain/native-evictions/evictions-api.ts';
 import type { Cordons } from '../../effects/cordons.ts';
+import type { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import type { InformerOptions } from '../informers/informer.ts';
-import { isBehind, whenCurrent } from '../informers/shared-informers.ts';
+import { isBehind, missingLists, whenCurrent } from '../informers/shared-informers.ts';
 import { type PodEvictionRegistry, startPodEvictions } from '../pod-evictions/pod-evictions.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
+import { DefaultInterceptors } from '../eviction-requests/default-interceptors.ts';
+import { drainRequests } from '../eviction-requests/drain-requests.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import { NodeConditions } from './drain-blockers.ts';
 import { drainEvents } from './drain-events.ts';
@@ -44,6 +49,12 @@ export interface DrainPolicy {
   readonly paused: boolean;
   /** `--evictions-per-budget`. */
   readonly callsPerBudget?: number;
+  /** `--via`; default: plain evictions. */
+  readonly via?: EvictionMode;
+  /** `--eviction-request-api`; default: auto. */
+  readonly evictionsApi?: EvictionsApiOption;
+  /** `--default-interceptors`; without it, none. */
+  readonly defaultInterceptors?: readonly string[];
   /** `--reclaimable-node-selector`; without it, every Node. */
   readonly isReclaimable?: (labels: Labels) => boolean;
   /** `--max-draining`; without it, all at once. */
@@ -176,16 +187,62 @@ export interface NodeDrainsRole extends Role {
   readonly shared: {
     readonly evictions: PodEvictionRegistry;
     readonly pods: DrainInformers['pods'];
+    readonly defaults: DefaultInterceptors;
   };
 }
 
+/** The evictions of the drains, and the requests by which they ask first. */
+const drainEvictions = (
+  environment: ActorEnvironment<EvictionRequests | PodEvictionApi>,
+  context: RoleContext,
+  { read, policy }: { readonly read: DrainInformers; readonly policy: DrainPolicy },
+) => {
+  const { via: mode = 'evictions', callsPerBudget = 1, defaultInterceptors: names = [] } = policy;
+  const defaults = new DefaultInterceptors({ ...read, names });
+  const requested = drainRequests(environment, context, {
+    ...read,
+    mode,
+    api: policy.evictionsApi,
+    defaultsFor: defaults.of,
+  });
+  const evictions = startPodEvictions(environment, {
+    ...read,
+    callsPerBudget,
+    requested: requested?.requesters,
+  });
+  return { requested, evictions, defaults };
+};
+
+/** The role with the requesters of its drains; they follow its leadership before the drains. */
+const withRequests = (
+  role: NodeDrainsRole,
+  requested: ReturnType<typeof drainRequests>,
+): NodeDrainsRole => {
+  if (requested === undefined) return role;
+  const { requesters, informers, start } = requested;
+  // What the drains release afterwards is left to the next leader.
+  const onLeadershipLost = (): void => [requesters, role].forEach((one) => one.onLeadershipLost());
+  return {
+    ...role,
+    get informers() {
+      return [...role.informers, ...informers()];
+    },
+    ready: () => role.ready() ?? missingLists(informers()),
+    start,
+    onLeading: () => [requesters, role].forEach((one) => one.onLeading()),
+    onLeadershipLost,
+    close: () => Promise.resolve(onLeadershipLost()),
+    stop: () => stopAll([requesters, role]),
+  };
+};
+
 /** Creates the role, not leading. */
 export const nodeDrainsRole = (
-  environment: ActorEnvironment<Cordons | PodEvictionApi>,
+  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi>,
   { policy, session, machines, upcomingNodeCollection }: NodeDrainsRoleOptions,
   context: RoleContext,
 ): NodeDrainsRole => {
-  const { own, tierWaitMs, paused, callsPerBudget, isReclaimable = () => true } = policy;
+  const { own, tierWaitMs, paused, isReclaimable = () => true } = policy;
   const { record, recordOnLease } = context;
   const read = drainInformers(context, upcomingNodeCollection);
   const { nodes, pods, upcomingNodes } = read;
@@ -194,10 +251,8 @@ export const nodeDrainsRole = (
   const byNode = new UpcomingNodesByNode(upcomingNodes);
   const machineOf = machineFinder({ machines, upcomingNodes, nodes, byNode });
   const events = drainEvents(environment.telemetry, record);
-  const evictions = startPodEvictions(environment, {
-    ...read,
-    ...(callsPerBudget === undefined ? {} : { callsPerBudget }),
-  });
+  const { requested, ...shared } = drainEvictions(environment, context, { read, policy });
+  const { evictions, defaults } = shared;
   const conditions = new NodeConditions(environment);
   const drains = new DrainRegistry(environment, {
     nodes,
@@ -231,9 +286,9 @@ export const nodeDrainsRole = (
   });
   const onLeadershipLost = (): void =>
     [reclaims, drains].forEach((registry) => registry.onLeadershipLost());
-  return {
+  return withRequests({
     ...roleDefaults('node-drains', Object.values(read)),
-    shared: { evictions, pods },
+    shared: { ...shared, pods },
     onLeading: () => {
       // Recovered instructions continue before their drains report to them.
       reclaims.onLeading();
@@ -241,6 +296,6 @@ export const nodeDrainsRole = (
     },
     onLeadershipLost,
     close: () => Promise.resolve(onLeadershipLost()),
-    stop: () => stopAll([reclaims, drains, evictions, byNode, conditions]),
-  };
+    stop: () => stopAll([reclaims, drains, evictions, defaults, byNode, conditions]),
+  }, requested);
 };

@@ -16,11 +16,8 @@ import type { DrainPod } from '../../domain/drain/pod.ts';
 import { type ObjectKey, type Uid, uid as uidOf } from '../../domain/ids.ts';
 import { type EvictionCall, PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { SlotAnswer } from '../../machines/budget.ts';
-import {
-  podEviction,
-  type PodEvictionAct,
-  type PodEvictionContext,
-} from '../../machines/pod-eviction.ts';
+import { podEviction } from '../../machines/pod-eviction.ts';
+import type { PodEvictionAct, PodEvictionContext } from '../../machines/pod-eviction-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { Defer, EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
@@ -111,11 +108,11 @@ type Options = PodEvictionActorOptions & { readonly registry: () => PodEvictionA
 const mayLeave = (options: Options, entry: EvictionEntry): boolean => {
   const { index, budgets, cached, isStopped, dispatcher } = options;
   const current = cached(entry.pod.key);
-  const { need } = index.factsOf(entry);
+  const { need, intercepted } = index.factsOf(entry);
   // A pod that became ready while its eviction waited needs a slot that it did not need before.
   const hasSlot = need._tag === 'None' || (need._tag === 'One' && budgets.isInFlight(entry.uid));
   const may = !isStopped() && entry.requests.size > 0 && current?.uid === entry.uid &&
-    !current.terminating && hasSlot;
+    !current.terminating && !intercepted && hasSlot;
   entry.withheld = !may;
   dispatcher.sent(entry.uid);
   return may;

@@ -76,6 +76,20 @@ export interface PodEvictions {
   readonly settled: () => Promise<void>;
 }
 
+/** Drains that ask by EvictionRequest before their pods are evicted. */
+export interface RequestedEvictions {
+  /** The owner's drain wants the pod to leave; idempotent. */
+  readonly want: (pod: DrainPod, owner: DrainOwner) => void;
+  /** It wants that no more. */
+  readonly withdraw: (pod: Uid, owner: DrainOwner) => void;
+  /** What the request of the pod waits for; undefined when the pod may be evicted. */
+  readonly blockerOf: (pod: Uid) => Blocker | undefined;
+  /** Why its interceptors are not asked although they should be; empty while they are. */
+  readonly fallbackOf: (pod: Uid) => string;
+  /** Pods whose request changed. */
+  readonly changes: Observable<Uid>;
+}
+
 /** The informers that evictions follow. */
 export interface PodEvictionsOptions {
   readonly pods: Pick<Informer<DrainPod>, 'facts' | 'get'>;
@@ -83,6 +97,8 @@ export interface PodEvictionsOptions {
   readonly nodes: Pick<Informer<DrainedNode>, 'facts' | 'get'>;
   /** Evictions in flight under one budget (DR-33); default 1. */
   readonly callsPerBudget?: number;
+  /** Without it, drains ask no interceptors. */
+  readonly requested?: RequestedEvictions | undefined;
 }
 
 const FORBIDDEN: BlockerReason = 'EvictionForbidden';
@@ -132,6 +148,7 @@ export class PodEvictionRegistry implements PodEvictions {
       now: time.now,
       monotonic: time.monotonic,
       cached: pods.get,
+      interceptionOf: (uid) => options.requested?.blockerOf(uid),
     });
     this.#dispatcher = new EvictionDispatcher({
       now: time.monotonic,
@@ -174,6 +191,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.#subscription.add(budgets.progress.subscribe(() => this.#circuit.serverResponded()));
     this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(fact)));
     this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
+    this.#subscription.add(options.requested?.changes.subscribe((uid) => this.#onRequest(uid)));
   }
 
   get changes(): Observable<string> {
@@ -181,6 +199,8 @@ export class PodEvictionRegistry implements PodEvictions {
   }
 
   readonly want = (pod: DrainPod, request: EvictionRequest): void => {
+    const { owner } = request;
+    if (owner !== 'eviction-request' && !this.#isStopped) this.#options.requested?.want(pod, owner);
     const known = this.#index.get(pod.uid);
     if (known === undefined) {
       if (this.#isStopped || this.#options.pods.get(pod.key)?.uid !== pod.uid) return;
@@ -190,6 +210,7 @@ export class PodEvictionRegistry implements PodEvictions {
     }
     const wasReleased = known.requests.size === 0;
     this.#index.request(known, request);
+    this.#observe(known);
     if (!wasReleased) return;
     this.#budgets.wanted(pod.uid);
     this.#registry.get(pod.uid)?.send({ type: 'eviction.wanted' });
@@ -205,14 +226,15 @@ export class PodEvictionRegistry implements PodEvictions {
   };
 
   readonly release = (node: string, owner: DrainOwner): void => {
-    for (const entry of this.#index.ofNode(node)) {
-      if (this.#index.withdraw(entry, owner)) this.#released(entry);
-    }
+    for (const { uid } of this.#index.ofNode(node)) this.withdraw(uid, owner);
   };
 
   readonly withdraw: PodEvictions['withdraw'] = (uid, owner) => {
+    if (owner !== 'eviction-request') this.#options.requested?.withdraw(uid, owner);
     const entry = this.#index.get(uid);
-    if (entry !== undefined && this.#index.withdraw(entry, owner)) this.#released(entry);
+    if (entry === undefined) return;
+    if (this.#index.withdraw(entry, owner)) this.#released(entry);
+    else this.#observe(entry);
   };
 
   readonly statusOf = (uid: Uid): PodEvictionStatus | undefined => {
@@ -222,8 +244,10 @@ export class PodEvictionRegistry implements PodEvictions {
     const isHeldUp = snapshot?.matches('heldUp') === true;
     const { attempt = 0, accepted = false } = snapshot?.context ?? {};
     const blocker = this.#index.blockerOf(entry, isHeldUp ? snapshot.context.outcome : null);
+    const fallback = this.#options.requested?.fallbackOf(uid) ?? '';
     return {
       ...blocker,
+      ...(fallback === '' ? {} : { text: `${blocker.text}; not asked: ${fallback}` }),
       ...(this.#isNext(entry) ? this.#circuit.problem() : undefined),
       state: entry.state,
       accepted: this.#isAccepted(entry),
@@ -283,6 +307,13 @@ export class PodEvictionRegistry implements PodEvictions {
   /** The registry feeds its actors only after the budgets are listed. */
   #observe(entry: EvictionEntry): void {
     if (this.#registry.has(entry.uid)) this.#registry.consider(entry);
+  }
+
+  #onRequest(uid: Uid): void {
+    const entry = this.#index.get(uid);
+    if (entry === undefined) return;
+    this.#observe(entry);
+    this.#nodeChanges.add(entry.node);
   }
 
   #podSeen(pod: DrainPod): void {

@@ -30,11 +30,13 @@ export const BLOCKER_REASONS = [
   /** Of a drain, not of a pod: what the others lead to. */
   'DeadlineUnreachable',
   'DrainPaused',
+  'EvictionRequestPending',
   'EvictionFailing',
   'EvictionForbidden',
   'EvictionRefused',
   'EvictionUnanswered',
   'Finalizer',
+  'InterceptorSilent',
   'KubeletSilent',
   'NamespaceTerminating',
   'PolicyRefused',
@@ -43,6 +45,7 @@ export const BLOCKER_REASONS = [
   'Terminating',
   'TerminationOverdue',
   'TwoBudgets',
+  'WaitingForInterceptor',
   'WaitingForTier',
   'WaitingForTurn',
 ] as const;
@@ -85,6 +88,8 @@ export interface BlockerFacts {
   readonly tierStarted: boolean;
   readonly paused: boolean;
   readonly kubeletSilent: boolean;
+  /** What its EvictionRequest waits for. */
+  readonly interception?: Blocker | undefined;
   readonly nowMs: number;
   /** How long a termination is overdue before it counts; the operator waits elsewhere (DR-42). */
   readonly overdueAfterMs?: number;
@@ -93,6 +98,7 @@ export interface BlockerFacts {
 /** Reasons that resolve on their own and block nothing. */
 const PASSING: ReadonlySet<BlockerReason> = new Set([
   'BudgetUnsettled',
+  'EvictionRequestPending',
   'EvictionUnanswered',
   'NamespaceTerminating',
   'Terminating',
@@ -253,6 +259,7 @@ export const blockerOf = (facts: BlockerFacts): Blocker => {
   if (facts.paused) return blocker('DrainPaused', 'the drain is paused');
   if (!facts.tierStarted) return blocker('WaitingForTier', 'pods of lower priority go first');
   if (facts.kubeletSilent) return silent(facts.pod);
+  if (facts.interception !== undefined) return facts.interception;
   const need = slotNeed(facts.pod, facts.budgets);
   if (need._tag === 'Blocked') return withoutSlot(need);
   const answered = facts.outcome === null ? undefined : byOutcome(facts.outcome);

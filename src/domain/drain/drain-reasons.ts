@@ -1,4 +1,5 @@
 /** The reasons of drains, a part of the registry in `src/api/reasons.ts`. */
+import { EVICTION_REQUEST_REASONS } from '../eviction-requests/request-reasons.ts';
 import type { Reason } from '../reason.ts';
 
 const registry = <const Entries extends Record<string, Reason>>(entries: Entries): Entries =>
@@ -178,6 +179,21 @@ export const DRAIN_REASONS = registry({
     sentence: 'Pods of lower priority leave first',
     canAct: 'nobody',
   },
+  EvictionRequestPending: {
+    type: 'Normal',
+    action: 'EvictPod',
+    sentence: 'The drain has requested the eviction of the pod and waits for its controller',
+    canAct: 'nobody',
+  },
+  WaitingForInterceptor: {
+    type: 'Normal',
+    action: 'EvictPod',
+    sentence: 'An interceptor was asked to let the pod leave and has not finished',
+    canAct: 'application',
+    runbook: 'interceptor-slow',
+    change: 'Check the interceptor of the pod',
+  },
+  InterceptorSilent: EVICTION_REQUEST_REASONS.InterceptorSilent,
   Terminating: {
     type: 'Normal',
     action: 'EvictPod',

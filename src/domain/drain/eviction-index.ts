@@ -40,6 +40,8 @@ export interface EvictionIndexOptions {
   /** The wall clock. */
   readonly now: () => number;
   readonly monotonic: () => number;
+  /** What its EvictionRequest waits for; undefined while no drain asks by one. */
+  readonly interceptionOf: (pod: Uid) => Blocker | undefined;
   /** The current pod of this name, on any node. */
   readonly cached: (key: ObjectKey) => DrainPod | undefined;
 }
@@ -80,7 +82,7 @@ export class EvictionIndex {
       pod,
       requests: new Map([[owner, request]]),
       terms: combinedTerms(request, []),
-      facts: this.factsOf({ pod, node }),
+      facts: this.factsOf({ pod, node, requests: new Map([[owner, request]]) }),
       state: 'early',
       withheld: false,
       departed: false,
@@ -148,8 +150,11 @@ export class EvictionIndex {
   };
 
   /** The current facts from the caches. */
-  readonly factsOf = ({ pod, node }: Pick<EvictionEntry, 'pod' | 'node'>): PodFacts =>
-    podFacts(pod, this.#budgets.budgetsOf(pod.uid), this.#options.isKubeletSilent(node));
+  readonly factsOf = (entry: Pick<EvictionEntry, 'pod' | 'node' | 'requests'>): PodFacts =>
+    podFacts(entry.pod, this.#budgets.budgetsOf(entry.pod.uid), {
+      kubeletSilent: this.#options.isKubeletSilent(entry.node),
+      intercepted: this.#interceptionOf(entry) !== undefined,
+    });
 
   /** Until the earliest deadline of its requests; `Infinity` without one. */
   readonly leftMs = ({ terms }: EvictionEntry): number =>
@@ -169,9 +174,10 @@ export class EvictionIndex {
 
   /** Why it remains; `outcome` is the answer that still blocks it. */
   readonly blockerOf = (
-    { uid, pod, node, state }: EvictionEntry,
+    entry: EvictionEntry,
     outcome: EvictionOutcome | null,
   ): Blocker => {
+    const { uid, pod, node, state } = entry;
     const budgets = this.#budgets.budgetsOf(uid);
     const nowMs = this.#options.now();
     const [budget] = state === 'queued' ? budgets : [];
@@ -183,9 +189,16 @@ export class EvictionIndex {
       tierStarted: true,
       paused: false,
       kubeletSilent: this.#options.isKubeletSilent(node),
+      interception: this.#interceptionOf(entry),
       nowMs,
     });
   };
+
+  /** The request's own imperative eviction is no longer asked first (ER-65). */
+  #interceptionOf({ pod, requests }: Pick<EvictionEntry, 'pod' | 'requests'>): Blocker | undefined {
+    const isImperative = requests.has('eviction-request');
+    return isImperative ? undefined : this.#options.interceptionOf(pod.uid);
+  }
 
   #known(uids: Iterable<Uid>): readonly EvictionEntry[] {
     return [...uids].flatMap((uid) => this.#entries.get(uid) ?? []);

@@ -17,6 +17,8 @@ export interface PodFacts {
   readonly need: EvictionNeed;
   /** Its node is unreachable, so no pod can terminate there (DR-44). */
   readonly kubeletSilent: boolean;
+  /** An EvictionRequest asks its interceptors first; nothing else evicts it meanwhile. */
+  readonly intercepted: boolean;
 }
 
 const needOf = (pod: DrainPod, budgets: readonly Budget[]): EvictionNeed => {
@@ -35,12 +37,13 @@ const needOf = (pod: DrainPod, budgets: readonly Budget[]): EvictionNeed => {
 export const podFacts = (
   pod: DrainPod,
   budgets: readonly Budget[],
-  kubeletSilent: boolean,
+  { kubeletSilent, intercepted }: Pick<PodFacts, 'kubeletSilent' | 'intercepted'>,
 ): PodFacts => ({
   terminating: pod.terminating,
   finalizers: pod.terminating && pod.deletionGraceSeconds === 0 && pod.finalizers.length > 0,
   need: needOf(pod, budgets),
   kubeletSilent,
+  intercepted,
 });
 
 /** True for the same slot, the same blocker, or no need at all. */
@@ -52,4 +55,5 @@ export const sameNeed = (left: EvictionNeed, right: EvictionNeed): boolean =>
 /** True when the facts are equal for a statechart. */
 export const sameFacts = (left: PodFacts, right: PodFacts): boolean =>
   left.terminating === right.terminating && left.finalizers === right.finalizers &&
-  left.kubeletSilent === right.kubeletSilent && sameNeed(left.need, right.need);
+  left.kubeletSilent === right.kubeletSilent && left.intercepted === right.intercepted &&
+  sameNeed(left.need, right.need);

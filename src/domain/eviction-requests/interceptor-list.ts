@@ -6,7 +6,10 @@
  * at 15, with one text that says so (ER-09, ER-55).
  */
 import { LIFECYCLE_GROUP } from '../api-group.ts';
-import { listOrEmptyAt, textAt } from '../json.ts';
+import { listOrEmptyAt, numberAt, textAt } from '../json.ts';
+import type { EvictionsApi } from '../native-evictions/evictions-api.ts';
+import { isNativeName, nameFromNative } from '../native-evictions/names.ts';
+import { byPriority, NATIVE_LIMITS } from '../native-evictions/objects.ts';
 import { annotationsOf } from '../object-meta.ts';
 import { listed, quoted } from '../text.ts';
 import { IMPERATIVE_EVICTION, isQualifiedName, isReservedName } from './qualified-name.ts';
@@ -25,17 +28,22 @@ export interface InterceptorList {
 /** A pod without interceptors; shared, because most pods have none. */
 export const NO_INTERCEPTORS: InterceptorList = { names: [], problem: '' };
 
-const MAX = EVICTION_REQUEST_LIMITS.podInterceptors;
+const MAX: number = EVICTION_REQUEST_LIMITS.podInterceptors;
 /** Rejected names that a text quotes. */
 const QUOTED_NAMES_MAX = 3;
 
+/** The responders that a pod of Kubernetes 1.37 names, the highest priority first. */
+const responderNames = (raw: unknown): readonly string[] =>
+  listOrEmptyAt(raw, 'spec', 'evictionResponders').flatMap((item) => {
+    const name = textAt(item, 'name');
+    return name === undefined ? [] : [{ name, priority: numberAt(item, 'priority') ?? 0 }];
+  }).sort(byPriority).map(({ name }) => nameFromNative(name));
+
 /** Kubernetes' own controllers register in the pod field, which only it validates. */
 const fieldNames = (raw: unknown): readonly string[] => {
-  const responders = listOrEmptyAt(raw, 'spec', 'evictionResponders');
-  const field = responders.length > 0
-    ? responders
-    : listOrEmptyAt(raw, 'spec', 'evictionInterceptors');
-  return field.flatMap((item) => textAt(item, 'name') ?? []);
+  const responders = responderNames(raw);
+  return responders.length > 0 ? responders : listOrEmptyAt(raw, 'spec', 'evictionInterceptors')
+    .flatMap((item) => textAt(item, 'name') ?? []);
 };
 
 const annotationNames = (raw: unknown): readonly string[] => {
@@ -46,12 +54,12 @@ const annotationNames = (raw: unknown): readonly string[] => {
 const namesText = (names: readonly string[]): string =>
   listed(names.map((name) => quoted(name)), QUOTED_NAMES_MAX);
 
-const problemOf = (rejected: readonly string[], cut: number): string => {
+const problemOf = (rejected: readonly string[], cut: number, max = MAX): string => {
   const reasons = [
     ...(rejected.length === 0
       ? []
       : [`${namesText(rejected)} invalid, reserved or repeated: use distinct domain names`]),
-    ...(cut === 0 ? [] : [`${cut} beyond the limit of ${MAX}`]),
+    ...(cut === 0 ? [] : [`${cut} beyond the limit of ${max}`]),
   ];
   return reasons.length === 0 ? '' : `Interceptors ignored: ${reasons.join('; ')}`;
 };
@@ -64,12 +72,29 @@ export const interceptorsOf = (raw: unknown): InterceptorList => {
   const valid: string[] = [];
   const rejected: string[] = [];
   for (const name of given) {
-    const isAllowed = isQualifiedName(name) && name !== IMPERATIVE_EVICTION &&
-      (inField.length > 0 || !isReservedName(name));
+    const isInField = inField.length > 0;
+    const hasForm = isQualifiedName(name) || (isInField && isNativeName(name));
+    const isAllowed = hasForm && name !== IMPERATIVE_EVICTION &&
+      (isInField || !isReservedName(name));
     (isAllowed && !valid.includes(name) ? valid : rejected).push(name);
   }
   return {
     names: valid.slice(0, MAX),
     problem: problemOf(rejected, Math.max(0, valid.length - MAX)),
+  };
+};
+
+/** Those of the interceptors that the API of the request can hold. */
+export const interceptorsFor = (list: InterceptorList, api: EvictionsApi): InterceptorList => {
+  const isNative = api === 'native';
+  // The imperative eviction comes after them.
+  const max = isNative ? NATIVE_LIMITS.targetResponders - 1 : MAX;
+  const fitting = list.names.filter((name) => isNative || isQualifiedName(name));
+  if (fitting.length === list.names.length && fitting.length <= max) return list;
+  const rejected = list.names.filter((name) => !fitting.includes(name));
+  return {
+    names: fitting.slice(0, max),
+    problem: [list.problem, problemOf(rejected, Math.max(0, fitting.length - max), max)]
+      .filter((text) => text !== '').join('; '),
   };
 };

@@ -58,8 +58,8 @@ export interface ObservedRequest extends Identity {
   readonly pod: { readonly name: string; readonly uid: string };
   readonly requesters: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Keys of labels that we copied before (ER-64). */
-  readonly copiedLabels: readonly string[];
+  /** Keys of labels that we copied before (ER-64); null where labels are not copied. */
+  readonly copiedLabels: readonly string[] | null;
   readonly status: ControlledStatus;
   readonly reports: readonly InterceptorReport[];
 }
@@ -89,7 +89,7 @@ const reportOf = (raw: unknown): readonly InterceptorReport[] => {
   }];
 };
 
-const conditionOf = (raw: unknown): readonly RequestCondition[] => {
+const readConditions = (raw: unknown): readonly RequestCondition[] => {
   const type = REQUEST_CONDITIONS.find((one) => one === textAt(raw, 'type'));
   if (type === undefined) return [];
   return [{
@@ -141,7 +141,7 @@ export const projectEvictionRequest = (raw: unknown): ObservedRequest | undefine
     status: {
       observedGeneration: numberAt(raw, 'status', 'observedGeneration') ?? 0,
       conditions: listOrEmptyAt(raw, 'status', 'conditions').slice(0, LIMITS.conditions)
-        .flatMap(conditionOf).sort((left, right) => left.type < right.type ? -1 : 1),
+        .flatMap(readConditions).sort((left, right) => left.type < right.type ? -1 : 1),
       targets: itemNamesAt(raw, LIMITS.targetInterceptors, 'status', 'targetInterceptors'),
       active,
       processed: namesAt(raw, LIMITS.targetInterceptors, 'status', 'processedInterceptors'),
@@ -151,10 +151,40 @@ export const projectEvictionRequest = (raw: unknown): ObservedRequest | undefine
   };
 };
 
-/** Whether a condition of the request holds. */
-const holds = ({ status }: Pick<ObservedRequest, 'status'>, type: RequestConditionType) =>
-  status.conditions.some((condition) => condition.type === type && condition.status === 'True');
+/** The condition of this type; undefined unless it is True. */
+export const conditionOf = (
+  { status }: Pick<ObservedRequest, 'status'>,
+  type: RequestConditionType,
+): RequestCondition | undefined =>
+  status.conditions.find((condition) => condition.type === type && condition.status === 'True');
 
 /** Whether the request is canceled or its pod has left: nothing happens to it any more. */
 export const isFinal = (request: Pick<ObservedRequest, 'status'>): boolean =>
-  holds(request, 'Canceled') || holds(request, 'Evicted');
+  conditionOf(request, 'Canceled') !== undefined || conditionOf(request, 'Evicted') !== undefined;
+
+const NONE: readonly never[] = [];
+const EMPTY: Readonly<Record<string, never>> = {};
+
+/**
+ * What caches keep of an EvictionRequest. Of a final one that is its end and its requesters:
+ * nothing else of it is read any more, and most requests of a cluster are final.
+ */
+export const projectCachedRequest = (raw: unknown): ObservedRequest | undefined => {
+  const request = projectEvictionRequest(raw);
+  if (request === undefined || !isFinal(request)) return request;
+  const { observedGeneration, conditions } = request.status;
+  return {
+    ...request,
+    labels: EMPTY,
+    copiedLabels: NONE,
+    reports: NONE,
+    status: {
+      observedGeneration,
+      conditions,
+      targets: NONE,
+      active: null,
+      processed: NONE,
+      starts: EMPTY,
+    },
+  };
+};

@@ -19,6 +19,9 @@ export const RESERVED_DOMAINS = ['k8s.io', 'kubernetes.io'] as const;
 /** The last interceptor of every request: the eviction of the pod by this operator. */
 export const IMPERATIVE_EVICTION = 'imperative-eviction.k8s.io';
 
+/** The interceptor of the role `interceptors`: a replacement first, for pods of Deployments. */
+export const SURGE = 'surge.tidegate.dev';
+
 /** Whether the name is fully qualified. */
 export const isQualifiedName = (name: string): boolean =>
   name.length <= QUALIFIED_NAME_MAX && QUALIFIED_NAME.test(name);

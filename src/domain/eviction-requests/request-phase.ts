@@ -26,6 +26,8 @@ export interface RequestFacts {
   readonly request: ObservedRequest;
   /** The pod of that name; null when there is none. */
   readonly pod: TargetPod | null;
+  /** This process has observed the pod that is requested. */
+  readonly podSeen: boolean;
   /** When the pod was first observed gone or finished; null while it runs. */
   readonly endedMs: number | null;
 }
@@ -332,6 +334,13 @@ export const requestStep = (facts: RequestFacts, options: StepOptions): RequestS
     ? activated(status, pod, nowMs)
     : intercepted(facts, { ...status, active }, options);
 };
+
+/**
+ * Whether the pod counts as gone although it was never observed: it may be newer than the cache, so
+ * the API server is asked before the request ends by it.
+ */
+export const isGoneUnseen = ({ request, pod, podSeen }: RequestFacts): boolean =>
+  !podSeen && pod?.uid !== request.pod.uid;
 
 /** Whether the Eviction API may be called for the pod (ER-65 to ER-67, ER-73). */
 export const mayEvict = ({ request, pod }: RequestFacts): boolean => {

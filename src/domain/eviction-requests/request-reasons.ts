@@ -103,6 +103,21 @@ export const EVICTION_REQUEST_REASONS = registry({
     sentence: 'The pod of the EvictionRequest has finished',
     canAct: 'nobody',
   },
+  EvictionRequestUnavailable: {
+    type: 'Warning',
+    action: 'EvictPod',
+    sentence: 'The drain evicts pods without asking their interceptors, because it cannot',
+    canAct: 'platform',
+    runbook: 'eviction-request-unavailable',
+    change: 'Run an operator with the role evictions and grant the drains their rights, or set ' +
+      '--via evictions',
+  },
+  EvictionRequestEnding: {
+    type: 'Normal',
+    action: 'DeleteEvictionRequest',
+    sentence: 'The drain waits until the EvictionRequest is final, to delete it',
+    canAct: 'nobody',
+  },
   EvictionRequestExpired: {
     type: 'Normal',
     action: 'DeleteEvictionRequest',

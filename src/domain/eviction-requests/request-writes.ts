@@ -4,7 +4,7 @@
  * Promises: the controller applies its own part of the status and never an interceptor's entry
  * beyond name and start; the imperative eviction applies its entry alone; labels have a manager of
  * their own, so that a label that left the pod leaves the request (ER-64). A status is applied on
- * the version that it was decided on.
+ * the version that it was decided on. Two writes of the status are a second apart.
  */
 import { LIFECYCLE_GROUP_VERSION } from '../api-group.ts';
 import { sameJson } from '../json-equality.ts';
@@ -24,7 +24,15 @@ import {
   type RequestCondition,
 } from './observed-request.ts';
 import { IMPERATIVE_EVICTION } from './qualified-name.ts';
-import { type RequestFacts, type RequestNote, type RequestStep } from './request-phase.ts';
+import {
+  isGoneUnseen,
+  type RequestFacts,
+  type RequestNote,
+  type RequestStep,
+} from './request-phase.ts';
+
+/** The least time between two writes to the status of one request. */
+export const STATUS_SPACING_MS = 1000;
 
 /** The next write towards the wanted request. */
 export type RequestWrite =
@@ -32,6 +40,8 @@ export type RequestWrite =
     readonly write: 'setStatus';
     readonly status: ControlledStatus;
     readonly notes: readonly RequestNote[];
+    /** The status says that the pod is gone: written only when the API server has none either. */
+    readonly unlessPodExists: boolean;
   }
   | { readonly write: 'setLabels'; readonly labels: Readonly<Record<string, string>> }
   | { readonly write: 'report'; readonly report: ImperativeReport }
@@ -39,10 +49,11 @@ export type RequestWrite =
 
 /** Labels of the pod that the request lacks, or copied ones that the pod has lost (ER-63). */
 const isLabelPending = ({ request, pod }: RequestFacts): boolean => {
-  if (pod === null || pod.uid !== request.pod.uid) return false;
+  const { copiedLabels } = request;
+  if (copiedLabels === null || pod === null || pod.uid !== request.pod.uid) return false;
   const isMissing = Object.entries(pod.labels)
     .some(([key, value]) => request.labels[key] !== value);
-  return isMissing || request.copiedLabels.some((key) => !Object.hasOwn(pod.labels, key));
+  return isMissing || copiedLabels.some((key) => !Object.hasOwn(pod.labels, key));
 };
 
 /** What a final request waits for before its deletion; null: it is never deleted. */
@@ -59,6 +70,8 @@ export interface WriteBasis {
   /** Refused calls before this process. */
   readonly refusedBefore: number;
   readonly reportedMs: number | null;
+  /** When this process last wrote the status; null when the next write need not wait for it. */
+  readonly statusWrittenMs: number | null;
   readonly nowMs: number;
   /** From the final condition to the deletion; null: never. */
   readonly ttlMs: number | null;
@@ -95,6 +108,16 @@ const earlier = (left: number | null, right: number | null): number | null => {
   return Math.min(left, right);
 };
 
+/** A write of the status waits until the last one is a second old; labels do not. */
+const paced = (
+  plan: WritePlan,
+  { statusWrittenMs, nowMs }: Pick<WriteBasis, 'statusWrittenMs' | 'nowMs'>,
+): WritePlan => {
+  if (plan.write === null || statusWrittenMs === null) return plan;
+  const freeMs = statusWrittenMs + STATUS_SPACING_MS;
+  return freeMs <= nowMs ? plan : { write: null, checkAtMs: earlier(freeMs, plan.checkAtMs) };
+};
+
 /** The write that follows from a step; status first, then labels, then our own report. */
 export const writePlan = (
   facts: RequestFacts,
@@ -111,7 +134,9 @@ export const writePlan = (
   }
   if (!sameJson(step.status, request.status)) {
     const { status, notes } = step;
-    return { write: { write: 'setStatus', status, notes }, checkAtMs: step.checkAtMs };
+    const unlessPodExists = isGoneUnseen(facts);
+    const write = { write: 'setStatus', status, notes, unlessPodExists } as const;
+    return paced({ write, checkAtMs: step.checkAtMs }, basis);
   }
   if (isLabelPending(facts)) {
     return {
@@ -120,16 +145,20 @@ export const writePlan = (
     };
   }
   if (step.phase !== 'Evicting') return { write: null, checkAtMs: step.checkAtMs };
-  const plan = reportPlan(facts, basis);
+  const plan = paced(reportPlan(facts, basis), basis);
   return { ...plan, checkAtMs: earlier(plan.checkAtMs, step.checkAtMs) };
 };
 
-/** The name of a write without its times: the same again means that it had no effect. */
-export const writeKey = (write: RequestWrite): string => {
+/** The name of a write without its times. */
+const writeKey = (write: RequestWrite): string => {
   if (write.write !== 'setStatus') return write.write;
   const { active, processed, conditions } = write.status;
   return JSON.stringify([active, processed, conditions.map(({ type, status }) => [type, status])]);
 };
+
+/** Whether a write is wanted again, but for its times: then it had no effect. */
+export const isSameWrite = (wanted: RequestWrite | null, sent: RequestWrite | null): boolean =>
+  wanted !== null && sent !== null && writeKey(wanted) === writeKey(sent);
 
 const identified = ({ name, namespace, uid }: ObservedRequest, metadata: object = {}) => ({
   apiVersion: LIFECYCLE_GROUP_VERSION,

@@ -3,6 +3,7 @@ import type { DrainPod } from '../drain/pod.ts';
 import type { Identity } from '../facts.ts';
 import { recordAt, valueAt } from '../json.ts';
 import { identityOf } from '../object-meta.ts';
+import { valuePool } from '../value-pool.ts';
 import { type InterceptorList, interceptorsOf, NO_INTERCEPTORS } from './interceptor-list.ts';
 
 /** What the cache of pods keeps for EvictionRequests, beside the fields for drains. */
@@ -37,6 +38,16 @@ export const projectInterceptedPod = (raw: unknown): InterceptedPod | undefined 
       : interceptors,
     grouped: recordAt(raw, 'spec', 'workloadRef') !== undefined ||
       (valueAt(raw, 'spec', 'schedulingGroup') ?? null) !== null,
+  };
+};
+
+/** The projection of a cache of pods, which shares the lists that pods of one workload register. */
+export const interceptedPodProjection = (): typeof projectInterceptedPod => {
+  const lists = valuePool<InterceptorList>();
+  return (raw) => {
+    const pod = projectInterceptedPod(raw);
+    if (pod === undefined || pod.interceptors === NO_INTERCEPTORS) return pod;
+    return { ...pod, interceptors: lists(pod.interceptors) };
   };
 };
 

@@ -90,6 +90,7 @@ const OF_DRAIN: Waits = [
 ];
 
 const OF_POD: Waits = [
+  ['intercepted', 'application'],
   ['queued', 'budget'],
   ['asking', 'Tidegate'],
   ['calling', 'API server'],

@@ -1,7 +1,7 @@
 /** One embedded cluster for a whole run: an API server without controllers. */
 import type { TestProject } from 'vitest/node';
 import { customResourceDefinition } from '../../../src/api/crd.ts';
-import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';
+import { CUSTOM_RESOURCES, LIFECYCLE_RESOURCES } from '../../../src/api/resources.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { serveCluster } from '../../../packages/embedded-kubernetes/src/http/server.ts';
 import { withSimulation } from '../../../packages/embedded-kubernetes/src/http/simulation-routes.ts';
@@ -14,7 +14,7 @@ const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const time = scaledClock(realTime);
   const cluster = makeCluster({ time, seed: 1 });
-  for (const resource of CUSTOM_RESOURCES) {
+  for (const resource of [...CUSTOM_RESOURCES, ...LIFECYCLE_RESOURCES]) {
     const body = customResourceDefinition(resource);
     cluster.answer({ method: 'POST', path: DEFINITIONS, body });
   }

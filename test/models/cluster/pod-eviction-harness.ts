@@ -13,7 +13,7 @@ import { type PodFacts, podFacts } from '../../../src/domain/drain/pod-facts.ts'
 import { projectPod } from '../../../src/domain/drain/pod.ts';
 import { objectKey } from '../../../src/domain/ids.ts';
 import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
-import type { PodEvictionInput } from '../../../src/machines/pod-eviction.ts';
+import type { PodEvictionInput } from '../../../src/machines/pod-eviction-context.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import type { Order } from './fault-line.ts';
 import { type Budgets, GUARD_LABEL, type PodFixtures, podFixtures } from './pod-fixtures.ts';
@@ -180,6 +180,8 @@ const runOf = (
   });
   let pod: 'living' | 'terminating' | 'finalizing' | 'gone' = 'living';
   let ending = false;
+  /** Another actor of the process says so: the requester that the drain is. */
+  let { intercepted } = drawn.facts;
 
   const liveFacts = (facts: PodFacts): PodFacts =>
     facts.need._tag === 'One'
@@ -193,7 +195,7 @@ const runOf = (
     if (known?.uid !== uid) return undefined;
     const covering = [...budgets.values()].filter((budget) => budgetCovers(budget, known));
     const silent = nodes.get(objectKey(fixtures.nodeName))?.kubeletSilent === true;
-    return podFacts(known, covering, silent);
+    return podFacts(known, covering, { kubeletSilent: silent, intercepted });
   };
 
   const byServer = async (outcome: EvictionOutcome): Promise<boolean> => {
@@ -263,6 +265,7 @@ const runOf = (
     return !needsPod(pathStep, 'terminating') && (pod !== 'finalizing' || facts.finalizers);
   };
   const show = async (facts: PodFacts): Promise<PodFacts> => {
+    intercepted = facts.intercepted;
     await fixtures.silence(facts.kubeletSilent);
     if (!facts.terminating) await fixtures.budgets(budgetsShowing(facts));
     else if (facts.finalizers && pod !== 'finalizing') {

@@ -26,6 +26,8 @@ export interface Hand {
   readonly call: (method: Method, path: string, body?: unknown) => Promise<HandAnswer>;
   /** Performs a write and returns the object; rejects when it fails. */
   readonly must: (method: Method, path: string, body?: unknown) => Promise<JsonRecord>;
+  /** Applies an object by force, as this field manager; rejects when it fails. */
+  readonly apply: (path: string, object: unknown, fieldManager: string) => Promise<JsonRecord>;
   /** Deletes the object if it exists. */
   readonly remove: (path: string) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -39,8 +41,11 @@ const GONE_AT_ONCE = { gracePeriodSeconds: 0, propagationPolicy: 'Background' };
 export const handAt = ({ server, authority, operatorToken }: SiteAddress): Hand => {
   const tls = authority === '' ? {} : { connect: { ca: authority } };
   const dispatcher = new Agent({ ...tls, headersTimeout: 0, bodyTimeout: 0 });
-  const call: Hand['call'] = async (method, path, body) => {
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const ask = async (
+    method: Method,
+    path: string,
+    { body, type }: { readonly body: unknown; readonly type: string },
+  ): Promise<HandAnswer> => {
     const answer = await request(`${server}${path}`, {
       method,
       dispatcher,
@@ -53,6 +58,10 @@ export const handAt = ({ server, authority, operatorToken }: SiteAddress): Hand 
     const text = await answer.body.text();
     return { status: answer.statusCode, body: asRecord(parseJson(text)) ?? { message: text } };
   };
+  const call: Hand['call'] = (method, path, body) => {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    return ask(method, path, { body, type });
+  };
   const must: Hand['must'] = async (method, path, body) => {
     const { status, body: answer } = await call(method, path, body);
     if (status < REFUSED) return answer;
@@ -61,6 +70,13 @@ export const handAt = ({ server, authority, operatorToken }: SiteAddress): Hand 
   return {
     call,
     must,
+    apply: async (path, body, fieldManager) => {
+      const at = `${path}?fieldManager=${fieldManager}&force=true`;
+      const type = 'application/apply-patch+yaml';
+      const { status, body: answer } = await ask('PATCH', at, { body, type });
+      if (status < REFUSED) return answer;
+      throw new Error(`Cannot apply ${at}: ${status} ${textAt(answer, 'message') ?? ''}`);
+    },
     remove: async (path) => {
       const { status } = await call('PATCH', path, { metadata: { finalizers: null } });
       if (status === MISSING) return;

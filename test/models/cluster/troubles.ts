@@ -25,11 +25,11 @@ export const loseAnswer = ({ line }: Pick<RunEnvironment, 'line'>): StepSource =
 };
 
 /**
- * True when a creation fails and the next event reports a successful one: then the failed request
- * may have been applied and only its answer lost.
+ * True when a creation, or an apply that may be one, fails and the next event reports that the same
+ * one succeeded: then the failed request may have been applied and only its answer lost.
  */
 export const mayBeDone = ({ event, rest }: PathStep): boolean => {
-  if (!/^xstate\.done\.actor\.create/.test(event.type)) return false;
+  if (!/^xstate\.done\.actor\.(create|join)/.test(event.type)) return false;
   const next = rest.find((step) => /^(object|request)\.|^xstate\.done\./.test(step.event.type));
   return next?.event.type === event.type && tagIn(next.event) === 'Written';
 };

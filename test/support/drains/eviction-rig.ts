@@ -2,6 +2,10 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startPodEvictions } from '../../../src/actors/pod-evictions/pod-evictions.ts';
+import { DrainRequesters } from '../../../src/actors/eviction-requests/drain-requesters.ts';
+import type { EventNote } from '../../../src/api/event-note.ts';
+import type { EvictionMode } from '../../../src/domain/eviction-requests/drain-requester.ts';
+import { fakeRequests } from './fake-requests.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
@@ -15,29 +19,55 @@ export interface RigOptions {
   readonly callsPerBudget?: number;
   readonly graceMs?: number;
   readonly seed?: number;
+  /** `--via`; default: plain evictions. */
+  readonly mode?: EvictionMode;
+  readonly defaultsFor?: (pod: DrainPod) => readonly string[];
 }
 
 /** A cluster, the registry, and a hand that drains nodes. */
 export const evictionRig = (
-  { timing = {}, callsPerBudget = 1, graceMs = 600_000, seed = 1 }: RigOptions = {},
+  options: RigOptions = {},
 ) => {
+  const { timing = {}, callsPerBudget = 1, graceMs = 600_000, seed = 1, mode = 'evictions' } =
+    options;
   const time = simulatedTime();
   const cluster = fakeEvictions(time, timing);
+  const requests = fakeRequests(time);
+  const notes: EventNote[] = [];
   const defects: unknown[] = [];
+  const unasked: unknown[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
     log: (level, _message, fields) => {
       if (level === 'error') defects.push(fields);
     },
+    count: (name, by, ...labels) => {
+      if (name === 'tidegate_drain_pods_unasked_total') unasked.push({ by, ...labels[0] });
+    },
   };
   const runtime = ManagedRuntime.make(
     podEvictionApiLayer(telemetry).pipe(
       Layer.provideMerge(cluster.layer),
+      Layer.provideMerge(requests.layer),
       Layer.provideMerge(clockLayer(time)),
     ),
   );
   const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: seed });
-  const registry = startPodEvictions(environment, { ...cluster.caches, callsPerBudget });
+  const requesters = new DrainRequesters(environment, {
+    mode,
+    requests: requests.cache,
+    registrations: requests.registrations,
+    pods: cluster.caches.pods,
+    nodes: cluster.caches.nodes,
+    defaultsFor: options.defaultsFor ?? (() => []),
+    record: (note) => notes.push(note),
+  });
+  requesters.onLeading();
+  const registry = startPodEvictions(environment, {
+    ...cluster.caches,
+    callsPerBudget,
+    requested: requesters,
+  });
   const emptiedAt = new Map<string, number>();
   cluster.emptied.subscribe((node) => emptiedAt.set(node, time.monotonic()));
   const startedMs = new Map<string, number>();
@@ -57,6 +87,11 @@ export const evictionRig = (
   return {
     time,
     cluster,
+    requests,
+    requesters,
+    notes,
+    /** How pods that were evicted without being asked for were counted. */
+    unasked,
     registry,
     defects,
     drain,
@@ -80,7 +115,7 @@ export const evictionRig = (
       return tookMs;
     },
     stop: async () => {
-      const stopping = registry.stop();
+      const stopping = Promise.all([requesters.stop(), registry.stop()]);
       await time.advance(60_000);
       await stopping;
       await runtime.dispose();

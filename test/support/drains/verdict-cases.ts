@@ -17,6 +17,9 @@ import {
   type DrainVerdict,
   drainVerdict,
 } from '../../../src/domain/drain/verdict.ts';
+import { interceptorBlocker } from '../../../src/domain/eviction-requests/drain-requester.ts';
+import type { JsonRecord } from '../../../src/domain/json.ts';
+import { ACTOR_B, observedRequest, statusWith } from '../eviction-requests/request-fixture.ts';
 import { budgetOf, podOf, type PodTraits } from './drain-facts.ts';
 import { SCENE_NOW_MS, sceneAnnotation } from './drain-scene.ts';
 
@@ -39,6 +42,15 @@ const LEAVING = { deletion: at(20), deletionGraceSeconds: 30 };
 const OVERDUE = { deletion: at(-20), deletionGraceSeconds: 30 };
 const CUT = { ...FULL, disruptedPods: { far: at(-60) } };
 
+/** The request of the pod, which an interceptor holds. */
+const requestedBy = (conditions: readonly JsonRecord[], active: string | null): BlockerCase => ({
+  interception: interceptorBlocker(observedRequest({
+    metadata: { creationTimestamp: at(-90) },
+    status: { ...statusWith({ active }), conditions },
+  })),
+});
+const SILENT = { type: 'InterceptorSilent', status: 'True', reason: 'InterceptorSilent' };
+
 const CASES: Readonly<Record<Exclude<BlockerReason, 'DeadlineUnreachable'>, BlockerCase>> = {
   BlockedByBudget: { budgets: [budgetOf({ status: FULL })] },
   BudgetBroken: { budgets: [budgetOf({ status: { disruptionsAllowed: -1 } })] },
@@ -49,8 +61,10 @@ const CASES: Readonly<Record<Exclude<BlockerReason, 'DeadlineUnreachable'>, Bloc
   EvictionFailing: answer({ _tag: 'Transient', why: 'etcd has no leader' }),
   EvictionForbidden: answer({ _tag: 'Forbidden', why: 'cannot create pods/eviction' }),
   EvictionRefused: answer({ _tag: 'Refused', status: 418, why: 'unknown' }),
+  EvictionRequestPending: requestedBy([], null),
   EvictionUnanswered: answer({ _tag: 'Unknown', why: 'the connection was cut' }),
   Finalizer: { pod: { ...OVERDUE, finalizers: ['example.com/hold'] } },
+  InterceptorSilent: requestedBy([SILENT], ACTOR_B),
   KubeletSilent: { kubeletSilent: true },
   NamespaceTerminating: answer({ _tag: 'NamespaceTerminating' }),
   PolicyRefused: answer({ _tag: 'PolicyRefused', policy: 'webhook "w"', why: 'not today' }),
@@ -63,6 +77,7 @@ const CASES: Readonly<Record<Exclude<BlockerReason, 'DeadlineUnreachable'>, Bloc
   Terminating: { pod: LEAVING },
   TerminationOverdue: { pod: OVERDUE },
   TwoBudgets: { budgets: [budgetOf({ name: 'one' }), budgetOf({ name: 'two' })] },
+  WaitingForInterceptor: requestedBy([], ACTOR_B),
   WaitingForTier: {
     pod: { priority: 10 },
     tierStarted: false,

@@ -151,6 +151,7 @@ export const factsOf = (
 ): RequestFacts => ({
   request,
   pod,
+  podSeen: true,
   endedMs: endedSeconds === null ? null : CREATED_MS + endedSeconds * 1000,
 });
 

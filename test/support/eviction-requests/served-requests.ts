@@ -6,6 +6,15 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { onTestFinished } from 'vitest';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { evictionRequestsRole } from '../../../src/actors/eviction-requests/eviction-requests-role.ts';
+import { DefaultInterceptors } from '../../../src/actors/eviction-requests/default-interceptors.ts';
+import { drainRequests } from '../../../src/actors/eviction-requests/drain-requests.ts';
+import { startPodEvictions } from '../../../src/actors/pod-evictions/pod-evictions.ts';
+import { projectNode } from '../../../src/domain/cluster-node.ts';
+import { projectBudget } from '../../../src/domain/drain/budget.ts';
+import { projectPod } from '../../../src/domain/drain/pod.ts';
+import type { EvictionMode } from '../../../src/domain/eviction-requests/drain-requester.ts';
+import { objectKey, uid } from '../../../src/domain/ids.ts';
+import type { EvictionsApiOption } from '../../../src/domain/native-evictions/evictions-api.ts';
 import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -35,7 +44,7 @@ export const REQUESTS = `/apis/${GROUP_VERSION}/namespaces/default/evictionreque
 const PODS = '/api/v1/namespaces/default/pods';
 
 /** A connection as the user of a kubeconfig. */
-const connected = (kubeconfig: string) => {
+export const connected = (kubeconfig: string) => {
   const gate = makeWriteGate(realTime);
   gate.openUntil(Number.POSITIVE_INFINITY);
   const source = fileSource(kubeconfig);
@@ -50,23 +59,48 @@ const connected = (kubeconfig: string) => {
   );
 };
 
+/** How the role serves. */
+interface ServingOptions {
+  readonly timing?: InterceptorTiming;
+  readonly ttlMs?: number | null;
+  readonly kubeconfig?: string;
+  readonly api?: EvictionsApiOption;
+}
+
 /**
  * Starts the role as the leader, as the administrator unless it is another user; the notes are
  * those that it records as Events.
  */
 export const serveRequests = (
-  bed: Testbed,
-  { timing = TIMING, ttlMs = null, kubeconfig = bed.kubeconfig }: {
-    readonly timing?: InterceptorTiming;
-    readonly ttlMs?: number | null;
-    readonly kubeconfig?: string;
-  } = {},
+  bed: Pick<Testbed, 'kubeconfig'>,
+  options: ServingOptions = {},
+) => {
+  const served = roleOf(bed, options);
+  served.begin();
+  return served;
+};
+
+/** The same after the role has looked for the API that serves them. */
+export const serveChosenRequests = async (
+  bed: Pick<Testbed, 'kubeconfig'>,
+  options: ServingOptions = {},
+) => {
+  const served = roleOf(bed, options);
+  const start = await served.role.start();
+  served.begin();
+  return { ...served, start };
+};
+
+/** The role, which has not begun. */
+const roleOf = (
+  bed: Pick<Testbed, 'kubeconfig'>,
+  { timing = TIMING, ttlMs = null, kubeconfig = bed.kubeconfig, api = 'auto' }: ServingOptions,
 ) => {
   const runtime = connected(kubeconfig);
   const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
   const informers = sharedInformers(environment);
   const notes: EventNote[] = [];
-  const role = evictionRequestsRole(environment, { policy: { timing, ttlMs } }, {
+  const role = evictionRequestsRole(environment, { policy: { timing, ttlMs, api } }, {
     informers,
     record: (note) => notes.push(note),
     recordOnLease: () => {},
@@ -79,9 +113,87 @@ export const serveRequests = (
   let stopped: Promise<void> | undefined;
   const stopOnce = (): Promise<void> => stopped ??= stop();
   onTestFinished(stopOnce);
+  const begin = (): void => {
+    informers.start();
+    role.onLeading();
+  };
+  return { notes, role, begin, stop: stopOnce };
+};
+
+/**
+ * Starts a drain that asks by EvictionRequest, with the role evictions in the same process; the
+ * notes are those that both record as Events.
+ */
+export const askingDrain = async (
+  bed: Pick<Testbed, 'kubeconfig'>,
+  { mode = 'auto', api = 'auto' }: {
+    readonly mode?: EvictionMode;
+    readonly api?: EvictionsApiOption;
+  } = {},
+) => {
+  const runtime = connected(bed.kubeconfig);
+  const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
+  const informers = sharedInformers(environment);
+  const notes: EventNote[] = [];
+  const context = {
+    informers,
+    record: (note: EventNote) => void notes.push(note),
+    recordOnLease: () => {},
+  };
+  const pods = informers.collection({ id: 'pods', path: '/api/v1/pods', project: projectPod });
+  const nodes = informers.collection({ id: 'nodes', path: '/api/v1/nodes', project: projectNode });
+  const budgets = informers.collection({
+    id: 'poddisruptionbudgets',
+    path: '/apis/policy/v1/poddisruptionbudgets',
+    project: projectBudget,
+  });
+  const defaults = new DefaultInterceptors({ names: [], pods, budgets });
+  const requested = drainRequests(environment, context, { mode, api, pods, nodes });
+  const evictions = startPodEvictions(environment, {
+    pods,
+    nodes,
+    budgets,
+    requested: requested?.requesters,
+  });
+  const role = evictionRequestsRole(environment, {
+    policy: { timing: TIMING, ttlMs: null, api },
+    drains: { evictions, pods, defaults },
+  }, context);
+  onTestFinished(async () => {
+    await Promise.all([requested?.requesters.stop(), role.stop()]);
+    await evictions.stop();
+    informers.stop();
+    await runtime.dispose();
+  });
+  const start = await requested?.start();
+  await role.start();
   informers.start();
+  await Promise.all([pods, nodes, budgets, ...(requested?.informers() ?? [])]
+    .map(({ whenSynced }) => whenSynced));
   role.onLeading();
-  return { notes, role, stop: stopOnce };
+  requested?.requesters.onLeading();
+  return {
+    start,
+    notes,
+    evictions,
+    /** The drain wants this pod to leave. */
+    want: async (pod: JsonRecord): Promise<void> => {
+      const cached = await eventually(() => {
+        const found = pods.get(objectKey(nameOf(pod), 'default'));
+        if (found?.uid === uidOf(pod)) return Promise.resolve(found);
+        throw new Error('not observed');
+      }, { what: 'the pod is observed', everyMs: 50, timeoutMs: 10_000 });
+      evictions.want(cached, {
+        node: cached.node,
+        owner: 'reclaim',
+        deadlineMonotonicMs: null,
+        drainSinceMs: realTime.monotonic(),
+        podsLeft: () => 1,
+      });
+    },
+    /** The drain is cancelled. */
+    cancel: (pod: JsonRecord) => evictions.withdraw(uid(uidOf(pod)), 'reclaim'),
+  };
 };
 
 /** One writer with its field manager. */

@@ -25,6 +25,7 @@ const factsOf = (turn: number): PodFacts => ({
   terminating: false,
   finalizers: false,
   kubeletSilent: false,
+  intercepted: false,
   need: NEEDS[turn % NEEDS.length] ?? { _tag: 'None' },
 });
 

@@ -66,7 +66,10 @@ const rig = () => {
   const telemetry = liveTelemetry({ log: () => {} }, metrics);
   const time = simulatedTime(CREATED_MS);
   const layer = Layer.succeed(EvictionRequests, {
+    choose: () => Effect.succeed({ api: 'tidegate', isServed: true }),
     areServed: Effect.succeed(true),
+    access: Effect.succeed('Granted' as const),
+    ask: () => Effect.succeed({ _tag: 'Fault', why: 'away' } as const),
     write: () => Effect.delay(Effect.succeed({ _tag: 'Fault', why: 'away' } as const), 1000),
   });
   const runtime = ManagedRuntime.make(Layer.merge(layer, clockLayer(time)));
@@ -273,7 +276,7 @@ test('ER-83: Events are about the EvictionRequest, and at most 25 in five minute
   const { status } = request;
   for (let index = 0; index < 200; index += 1) {
     const notes = [{ reason: 'InterceptorActive', text: `Interceptor ${index}` } as const];
-    onWritten({ request, write: { write: 'setStatus', status, notes } });
+    onWritten({ request, write: { write: 'setStatus', status, notes, unlessPodExists: false } });
   }
   await recorder.idle();
   expect(written).toHaveLength(25);

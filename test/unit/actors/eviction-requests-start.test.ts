@@ -6,6 +6,7 @@ import { evictionRequestsRole } from '../../../src/actors/eviction-requests/evic
 import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
+import type { EvictionsApiOption } from '../../../src/domain/native-evictions/evictions-api.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../../src/effects/kube-api.ts';
 import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
@@ -15,9 +16,17 @@ import { TIMING } from '../../support/eviction-requests/request-fixture.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const GROUP = '/apis/lifecycle.tidegate.dev/v1alpha1';
+const NATIVE = '/apis/lifecycle.k8s.io/v1alpha1';
 
 /** The start of the role on an API server that answers so about our group. */
-const started = async (answer: KubeAnswer | 'unreachable') => {
+const started = async (
+  answer: KubeAnswer | 'unreachable',
+  { api: option = 'auto', native = answer, asked = [GROUP] }: {
+    readonly api?: EvictionsApiOption;
+    readonly native?: KubeAnswer | 'unreachable';
+    readonly asked?: readonly string[];
+  } = {},
+) => {
   const paths: string[] = [];
   const time = simulatedTime();
   const api = Layer.succeed(KubeApi, {
@@ -25,9 +34,10 @@ const started = async (answer: KubeAnswer | 'unreachable') => {
     call: ({ path }) =>
       Effect.suspend(() => {
         paths.push(path);
-        return answer === 'unreachable'
+        const one = path === NATIVE ? native : answer;
+        return one === 'unreachable'
           ? Effect.fail(new NotSent({ why: 'reset' }))
-          : Effect.succeed(answer);
+          : Effect.succeed(one);
       }),
   });
   const writes = Layer.succeed(Writes, { send: () => Effect.never });
@@ -43,14 +53,16 @@ const started = async (answer: KubeAnswer | 'unreachable') => {
     telemetry: silentTelemetry,
     firstSeed: 1,
   });
-  const role = evictionRequestsRole(environment, { policy: { timing: TIMING, ttlMs: null } }, {
+  const role = evictionRequestsRole(environment, {
+    policy: { timing: TIMING, ttlMs: null, api: option },
+  }, {
     informers: sharedInformers(environment),
     record: () => {},
     recordOnLease: () => {},
   });
   const start = await role.start();
   await role.stop();
-  expect(paths).toEqual([GROUP]);
+  expect(paths).toEqual(asked);
   return start;
 };
 
@@ -63,7 +75,7 @@ test.each([
   ['the group', { status: 404, body: '404 page not found' }],
   ['the resource', resources('others')],
 ])('the role evictions does not start when the API server lacks %s', async (_, answer) => {
-  expect(await started(answer)).toEqual({
+  expect(await started(answer, { asked: [GROUP, NATIVE] })).toEqual({
     _tag: 'Refused',
     problem: 'Cannot start the role evictions: the API server does not serve ' +
       'evictionrequests.lifecycle.tidegate.dev; install its CRD with "kubectl apply ' +
@@ -77,4 +89,28 @@ test.each([
   ['does not permit discovery', { status: 403, body: {} }],
 ])('the role evictions starts when the API server %s', async (_, answer) => {
   expect(await started(answer)).toEqual({ _tag: 'Started' });
+});
+
+const ABSENT: KubeAnswer = { status: 404, body: '404 page not found' };
+const NATIVE_KINDS = resources('evictionrequests', 'evictionrequests/status', 'evictions');
+
+test('the role evictions serves the API of Kubernetes where only that is served', async () => {
+  expect(await started(ABSENT, { native: NATIVE_KINDS, asked: [GROUP, NATIVE] }))
+    .toEqual({ _tag: 'Started' });
+});
+
+test('an API that has EvictionRequests alone is another one', async () => {
+  const native = resources('evictionrequests');
+  expect(await started(ABSENT, { native, asked: [GROUP, NATIVE] }))
+    .toMatchObject({ _tag: 'Refused' });
+});
+
+test('a chosen API is not exchanged for another one', async () => {
+  expect(await started(ABSENT, { native: NATIVE_KINDS, api: 'tidegate' }))
+    .toMatchObject({ _tag: 'Refused' });
+  const own = resources('evictionrequests');
+  expect(await started(own, { native: ABSENT, api: 'native', asked: [NATIVE] })).toMatchObject({
+    _tag: 'Refused',
+    problem: expect.stringContaining('evictionrequests and evictions of lifecycle.k8s.io'),
+  });
 });

@@ -119,6 +119,7 @@ test('DR-43: drain plan names the blockers that drain status names at the deadli
       const plan = drainPlan(look(rig, {}), {
         graceSeconds: GRACE_SECONDS,
         answers: undefined,
+        interceptors: new Map(),
       });
       const sinceMs = rig.time.now();
       rig.drain(NODE);

@@ -1,5 +1,7 @@
 /** All objects about drains, as interactive commands read them. */
 import { expect, test } from 'vitest';
+import { INTERCEPTORS_ANNOTATION } from '../../../src/domain/eviction-requests/interceptor-list.ts';
+import { recordAt } from '../../../src/domain/json.ts';
 import { type NodeChoice, readDrains } from '../../../src/effects/drain-reads.ts';
 import { readableApi, type ReadableCluster } from '../../support/api/readable-api.ts';
 import { rawBudget, rawPod } from '../../support/drains/drain-facts.ts';
@@ -41,6 +43,7 @@ const reading = async (objects: ReadableCluster['objects'], choice: NodeChoice) 
     missing,
     own,
     terminatingNamespaces,
+    interceptors: [...read.interceptors.values()],
     calls,
   };
 };
@@ -53,6 +56,21 @@ test('named Nodes are read once each with their pods, and the missing ones are n
   const read = await reading(objects, named('n1', 'n1', 'n9'));
   expect(read).toMatchObject({ nodes: ['n1'], missing: ['n9'], pods: ['ns/a'] });
   expect(read.calls.filter(({ path }) => path.endsWith('/n1'))).toHaveLength(1);
+});
+
+test('the interceptors of a pod are read with it, in order', async () => {
+  const annotations = { [INTERCEPTORS_ANNOTATION]: 'backup.example.com,move.example.com' };
+  const intercepted = { ...rawPod({ name: 'a', node: 'n1' }) };
+  const objects = {
+    ...nodesAt('n1'),
+    ...podsAt({ name: 'b', node: 'n1' }),
+    '/api/v1/namespaces/ns/pods/a': {
+      ...intercepted,
+      metadata: { ...recordAt(intercepted, 'metadata'), annotations },
+    },
+  };
+  expect((await reading(objects, named('n1'))).interceptors)
+    .toEqual([['backup.example.com', 'move.example.com']]);
 });
 
 test('of all Nodes only those that are meant are kept, with their pods', async () => {

@@ -20,6 +20,7 @@ const FACTS = {
   terminating: false,
   finalizers: false,
   kubeletSilent: false,
+  intercepted: false,
   need: { _tag: 'One', budget: 'ns/b' },
 } as const;
 

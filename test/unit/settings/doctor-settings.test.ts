@@ -24,6 +24,7 @@ const settingsOf = (...given: Parameters<typeof settled>) => {
 test('without options the role fleet is checked, in plaintext', () => {
   expect(settingsOf({})).toEqual({
     roles: ['fleet'],
+    evictionsApi: 'auto',
     kubeconfig: undefined,
     context: undefined,
     lease: { name: 'tidegate-operator', namespace: 'default' },

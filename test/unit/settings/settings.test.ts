@@ -43,11 +43,15 @@ describe('operator settings', () => {
           tierWaitMs: undefined,
           isPaused: false,
           evictionsPerBudget: 1,
+          via: 'auto',
+          evictionsApi: 'auto',
+          defaultInterceptors: [],
           isReclaimable: expect.any(Function),
           maxDraining: { _tag: 'Percent', percent: 100 },
           ownPod: null,
         },
       },
+      interceptors: false,
       kubeconfig: undefined,
       metricsAddress: { host: '', port: 8770 },
       healthAddress: { host: '', port: 8771 },
@@ -311,12 +315,28 @@ describe('roles of an operator', () => {
     expect(settled({ roles: 'evictions' }).evictions).toEqual({
       timing: { deadlineMs: 1_200_000, warningMs: 60_000, skewMs: 10_000 },
       ttlMs: null,
+      api: 'auto',
+      defaultInterceptors: [],
     });
     const flags = { 'interceptor-deadline': '90s', 'eviction-request-ttl': '1h' };
     expect(settled({ roles: 'evictions', ...flags }).evictions).toMatchObject({
       timing: { deadlineMs: 90_000 },
       ttlMs: 3_600_000,
     });
+  });
+
+  test('ER-55: surge is a default interceptor where it runs, or where a flag says so', () => {
+    const defaultsOf = (flags: Record<string, string>) => {
+      const { fleet, evictions } = settled({ ...least, ...flags });
+      expect(fleet?.drains.defaultInterceptors).toEqual(evictions?.defaultInterceptors);
+      return evictions?.defaultInterceptors;
+    };
+    const [apart, beside] = ['fleet,evictions', 'fleet,evictions,interceptors'];
+    expect(defaultsOf({ roles: apart })).toEqual([]);
+    expect(defaultsOf({ roles: beside })).toEqual(['surge.tidegate.dev']);
+    expect(defaultsOf({ roles: apart, 'default-interceptors': 'surge.tidegate.dev' }))
+      .toEqual(['surge.tidegate.dev']);
+    expect(defaultsOf({ roles: beside, 'default-interceptors': 'none' })).toEqual([]);
   });
 
   test('require a cluster id and a shard only with the fleet', () => {
@@ -327,17 +347,20 @@ describe('roles of an operator', () => {
   test.each([
     [
       'maintenance',
-      'Cannot use --roles "maintenance": this version does not have the role "maintenance" yet; choose from fleet, pods, evictions',
+      'Cannot use --roles "maintenance": this version does not have the role "maintenance" yet; choose from fleet, pods, evictions, interceptors',
     ],
     [
       'availability',
-      'Cannot use --roles "availability": this version does not have the role "availability" yet; choose from fleet, pods, evictions',
+      'Cannot use --roles "availability": this version does not have the role "availability" yet; choose from fleet, pods, evictions, interceptors',
     ],
     [
       'fleet,pod',
-      'Cannot use --roles "fleet,pod": unknown role "pod"; choose from fleet, pods, evictions',
+      'Cannot use --roles "fleet,pod": unknown role "pod"; choose from fleet, pods, evictions, interceptors',
     ],
-    ['', 'Cannot use --roles "": unknown role ""; choose from fleet, pods, evictions'],
+    [
+      '',
+      'Cannot use --roles "": unknown role ""; choose from fleet, pods, evictions, interceptors',
+    ],
   ])('are refused as "%s" with the list of roles', (roles, message) => {
     expect(problem({ ...least, roles })).toBe(message);
   });

@@ -36,6 +36,7 @@ const APP = {
   priority: 0,
   graceSeconds: 5,
   stops: 'soon',
+  interceptors: [],
   budget: undefined,
 } as const;
 

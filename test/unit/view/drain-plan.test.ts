@@ -19,7 +19,8 @@ const FREE: SceneNode = { unschedulable: false, cordons: {} };
 const plan = (
   parts: Partial<Omit<DrainScene, 'nodes'>> & { readonly node?: SceneNode },
   answers?: ReadonlyMap<Uid, EvictionOutcome>,
-) => drainPlan(sceneOfNode({ node: FREE, ...parts }), { graceSeconds: 120, answers });
+  interceptors: ReadonlyMap<Uid, readonly string[]> = new Map(),
+) => drainPlan(sceneOfNode({ node: FREE, ...parts }), { graceSeconds: 120, answers, interceptors });
 
 const open = budgetOf({
   status: { disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2, expectedPods: 3 },
@@ -105,6 +106,18 @@ describe('the plan of a drain', () => {
       ]);
   });
 
+  test('ER-55: names the interceptors that act before a pod is evicted', () => {
+    const pods = [podOf({ name: 'web-1' }), podOf({ name: 'web-2' })];
+    const names = ['backup.example.com', 'move.example.com'];
+    const view = plan({ pods }, undefined, new Map([[pods[0]?.uid ?? expect.fail(), names]]));
+    expect(view.tiers.flatMap((tier) => tier.pods.map((pod) => pod.interceptors)))
+      .toEqual([names, []]);
+    expect(view.unknown).toContain(
+      'How long the interceptors of ns/web-1 take, where the operator asks them: ' +
+        'backup.example.com, move.example.com',
+    );
+  });
+
   test('DR-43: a finalizer that the Job controller removes itself blocks no pod', () => {
     const tracking = 'batch.kubernetes.io/job-tracking';
     const ofJob = { labels: {}, controller: { kind: 'Job', name: 'batch' } };
@@ -147,7 +160,11 @@ describe('the plan of a drain', () => {
 
   test('DR-21: shows the tier wait: the smaller of 30 s and a quarter of the grace', () => {
     expect(plan({}).tierWaitSeconds).toBe(30);
-    const short = drainPlan(sceneOfNode(), { graceSeconds: 40, answers: undefined });
+    const short = drainPlan(sceneOfNode(), {
+      graceSeconds: 40,
+      answers: undefined,
+      interceptors: new Map(),
+    });
     expect(short.tierWaitSeconds).toBe(10);
   });
 });

@@ -22,6 +22,7 @@ import { explainNode } from '../../../src/view/explain-node.ts';
 import { explanationText } from '../../../src/view/explanation-text.ts';
 import { tableText } from '../../../src/view/table.ts';
 import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
+import { observedRequest } from '../../support/eviction-requests/request-fixture.ts';
 import {
   SCENE_NOW_MS,
   sceneAnnotation,
@@ -33,6 +34,7 @@ import {
 
 const GOLDEN = new URL('golden/drain-status.txt', import.meta.url);
 const CLOSED = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2 } });
+const NEVER = budgetOf({ status: { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 } });
 const terminating = { deletion: '2026-03-01T12:00:20Z', deletionGraceSeconds: 30 };
 
 describe('the state of a node', () => {
@@ -76,6 +78,30 @@ describe('the state of a node', () => {
 });
 
 describe('the pods of a drain', () => {
+  test.each(
+    [
+      ['WaitingForInterceptor', 'surge.tidegate.dev', ['reclaim.tidegate.dev']],
+      ['BudgetNeverAllows', 'imperative-eviction.k8s.io', ['reclaim.tidegate.dev']],
+      ['BudgetNeverAllows', 'surge.tidegate.dev', []],
+    ] as const,
+  )('wait for %s while %s is active for %j', (reason, active, requesters) => {
+    const request = observedRequest({
+      requesters,
+      status: {
+        targetInterceptors: [{ name: active }],
+        activeInterceptors: [active],
+        interceptors: [{ name: active, message: 'Raised from 1 to 2 replicas' }],
+      },
+    });
+    const pod = podOf({ name: 'asked', uid: request.pod.uid });
+    const { blockers, waits } = drainStatus(
+      sceneOfNode({ pods: [pod], budgets: [NEVER], evictionRequests: [request] }),
+    );
+    const [first] = [...blockers, ...waits];
+    expect(first?.reason).toBe(reason);
+    if (reason === 'WaitingForInterceptor') expect(first?.text).toContain('from 1 to 2 replicas');
+  });
+
   test('DR-20: a pod that came back past the cordon is shown with its reason, and not counted', () => {
     const pods = [
       podOf({

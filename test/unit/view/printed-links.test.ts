@@ -66,7 +66,11 @@ describe('a printed link', () => {
   });
 
   test('of a plan follows the change', () => {
-    const plan = drainPlan(facts, { graceSeconds: 480, answers: undefined });
+    const plan = drainPlan(facts, {
+      graceSeconds: 480,
+      answers: undefined,
+      interceptors: new Map(),
+    });
     expect(drainPlanText(plan)).toContain(`Runbook: ${url}`);
   });
 

@@ -112,7 +112,7 @@ describe.each(ofPods)('$reason', (one) => {
   test('it has the change and the runbook of its reason, and nobody acts only on what passes', () => {
     expect(verdict.change).not.toBe('');
     expect(Object.hasOwn(REASONS[reason], 'runbook')).toBe(true);
-    const waits = reason === 'SlotHeldByInterruptedEviction';
+    const waits = ['SlotHeldByInterruptedEviction', 'WaitingForInterceptor'].includes(reason);
     expect(verdict.severity).toBe(waits ? 'Waiting' : 'Blocked');
   });
 });
@@ -132,7 +132,11 @@ describe('what is known before a drain', () => {
     '$reason is in the plan',
     (one) => {
       const { verdict, blocked, reason } = one;
-      const plan = drainPlan(sceneOf(one, 'Nothing'), { graceSeconds: 600, answers: undefined });
+      const plan = drainPlan(sceneOf(one, 'Nothing'), {
+        graceSeconds: 600,
+        answers: undefined,
+        interceptors: new Map(),
+      });
       const { canAct, change, runbook } = verdict;
       const { text } = blocked.blocker;
       expect(plan.blockers).toEqual([{ reason, text, canAct, change, runbook, pods: ['ns/a'] }]);
@@ -153,7 +157,11 @@ describe('the forecast', () => {
     expect(drainStatus(facts).verdict).toEqual({ ...never.verdict, forecast: sentence });
     const lines = explanationText(explainNode(facts), { nowMs: SCENE_NOW_MS, colors: false });
     expect(lines).toContain(sentence);
-    const plan = drainPlan(facts, { graceSeconds: 480, answers: undefined });
+    const plan = drainPlan(facts, {
+      graceSeconds: 480,
+      answers: undefined,
+      interceptors: new Map(),
+    });
     expect(plan.forecast).toBe(sentence);
     expect(drainPlanText(plan)).toContain(sentence);
     const live = chiefVerdict([never.blocked, one.blocked]) ?? null;

@@ -8,6 +8,10 @@ interface ItemProblem {
 }
 
 const keyed = (item: JsonRecord, { keys }: ListType): string | ItemProblem => {
+  const [only] = keys;
+  if (keys.length === 1 && only !== undefined && typeof item[only.name] === 'string') {
+    return `k:{${JSON.stringify(only.name)}:${JSON.stringify(item[only.name])}}`;
+  }
   const given = keys.filter(({ name }) => Object.hasOwn(item, name));
   const missing = keys.find(({ name, fallback }) =>
     !Object.hasOwn(item, name) && fallback === undefined

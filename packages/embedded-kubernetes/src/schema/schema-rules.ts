@@ -68,8 +68,29 @@ const ruleOf = (value: unknown): Rule => {
   };
 };
 
+/** Schemas by whether a value of theirs may hold whole numbers. */
+const withIntegers = new WeakMap<JsonRecord, boolean>();
+
+const mayHoldIntegers = (schema: JsonRecord): boolean => {
+  const known = withIntegers.get(schema);
+  if (known !== undefined) return known;
+  const inner: readonly unknown[] = [
+    ...Object.values(recordAt(schema, 'properties') ?? {}),
+    schema['items'],
+    schema['additionalProperties'],
+  ];
+  const may = schema['type'] === 'integer' || schema['x-kubernetes-int-or-string'] === true ||
+    inner.some((one) => {
+      const below = asRecord(one);
+      return below !== undefined && mayHoldIntegers(below);
+    });
+  withIntegers.set(schema, may);
+  return may;
+};
+
 /** The value as CEL types it: whole numbers are integers where the schema says so. */
 const celValue = (value: unknown, schema: JsonRecord): unknown => {
+  if (!mayHoldIntegers(schema)) return value;
   if (typeof value === 'number') {
     const whole = schema['type'] === 'integer' || schema['x-kubernetes-int-or-string'] === true;
     return whole && Number.isInteger(value) ? BigInt(value) : value;
@@ -122,9 +143,15 @@ interface Place {
   readonly path: string;
 }
 
-const outcome = (rule: Rule, { value, before }: Place, schema: JsonRecord): string | undefined => {
+/** A place, converted for CEL once for all of its rules. */
+const celPlace = ({ value, before }: Place, schema: JsonRecord) => {
+  let converted: { readonly self: unknown; readonly oldSelf: unknown } | undefined;
+  return () => converted ??= { self: celValue(value, schema), oldSelf: celValue(before, schema) };
+};
+
+const outcome = (rule: Rule, place: ReturnType<typeof celPlace>): string | undefined => {
   try {
-    const [self, oldSelf] = [celValue(value, schema), celValue(before, schema)];
+    const { self, oldSelf } = place();
     if (rule.holds(self, oldSelf)) return undefined;
     return rule.worded?.(self, oldSelf) ?? rule.message ?? `failed rule: ${rule.text}`;
   } catch (cause) {
@@ -133,10 +160,11 @@ const outcome = (rule: Rule, { value, before }: Place, schema: JsonRecord): stri
   }
 };
 
-const ownProblems = ({ rules, schema }: Level, place: Place): readonly FieldProblem[] =>
-  rules.filter(({ isTransition }) => !isTransition || place.before !== undefined).flatMap(
+const ownProblems = ({ rules, schema }: Level, place: Place): readonly FieldProblem[] => {
+  const converted = celPlace(place, schema);
+  return rules.filter(({ isTransition }) => !isTransition || place.before !== undefined).flatMap(
     (rule) => {
-      const message = outcome(rule, place, schema);
+      const message = outcome(rule, converted);
       if (message === undefined) return [];
       const text = rule.reason === 'FieldValueRequired' || rule.reason === 'FieldValueForbidden'
         ? `${rule.reason === 'FieldValueRequired' ? 'Required value' : 'Forbidden'}: ${message}`
@@ -144,6 +172,7 @@ const ownProblems = ({ rules, schema }: Level, place: Place): readonly FieldProb
       return [{ reason: rule.reason, field: `${place.path}${rule.fieldPath}`, message: text }];
     },
   );
+};
 
 const valueText = (value: unknown, schema: JsonRecord): string => {
   const type = asText(schema['type']) ?? 'object';

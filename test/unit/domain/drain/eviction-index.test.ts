@@ -9,6 +9,7 @@ test('eviction index: a pod that was removed is on no node any more', () => {
     now: () => 0,
     monotonic: () => 0,
     cached: () => undefined,
+    interceptionOf: () => undefined,
   });
   const [stays, leaves] = ['a', 'b'].map((name) =>
     index.add(podOf({ name }), {

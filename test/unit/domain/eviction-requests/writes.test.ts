@@ -47,6 +47,7 @@ const planAt = (
     progress: NOTHING_SENT,
     refusedBefore: 0,
     reportedMs: null,
+    statusWrittenMs: null,
     ttlMs: null,
     nowMs: CREATED_MS + seconds * 1000,
     ...basis,
@@ -106,6 +107,21 @@ describe('the status', () => {
     expect(planAt(5, request).write).toBe(null);
   });
 
+  test('a request has at most one write of its status a second, and then what is right by then', () => {
+    const request = observedRequest({
+      metadata: LABELLED,
+      status: statusWith({
+        active: ACTOR_B,
+        interceptors: [entry(ACTOR_B, { startTime: 0, completionTime: 20 })],
+      }),
+    });
+    const statusWrittenMs = CREATED_MS + 19_500;
+    expect(planAt(20.4, request, { statusWrittenMs }))
+      .toMatchObject({ write: null, checkAtMs: CREATED_MS + 20_500 });
+    expect(planAt(20.5, request, { statusWrittenMs }).write)
+      .toMatchObject({ write: 'setStatus', status: { active: ACTOR_A } });
+  });
+
   test('ER-41: a long message is read in part and rejects nothing', () => {
     const raw = rawRequest({
       status: statusWith({ active: ACTOR_B, interceptors: [entry(ACTOR_B, {}, 'x'.repeat(9000))] }),
@@ -158,6 +174,15 @@ describe('the report of the imperative eviction', () => {
     expect(planAt(180, next)).toEqual({ write: null, checkAtMs: CREATED_MS + 181_000 });
     expect(planAt(181, next).write).toMatchObject({
       report: { heartbeatMs: CREATED_MS + 181_000 },
+    });
+  });
+
+  test('ER-71: its first report comes a second after the hand-over', () => {
+    const statusWrittenMs = CREATED_MS + 30_000;
+    expect(planAt(30.1, imperative({}), { statusWrittenMs }))
+      .toMatchObject({ write: null, checkAtMs: CREATED_MS + 31_000 });
+    expect(planAt(31, imperative({}), { statusWrittenMs }).write).toMatchObject({
+      write: 'report',
     });
   });
 

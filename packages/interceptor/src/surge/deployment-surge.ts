@@ -1,0 +1,328 @@
+/**
+ * The surge of one Deployment: requested pods are replaced first, then deleted, in waves.
+ *
+ * Promises: every step follows from the Deployment and its pods as they are read, so an interrupted
+ * surge goes on or is undone from there; one pod is deleted for each reading; a surge that makes no
+ * progress is undone and says why.
+ */
+import { assign, setup } from 'xstate';
+import { type Attempts, backoffMs, failedOnce, noFailures, type Seed } from '../backoff.ts';
+import { required } from '../required.ts';
+import type { SurgeFacts, SurgePod } from './surge-facts.ts';
+import {
+  availableOf,
+  remainingPods,
+  surgeRefusal,
+  type SurgeStep,
+  surgeStep,
+} from './surge-step.ts';
+
+/** The Deployment of a surge. */
+export interface DeploymentKey {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** How long a surge waits. */
+export interface SurgeTiming {
+  /** From one reading to the next while replacements start. */
+  readonly pollMs: number;
+  /** For room, after the scheduler found none. */
+  readonly capacityMs: number;
+  /** For replacements that were scheduled and do not become available. */
+  readonly replacementMs: number;
+  /** For requests to resume, before a surge of an earlier process is undone. */
+  readonly recoveryMs: number;
+}
+
+/** Replacements have ten minutes to start, and one minute to find room. */
+export const DEFAULT_SURGE_TIMING: SurgeTiming = {
+  pollMs: 2000,
+  capacityMs: 60_000,
+  replacementMs: 600_000,
+  recoveryMs: 30_000,
+};
+
+/** The input of a surge. */
+export interface SurgeInput {
+  readonly deployment: DeploymentKey;
+  /** UIDs of pods. */
+  readonly requested: readonly string[];
+  /** Found at the start of a process: requests may resume it. */
+  readonly isRecovered: boolean;
+  readonly timing: SurgeTiming;
+  readonly seed: Seed;
+}
+
+/** The Deployment as it was read. */
+export type FactsOutcome =
+  | { readonly _tag: 'Read'; readonly facts: SurgeFacts; readonly nowMs: number }
+  /** Gone, or another one of its name. */
+  | { readonly _tag: 'Absent' }
+  | { readonly _tag: 'Failed'; readonly problem: string; readonly retryAfterMs: number };
+
+/** The outcome of a write; one that is out of date is decided anew. */
+export type SurgeWriteOutcome =
+  | { readonly _tag: 'Written' }
+  | { readonly _tag: 'Failed'; readonly problem: string; readonly retryAfterMs: number };
+
+/** What a surge knows. */
+export interface SurgeContext {
+  readonly deployment: DeploymentKey;
+  readonly isRecovered: boolean;
+  readonly timing: SurgeTiming;
+  readonly requested: readonly string[];
+  readonly facts: SurgeFacts | null;
+  readonly step: SurgeStep | null;
+  /** Since when nothing has changed for the better. */
+  readonly stalledSinceMs: number;
+  /** Why it gives up. */
+  readonly refusal: string | null;
+  readonly problem: string | null;
+  readonly attempts: Attempts;
+}
+
+/** Events of a surge. */
+export type SurgeEvent =
+  | { readonly type: 'pod.requested'; readonly uid: string }
+  | { readonly type: 'pod.withdrawn'; readonly uid: string };
+
+/** One write. */
+export interface SurgeWrite {
+  readonly deployment: DeploymentKey;
+  readonly resourceVersion: string;
+  readonly step: SurgeStep;
+}
+
+const isReplacement = (requested: readonly string[]) => ({ uid, isTerminating }: SurgePod) =>
+  !isTerminating && !requested.includes(uid);
+
+/** Why waiting is over; null while it is not. */
+const stalled = (
+  { requested, timing }: SurgeContext,
+  facts: SurgeFacts,
+  waitedMs: number,
+): string | null => {
+  const unscheduled = facts.pods.filter(isReplacement(requested))
+    .find(({ unschedulable }) => unschedulable !== '');
+  if (unscheduled !== undefined && waitedMs >= timing.capacityMs) {
+    return `no room for its replacement: ${unscheduled.unschedulable}`;
+  }
+  return waitedMs >= timing.replacementMs ? 'its replacements do not become available' : null;
+};
+
+/** Available pods went up, requested ones went down, or more were requested. */
+const hasProgressed = (
+  { facts: before, requested }: SurgeContext,
+  facts: SurgeFacts,
+): boolean =>
+  before === null || before.replicas !== facts.replicas ||
+  availableOf(facts) > availableOf(before) ||
+  remainingPods(facts, requested).length !== remainingPods(before, requested).length;
+
+/** Why no surge goes on; null while one does. */
+const refusalOf = (context: SurgeContext, facts: SurgeFacts, waitedMs: number): string | null => {
+  const { requested, refusal } = context;
+  if (refusal !== null || remainingPods(facts, requested).length === 0) return refusal;
+  const impossible = surgeRefusal(facts);
+  if (impossible !== undefined) return impossible;
+  return surgeStep(facts, requested)._tag === 'Wait' ? stalled(context, facts, waitedMs) : null;
+};
+
+/** Replicas that were raised and lost their annotation at once: raised again, they never end. */
+const unmarkedRaise = ({ step }: SurgeContext, facts: SurgeFacts): SurgeStep | null =>
+  step?._tag === 'Raise' && facts.baseline === null &&
+    facts.replicas === step.baseline.raisedTo
+    ? { _tag: 'Restore', replicas: step.baseline.replicas }
+    : null;
+
+const decided = (
+  context: SurgeContext,
+  facts: SurgeFacts,
+  nowMs: number,
+): Partial<SurgeContext> => {
+  const stalledSinceMs = hasProgressed(context, facts) ? nowMs : context.stalledSinceMs;
+  const undo = unmarkedRaise(context, facts);
+  const refusal = undo === null
+    ? refusalOf(context, facts, nowMs - stalledSinceMs)
+    : 'its annotation is removed by somebody else';
+  const step = undo ?? surgeStep(facts, refusal === null ? context.requested : []);
+  const { attempts } = context;
+  return {
+    facts,
+    stalledSinceMs,
+    refusal,
+    step,
+    problem: null,
+    attempts: step._tag === 'Wait' ? noFailures(attempts.seed) : attempts,
+  };
+};
+
+const observed = (context: SurgeContext, outcome: FactsOutcome): Partial<SurgeContext> => {
+  switch (outcome._tag) {
+    case 'Read':
+      return decided(context, outcome.facts, outcome.nowMs);
+    case 'Absent':
+      return { facts: null, refusal: 'it is gone', step: { _tag: 'Done' }, problem: null };
+    case 'Failed':
+      return {
+        step: null,
+        problem: outcome.problem,
+        attempts: failedOnce(context.attempts, outcome.retryAfterMs),
+      };
+  }
+};
+
+const writeOf = (
+  { context: { deployment, facts, step } }: { readonly context: SurgeContext },
+): SurgeWrite => ({
+  deployment,
+  resourceVersion: facts?.resourceVersion ?? '',
+  step: step ?? { _tag: 'Wait' },
+});
+
+const writing = <const Act extends 'raiseReplicas' | 'deletePod' | 'restoreReplicas'>(
+  src: Act,
+  description: string,
+) => ({
+  description,
+  invoke: {
+    id: src,
+    src,
+    input: writeOf,
+    onDone: {
+      target: 'answered' as const,
+      actions: {
+        type: 'setAnswer' as const,
+        params: ({ event }: { readonly event: { readonly output: SurgeWriteOutcome } }) =>
+          event.output,
+      },
+    },
+  },
+});
+
+const stepIs = <const Tag extends SurgeStep['_tag']>(params: Tag) => ({
+  type: 'stepIs' as const,
+  params,
+});
+
+/** The statechart; `surge.ts` provides its requests. */
+export const deploymentSurge = setup({
+  types: {
+    context: {} as SurgeContext,
+    input: {} as SurgeInput,
+    events: {} as SurgeEvent,
+    tags: {} as 'settled',
+  },
+  actors: {
+    readFacts: required<FactsOutcome, { readonly deployment: DeploymentKey }>('readFacts'),
+    raiseReplicas: required<SurgeWriteOutcome, SurgeWrite>('raiseReplicas'),
+    deletePod: required<SurgeWriteOutcome, SurgeWrite>('deletePod'),
+    restoreReplicas: required<SurgeWriteOutcome, SurgeWrite>('restoreReplicas'),
+  },
+  delays: {
+    backoff: ({ context }) => backoffMs(context.attempts),
+    poll: ({ context }) => context.timing.pollMs,
+    recovery: ({ context }) => context.timing.recoveryMs,
+  },
+  guards: {
+    isRecovered: ({ context }) => context.isRecovered,
+    hasFailed: ({ context }) => context.problem !== null,
+    stepIs: ({ context }, tag: SurgeStep['_tag']) => context.step?._tag === tag,
+  },
+  actions: {
+    addPod: assign(({ context, event }) => ({
+      requested: [...context.requested.filter((uid) => uid !== event.uid), event.uid],
+    })),
+    removePod: assign(({ context, event }) => ({
+      requested: context.requested.filter((uid) => uid !== event.uid),
+    })),
+    setFacts: assign(({ context }, outcome: FactsOutcome) => observed(context, outcome)),
+    setAnswer: assign(({ context }, outcome: SurgeWriteOutcome) =>
+      outcome._tag === 'Written'
+        ? { problem: null, attempts: noFailures(context.attempts.seed) }
+        : {
+          problem: outcome.problem,
+          attempts: failedOnce(context.attempts, outcome.retryAfterMs),
+        }
+    ),
+    /** Provided where the surge runs. */
+    logProblem: () => {},
+  },
+}).createMachine({
+  id: 'deploymentSurge',
+  context: ({ input: { seed, ...input } }) => ({
+    ...input,
+    facts: null,
+    step: null,
+    stalledSinceMs: 0,
+    refusal: null,
+    problem: null,
+    attempts: noFailures(seed),
+  }),
+  initial: 'starting',
+  on: {
+    'pod.requested': { actions: 'addPod' },
+    'pod.withdrawn': { actions: 'removePod' },
+  },
+  states: {
+    starting: {
+      description: 'Deciding whether requests may resume it.',
+      always: [{ guard: 'isRecovered', target: 'recovering' }, { target: 'observing' }],
+    },
+    recovering: {
+      description: 'An earlier process raised the replicas; its requests may resume.',
+      on: { 'pod.requested': { target: 'observing', actions: 'addPod' } },
+      after: { recovery: 'observing' },
+    },
+    observing: {
+      description: 'Reading the Deployment and its pods.',
+      invoke: {
+        id: 'readFacts',
+        src: 'readFacts',
+        input: ({ context: { deployment } }) => ({ deployment }),
+        onDone: {
+          target: 'deciding',
+          actions: { type: 'setFacts', params: ({ event }) => event.output },
+        },
+      },
+    },
+    deciding: {
+      description: 'Deciding by the facts.',
+      always: [
+        { guard: 'hasFailed', target: 'backingOff' },
+        { guard: stepIs('Raise'), target: 'raising' },
+        { guard: stepIs('Delete'), target: 'deleting' },
+        { guard: stepIs('Restore'), target: 'restoring' },
+        { guard: stepIs('Done'), target: 'settled' },
+        { target: 'waiting' },
+      ],
+    },
+    raising: writing('raiseReplicas', 'Raising the replicas, with the number before beside them.'),
+    deleting: writing('deletePod', 'Deleting a requested pod: enough others are available.'),
+    restoring: writing('restoreReplicas', 'Setting the replicas to what they were.'),
+    answered: {
+      description: 'Deciding by the answer.',
+      always: [{ guard: 'hasFailed', target: 'backingOff' }, { target: 'observing' }],
+    },
+    waiting: {
+      description: 'Replacements are starting.',
+      on: {
+        'pod.requested': { target: 'observing', actions: 'addPod' },
+        'pod.withdrawn': { target: 'observing', actions: 'removePod' },
+      },
+      after: { poll: 'observing' },
+    },
+    backingOff: {
+      description: 'The API server refused or was not reached; waiting for the next attempt.',
+      entry: 'logProblem',
+      after: { backoff: 'observing' },
+    },
+    settled: {
+      description: 'The requested pods are gone or withdrawn, and the replicas are as before.',
+      tags: 'settled',
+      type: 'final',
+    },
+  },
+});

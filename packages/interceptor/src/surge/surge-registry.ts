@@ -1,0 +1,209 @@
+/**
+ * The surges of a process, one for each Deployment that has requested pods.
+ *
+ * Promises: pods of one Deployment share a surge, so that together they raise it by no more than
+ * its `maxSurge`; a stale write is refused by the API server and decided anew.
+ */
+import { type Actor, createActor, fromPromise, type SnapshotFrom } from 'xstate';
+import { nextSeed, type Seed } from '../backoff.ts';
+import { type JsonRecord, textAt } from '../json.ts';
+import type { KubernetesApi } from '../kubernetes-api.ts';
+import { kubernetesError } from '../kubernetes-client.ts';
+import { podPath, type TargetPod } from '../observed-request.ts';
+import { statechartClock, type Time } from '../time.ts';
+import {
+  type DeploymentKey,
+  deploymentSurge,
+  type FactsOutcome,
+  type SurgeTiming,
+  type SurgeWrite,
+  type SurgeWriteOutcome,
+} from './deployment-surge.ts';
+import { BASELINE_ANNOTATION, selectorText, type SurgeFacts, surgeFacts } from './surge-facts.ts';
+import { remainingPods } from './surge-step.ts';
+
+/** The field manager of what the surge writes. */
+export const SURGE_NAME = 'surge.tidegate.dev';
+
+const DEPLOYMENTS = '/apis/apps/v1';
+
+/** The path of a Deployment. */
+export const deploymentPath = ({ namespace, name }: Omit<DeploymentKey, 'uid'>): string =>
+  `${DEPLOYMENTS}/namespaces/${namespace}/deployments/${name}`;
+
+/** The dependencies of surges. */
+export interface SurgeEnvironment {
+  readonly api: KubernetesApi;
+  readonly time: Time;
+  readonly timing: SurgeTiming;
+  readonly seed: Seed;
+  readonly log: (message: string, fields: JsonRecord) => void;
+}
+
+type SurgeActor = Actor<typeof deploymentSurge>;
+type SurgeSnapshot = SnapshotFrom<typeof deploymentSurge>;
+
+const readFacts = async (
+  { api, time }: SurgeEnvironment,
+  deployment: DeploymentKey,
+): Promise<FactsOutcome> => {
+  try {
+    const found = await api.get(deploymentPath(deployment));
+    if (textAt(found, 'metadata', 'uid') !== deployment.uid) return { _tag: 'Absent' };
+    const query = new URLSearchParams({ labelSelector: selectorText(found) });
+    const pods = await api.list(`/api/v1/namespaces/${deployment.namespace}/pods?${query}`);
+    const nowMs = time.now();
+    return { _tag: 'Read', facts: surgeFacts(found, pods.items, nowMs), nowMs };
+  } catch (cause) {
+    const { _tag, message: problem, retryAfterMs } = kubernetesError(cause);
+    return _tag === 'NotFound' ? { _tag: 'Absent' } : { _tag: 'Failed', problem, retryAfterMs };
+  }
+};
+
+/** The change of a Deployment, on the version that it was decided on. */
+const changeOf = ({ resourceVersion, step }: SurgeWrite): JsonRecord => {
+  const metadata = (baseline: string | null) => ({
+    resourceVersion,
+    annotations: { [BASELINE_ANNOTATION]: baseline },
+  });
+  if (step._tag === 'Raise') {
+    const { baseline } = step;
+    // In one write: no replicas are raised without the number to restore.
+    return { metadata: metadata(JSON.stringify(baseline)), spec: { replicas: baseline.raisedTo } };
+  }
+  const replicas = step._tag === 'Restore' ? step.replicas : null;
+  return { metadata: metadata(null), ...(replicas === null ? {} : { spec: { replicas } }) };
+};
+
+/** The outcome of a write; what is gone or has changed is read again. */
+const outcomeOf = async (write: Promise<unknown>): Promise<SurgeWriteOutcome> => {
+  try {
+    await write;
+    return { _tag: 'Written' };
+  } catch (cause) {
+    const { _tag, message: problem, retryAfterMs } = kubernetesError(cause);
+    return _tag === 'NotFound' ? { _tag: 'Written' } : { _tag: 'Failed', problem, retryAfterMs };
+  }
+};
+
+const provideSurge = (environment: SurgeEnvironment): typeof deploymentSurge => {
+  const { api, log } = environment;
+  const setReplicas = fromPromise(({ input }: { readonly input: SurgeWrite }) =>
+    outcomeOf(api.patch(deploymentPath(input.deployment), changeOf(input), SURGE_NAME))
+  );
+  return deploymentSurge.provide({
+    actors: {
+      readFacts: fromPromise(({ input }) => readFacts(environment, input.deployment)),
+      raiseReplicas: setReplicas,
+      restoreReplicas: setReplicas,
+      deletePod: fromPromise(({ input }: { readonly input: SurgeWrite }) => {
+        const { deployment: { namespace }, step } = input;
+        if (step._tag !== 'Delete') return Promise.resolve({ _tag: 'Written' as const });
+        const { name, uid } = step.pod;
+        return outcomeOf(api.remove(podPath({ namespace, name }), uid));
+      }),
+    },
+    actions: {
+      logProblem: ({ context: { deployment, problem } }) =>
+        log('Cannot surge the Deployment', {
+          deployment: `${deployment.namespace}/${deployment.name}`,
+          problem,
+        }),
+    },
+  });
+};
+
+/** Whether the pod has left, by a reading that is newer than `before`. */
+const hasLeft = (
+  { context: { facts } }: SurgeSnapshot,
+  before: SurgeFacts | null,
+  uid: string,
+): boolean => facts !== null && facts !== before && remainingPods(facts, [uid]).length === 0;
+
+/** The surges of a process. */
+export class SurgeRegistry {
+  readonly #environment: SurgeEnvironment;
+  readonly #logic: typeof deploymentSurge;
+  readonly #actors = new Map<string, SurgeActor>();
+  #seed: Seed;
+
+  constructor(environment: SurgeEnvironment) {
+    this.#environment = environment;
+    this.#logic = provideSurge(environment);
+    this.#seed = environment.seed;
+  }
+
+  #actor(deployment: DeploymentKey, isRecovered: boolean, requested: readonly string[]) {
+    const known = this.#actors.get(deployment.uid);
+    if (known !== undefined) return known;
+    const { time, timing } = this.#environment;
+    this.#seed = nextSeed(this.#seed);
+    const actor = createActor(this.#logic, {
+      input: { deployment, requested, isRecovered, timing, seed: this.#seed },
+      clock: statechartClock(time),
+    });
+    this.#actors.set(deployment.uid, actor);
+    actor.subscribe({ complete: () => this.#actors.delete(deployment.uid) });
+    actor.start();
+    return actor;
+  }
+
+  /** The surge that has the pod. */
+  #surgeOf(uid: string): SurgeSnapshot | undefined {
+    return [...this.#actors.values()].map((actor) => actor.getSnapshot())
+      .find(({ context }) => context.requested.includes(uid));
+  }
+
+  /** How far the replacement of a pod is, for people; empty before it has begun. */
+  readonly message = (pod: TargetPod): string => {
+    const { facts, deployment, problem } = this.#surgeOf(pod.uid)?.context ?? {};
+    if (deployment === undefined) return '';
+    if (typeof problem === 'string') return problem;
+    if (facts === null || facts === undefined) return `Reads Deployment "${deployment.name}"`;
+    const available = facts.pods.filter(({ isAvailable }) => isAvailable).length;
+    return `Deployment "${deployment.name}" raised from ${
+      facts.baseline?.replicas ?? facts.replicas
+    } to ${facts.replicas} replicas: ${available} available`;
+  };
+
+  /** Replaces a pod; resolves when it leaves. Rejects when no surge is possible. */
+  readonly replace = (
+    deployment: DeploymentKey,
+    { uid }: TargetPod,
+    signal: AbortSignal,
+  ): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const actor = this.#actor(deployment, false, [uid]);
+      const { facts } = actor.getSnapshot().context;
+      actor.send({ type: 'pod.requested', uid });
+      const finish = (settle: () => void): void => {
+        subscription.unsubscribe();
+        signal.removeEventListener('abort', onAbort);
+        settle();
+      };
+      const onAbort = (): void => {
+        actor.send({ type: 'pod.withdrawn', uid });
+        finish(() => reject(signal.reason));
+      };
+      const subscription = actor.subscribe({
+        next: (snapshot) => {
+          const { refusal } = snapshot.context;
+          if (hasLeft(snapshot, facts, uid)) return finish(resolve);
+          if (snapshot.status !== 'done') return;
+          finish(() => reject(new Error(`cannot surge "${deployment.name}": ${refusal}`)));
+        },
+      });
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+
+  /** Resumes or undoes a surge that an earlier process has left. */
+  readonly recover = (deployment: DeploymentKey): void => {
+    this.#actor(deployment, true, []);
+  };
+
+  /** Leaves all surges as they are, for the next process. */
+  readonly stop = (): void => {
+    for (const actor of this.#actors.values()) actor.stop();
+    this.#actors.clear();
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * The interceptor `surge.tidegate.dev`: a pod of a Deployment leaves after its replacement is
+ * available.
+ *
+ * Promises: as many pods as the Deployment had stay available; the pods that are deleted are those
+ * that were requested; replicas that were raised are restored, by this process or the next one.
+ */
+import { type Interception, type InterceptorDefinition } from '../interceptor-definition.ts';
+import { defineInterceptor } from '../interceptor-definition.ts';
+import { textAt } from '../json.ts';
+import { type KubernetesApi, kubernetesApi } from '../kubernetes-api.ts';
+import type { KubernetesClient } from '../kubernetes-client.ts';
+import { podPath, type TargetPod } from '../observed-request.ts';
+import type { Log } from '../running-interceptor.ts';
+import type { Time } from '../time.ts';
+import { DEFAULT_SURGE_TIMING, type DeploymentKey, type SurgeTiming } from './deployment-surge.ts';
+import { BASELINE_ANNOTATION, controllerOf } from './surge-facts.ts';
+import { deploymentPath, SURGE_NAME, SurgeRegistry } from './surge-registry.ts';
+
+/** What a surge runs with. */
+export interface SurgeOptions {
+  readonly client: KubernetesClient;
+  readonly time: Time;
+  /** Determines the jitter of waits. */
+  readonly seed: number;
+  /** Default: all namespaces. */
+  readonly namespace?: string;
+  readonly timing?: Partial<SurgeTiming>;
+  readonly log?: Log;
+}
+
+/** The interceptor, and how to stop what it has begun. */
+export interface Surge extends InterceptorDefinition {
+  /** Leaves surges as they are; the next process goes on. */
+  readonly stop: () => void;
+}
+
+const ownerName = (object: unknown, kind: string, what: string): string => {
+  const name = textAt(controllerOf(object, kind), 'name');
+  if (name === undefined) throw new Error(`${what} belongs to no Deployment`);
+  return name;
+};
+
+/** The Deployment of a pod. Throws when it has none. */
+const deploymentOf = async (api: KubernetesApi, pod: TargetPod): Promise<DeploymentKey> => {
+  const { namespace, name: podName } = pod;
+  const what = `Pod "${podName}"`;
+  const setName = ownerName(await api.get(podPath(pod)), 'ReplicaSet', what);
+  const set = await api.get(`/apis/apps/v1/namespaces/${namespace}/replicasets/${setName}`);
+  const name = ownerName(set, 'Deployment', what);
+  const deployment = await api.get(deploymentPath({ namespace, name }));
+  return { namespace, name, uid: textAt(deployment, 'metadata', 'uid') ?? '' };
+};
+
+/** The Deployments that an earlier process has raised. */
+const raisedDeployments = async (
+  api: KubernetesApi,
+  namespace: string | undefined,
+): Promise<readonly DeploymentKey[]> => {
+  const where = namespace === undefined ? '' : `/namespaces/${namespace}`;
+  const { items } = await api.list(`/apis/apps/v1${where}/deployments`);
+  return items
+    .filter((item) => textAt(item, 'metadata', 'annotations', BASELINE_ANNOTATION) !== undefined)
+    .map((item) => ({
+      namespace: textAt(item, 'metadata', 'namespace') ?? '',
+      name: textAt(item, 'metadata', 'name') ?? '',
+      uid: textAt(item, 'metadata', 'uid') ?? '',
+    }));
+};
+
+/** Makes the interceptor. */
+export const surge = (options: SurgeOptions): Surge => {
+  const { client, time, seed, namespace, timing, log = () => {} } = options;
+  const api = kubernetesApi(client);
+  const registry = new SurgeRegistry({
+    api,
+    time,
+    seed,
+    log,
+    timing: { ...DEFAULT_SURGE_TIMING, ...timing },
+  });
+  const definition = defineInterceptor({
+    name: SURGE_NAME,
+    progress: (pod) => {
+      const message = registry.message(pod);
+      return message === '' ? {} : { message };
+    },
+    intercept: async ({ pod, signal }: Interception) => {
+      const deployment = await deploymentOf(api, pod);
+      signal.throwIfAborted();
+      await registry.replace(deployment, pod, signal);
+      return `Pod "${pod.name}" left after its replacement was available`;
+    },
+    recover: async () => {
+      for (const deployment of await raisedDeployments(api, namespace)) {
+        registry.recover(deployment);
+      }
+    },
+  });
+  return { ...definition, stop: registry.stop };
+};

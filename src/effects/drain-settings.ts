@@ -1,0 +1,48 @@
+/** The settings of drains. */
+import type { DrainingLimit } from '../domain/drain/draining-limit.ts';
+import type { EvictionMode } from '../domain/eviction-requests/drain-requester.ts';
+import type { EvictionsApiOption } from '../domain/native-evictions/evictions-api.ts';
+import { defaultInterceptorsOf } from './eviction-request-options.ts';
+import type { OPERATOR_OPTIONS } from './operator-options.ts';
+import type { Decoded } from './options.ts';
+import type { Selects } from './pod-demand-options.ts';
+
+/** The settings of drains. */
+export interface DrainSettings {
+  /** Undefined: derived from the grace of each drain. */
+  readonly tierWaitMs: number | undefined;
+  readonly isPaused: boolean;
+  readonly evictionsPerBudget: number;
+  /** How drains let pods leave. */
+  readonly via: EvictionMode;
+  /** Which API the requests of drains are in. */
+  readonly evictionsApi: EvictionsApiOption;
+  readonly defaultInterceptors: readonly string[];
+  /** Which Nodes the shard may reclaim, by their labels. */
+  readonly isReclaimable: Selects;
+  readonly maxDraining: DrainingLimit;
+  /** The pod of this process; null outside a cluster. */
+  readonly ownPod: { readonly namespace: string; readonly name: string } | null;
+}
+
+type DrainOptions = Pick<
+  Decoded<typeof OPERATOR_OPTIONS>,
+  | ('tierWaitMs' | 'pauseDrains' | 'evictionsPerBudget' | 'via' | 'evictionsApi')
+  | ('isNodeReclaimable' | 'maxDraining' | 'defaultInterceptors' | 'roles')
+>;
+
+/** The settings from the options. */
+export const drainSettings = (
+  options: DrainOptions,
+  ownPod: DrainSettings['ownPod'],
+): DrainSettings => ({
+  tierWaitMs: options.tierWaitMs,
+  isPaused: options.pauseDrains,
+  evictionsPerBudget: options.evictionsPerBudget,
+  via: options.via,
+  evictionsApi: options.evictionsApi,
+  defaultInterceptors: defaultInterceptorsOf(options, options.roles),
+  isReclaimable: options.isNodeReclaimable,
+  maxDraining: options.maxDraining,
+  ownPod,
+});

@@ -1,0 +1,150 @@
+/** Drains of Deployments that have no pod to spare: the replacement comes first. */
+import { expect, it } from 'vitest';
+import { listOrEmptyAt, recordAt, textAt } from '../../src/domain/json.ts';
+import { type ClusterClient, COLLECTIONS } from '../support/api/cluster-client.ts';
+import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
+import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
+import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
+import type { DrainSite } from '../support/drains/drain-site.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import { brokenBudgets, podsLeaving, podSteps } from '../support/drains/pod-history.ts';
+import { reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
+import { eventually } from '../support/eventually.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
+
+const BED = {
+  controllers: true,
+  scheduler: true,
+  kwok: true,
+  podDeleteMs: 500,
+  print: () => {},
+};
+const GRACE_SECONDS = 600;
+const SIGKILLED = 137;
+const WEB = `${DRAIN_COLLECTIONS.deployments}/web`;
+const REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/namespaces/default/evictionrequests';
+const FLAGS = {
+  'roles': 'fleet,evictions,interceptors',
+  'log-level': 'info',
+  // A killed leader is succeeded soon.
+  'lease-duration': '3s',
+  'lease-renew-deadline': '2s',
+  'lease-retry-period': '500ms',
+};
+
+/** What must be the same afterwards: the spec as it is written, and the annotations of people. */
+const wanted = async (cluster: ClusterClient): Promise<string> => {
+  const { body } = await cluster.call('GET', WEB);
+  return JSON.stringify([recordAt(body, 'spec'), recordAt(body, 'metadata', 'annotations')]);
+};
+
+const replicasOf = async (cluster: ClusterClient): Promise<unknown> =>
+  recordAt((await cluster.call('GET', WEB)).body, 'spec')?.['replicas'];
+
+/** A Deployment of one replica behind a budget of one, on a machine. */
+const singleReplica = async (
+  bed: Testbed,
+  readyAfter: string,
+  flags: Readonly<Record<string, string>> = FLAGS,
+): Promise<DrainSite> => {
+  const site = await drainSite(bed, {
+    machines: { count: 1, prefix: 'single-' },
+    objects: () => [
+      [DRAIN_COLLECTIONS.deployments, [deployment('web', 1, { readyAfter })]],
+      [DRAIN_COLLECTIONS.budgets, [budget('web', { minAvailable: 1 })]],
+    ],
+    pods: 1,
+    spares: { count: 1 },
+  }, { flags });
+  await site.cluster.clear(REQUESTS);
+  await bed.apply(await evictionRequestPolicies());
+  return site;
+};
+
+/** The ends of a drain: nothing was interrupted, and nothing is different. */
+const expectNoGap = async (site: DrainSite, before: string): Promise<void> => {
+  const { cluster, machines, pods } = site;
+  const [node = ''] = machines;
+  expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Drained' });
+  await eventually(async () => await wanted(cluster) === before, {
+    what: 'the Deployment to be as before',
+    timeoutMs: 60_000,
+  });
+  await eventually(async () => (await cluster.list(DRAIN_COLLECTIONS.pods)).length === 1, {
+    what: 'one pod to be left',
+  });
+  await pods.upTo(await cluster.list(DRAIN_COLLECTIONS.pods));
+  const steps = podSteps(pods.changes());
+  // A probe at every event that the API server has sent.
+  expect(brokenBudgets(steps, [{ app: 'web', healthy: 1 }])).toEqual([]);
+  expect(podsLeaving(steps, node, ['web'])).toEqual(['web leaves', 'web gone']);
+};
+
+describeWithTestbed('a Deployment of one replica behind a budget of one', BED, (bed) => {
+  it('ER-81: is drained without a failed probe: its replacement is ready first', async () => {
+    const site = await singleReplica(bed(), '1s');
+    const { cluster, fleet, machines } = site;
+    const before = await wanted(cluster);
+    const requests = await cluster.history(REQUESTS);
+    await reclaimEach(fleet, machines, GRACE_SECONDS);
+    await expectNoGap(site, before);
+    const [asked] = requests.changes();
+    expect(listOrEmptyAt(asked?.object, 'spec', 'requesters').map((one) => textAt(one, 'name')))
+      .toEqual(['reclaim.tidegate.dev']);
+    // The pod was replaced, not evicted, so the budget was never asked.
+    expect(evictionsIn(await requestsBy(bed(), 'tidegate', site.readyMs))).toEqual([]);
+    await eventually(async () => (await cluster.list(REQUESTS)).length === 0, {
+      what: 'the request to be deleted by its drain',
+    });
+    expect((await cluster.list(COLLECTIONS.events)).map((event) => textAt(event, 'reason')))
+      .toContain('InterceptorActive');
+  });
+
+  it('ER-81: is drained so too when the operator is killed in the middle', async () => {
+    const site = await singleReplica(bed(), '5s');
+    const { cluster, fleet, machines, operator } = site;
+    const before = await wanted(cluster);
+    await reclaimEach(fleet, machines, GRACE_SECONDS);
+    await eventually(async () => await replicasOf(cluster) === 2, {
+      what: 'the replicas to be raised',
+      everyMs: 20,
+    });
+    operator.signal('KILL');
+    expect(await operator.exited).toBe(SIGKILLED);
+    expect(await wanted(cluster)).not.toBe(before);
+    const next = await startOperator({ bed: bed(), shardAddress: fleet.address, flags: FLAGS });
+    await next.untilReady();
+    await expectNoGap(site, before);
+  });
+
+  it('ER-81: is drained so too by processes of their own, with the rights of their roles', {
+    timeout: 300_000,
+  }, async () => {
+    const site = await singleReplica(bed(), '1s', {
+      'roles': 'fleet',
+      'default-interceptors': 'surge.tidegate.dev',
+    });
+    const { cluster, fleet, machines } = site;
+    await bed().apply(await documentedAccounts());
+    for (const role of ['evictions', 'interceptors']) {
+      const account = `tidegate-${role}`;
+      const process = await startOperator({
+        bed: bed(),
+        shardAddress: fleet.address,
+        flags: {
+          roles: role,
+          'kubeconfig': await accountKubeconfig(bed(), cluster, account),
+          'lease-name': account,
+          'lease-namespace': 'tidegate',
+          'default-interceptors': 'surge.tidegate.dev',
+        },
+      });
+      await process.untilReady();
+    }
+    const before = await wanted(cluster);
+    await reclaimEach(fleet, machines, GRACE_SECONDS);
+    await expectNoGap(site, before);
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * One pod and its EvictionRequest on a real API server, with the role evictions, requesters and
+ * interceptors. Must be called inside a test, with which it ends.
+ */
+import { INTERCEPTORS_ANNOTATION } from '../../../src/domain/eviction-requests/interceptor-list.ts';
+import type { InterceptorTiming } from '../../../src/domain/eviction-requests/interceptor-deadline.ts';
+import {
+  asRecord,
+  type JsonRecord,
+  listOrEmptyAt,
+  recordAt,
+  textAt,
+  valueAt,
+} from '../../../src/domain/json.ts';
+import { rfc3339Seconds } from '../../../src/domain/time.ts';
+import { nameOf, uidOf } from '../api/cluster-client.ts';
+import { freshCluster } from '../api/fresh-cluster.ts';
+import type { Testbed } from '../api/testbed.ts';
+import { DRAIN } from './request-fixture.ts';
+import { conditionsIn, REQUESTS, serveRequests, untilRequest, writers } from './served-requests.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+/** Deadlines that a test can wait for. */
+export const SHORT: InterceptorTiming = { deadlineMs: 4000, warningMs: 1000, skewMs: 1000 };
+
+let scenes = 0;
+
+/** What differs from a pod without interceptors. */
+export interface SceneTraits {
+  readonly interceptors?: readonly string[];
+  readonly metadata?: JsonRecord;
+  readonly spec?: JsonRecord;
+  readonly timing?: InterceptorTiming;
+  /** Default: the role serves from the start. */
+  readonly isServed?: boolean;
+}
+
+const podOf = (name: string, { interceptors = [], metadata, spec }: SceneTraits): JsonRecord => ({
+  metadata: {
+    name,
+    labels: { app: name },
+    annotations: { [INTERCEPTORS_ANNOTATION]: interceptors.join(',') },
+    ...metadata,
+  },
+  spec: {
+    containers: [{ name: 'c', image: 'none' }],
+    // Nothing else has to exist for it.
+    automountServiceAccountToken: false,
+    ...spec,
+  },
+});
+
+/** The interceptor that acts. */
+export const activeIn = (request: unknown): unknown =>
+  listOrEmptyAt(request, 'status', 'activeInterceptors')[0];
+
+/** What an interceptor reports. */
+export const reportOf = (request: unknown, name: string): JsonRecord =>
+  asRecord(
+    listOrEmptyAt(request, 'status', 'interceptors').find((one) => textAt(one, 'name') === name),
+  ) ?? {};
+
+/** The time of a field of a report; NaN without it. */
+export const timeIn = (request: unknown, name: string, field: string): number =>
+  Date.parse(textAt(reportOf(request, name), field) ?? '');
+
+export const now = (): string => rfc3339Seconds(Date.now());
+
+/** Creates the pod, and serves its request when there is one. */
+export const requestScene = async (bed: Testbed, traits: SceneTraits = {}) => {
+  const { timing, isServed = true } = traits;
+  const cluster = await freshCluster(bed);
+  await cluster.clear(REQUESTS);
+  const served = timing === undefined ? {} : { timing };
+  const role = isServed ? serveRequests(bed, served) : undefined;
+  const { request, report } = writers(bed);
+  const name = `p-${scenes += 1}`;
+  const created = await cluster.call('POST', PODS, podOf(name, traits));
+  if (created.status !== 201) throw new Error(JSON.stringify(created.body));
+  const pod = created.body;
+  const path = `${REQUESTS}/${uidOf(pod)}`;
+  const podPath = `${PODS}/${name}`;
+  const until = (what: string, isSo: (one: JsonRecord) => boolean): Promise<JsonRecord> =>
+    untilRequest({ cluster, pod }, what, isSo);
+  return {
+    cluster,
+    pod,
+    path,
+    podPath,
+    notes: role?.notes ?? [],
+    stop: async (): Promise<void> => await role?.stop(),
+    serve: () => serveRequests(bed, served),
+    join: (requester = DRAIN): Promise<void> => request(pod, requester),
+    leave: (requester = DRAIN): Promise<void> => request(pod, requester, { isWanted: false }),
+    report: (interceptor: string, fields: JsonRecord): Promise<void> =>
+      report(pod, interceptor, fields),
+    /** The interceptor reports that it has finished. */
+    complete: (interceptor: string): Promise<void> =>
+      report(pod, interceptor, { heartbeatTime: now(), completionTime: now() }),
+    until,
+    untilActive: (interceptor: string): Promise<JsonRecord> =>
+      until(`${interceptor} is active`, (one) => activeIn(one) === interceptor),
+    /** The request once it has a final condition. */
+    untilFinal: (condition: string): Promise<JsonRecord> =>
+      until(condition, (one) => conditionsIn(one).includes(condition)),
+    stored: async (): Promise<JsonRecord> => (await cluster.call('GET', path)).body,
+    /** 200, or 404 when it is gone. */
+    podStatus: async (): Promise<number> => (await cluster.call('GET', podPath)).status,
+    removePod: async (): Promise<void> => {
+      await cluster.call('DELETE', podPath, { gracePeriodSeconds: 0 });
+    },
+    /** Another pod of the same name. */
+    replacePod: async (): Promise<JsonRecord> => {
+      await cluster.call('DELETE', podPath, { gracePeriodSeconds: 0 });
+      return (await cluster.call('POST', PODS, podOf(nameOf(pod), traits))).body;
+    },
+    isTerminating: async (): Promise<boolean> =>
+      recordAt((await cluster.call('GET', podPath)).body, 'metadata')?.['deletionTimestamp'] !==
+        undefined,
+  };
+};
+
+/** The scene of a test. */
+export type RequestScene = Awaited<ReturnType<typeof requestScene>>;
+
+/** The names in `processedInterceptors`. */
+export const processedIn = (request: unknown): unknown =>
+  valueAt(request, 'status', 'processedInterceptors') ?? [];

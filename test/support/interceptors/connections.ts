@@ -1,0 +1,192 @@
+/** The connections of interceptors and of the role evictions to an embedded cluster. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import type { ClusterRequest } from '../../../packages/embedded-kubernetes/src/api.ts';
+import type { Cluster } from '../../../packages/embedded-kubernetes/src/cluster.ts';
+import {
+  type KubernetesClient,
+  KubernetesError,
+  type KubernetesRequest,
+} from '../../../packages/interceptor/mod.ts';
+import {
+  type ActorEnvironment,
+  makeActorEnvironment,
+} from '../../../src/actors/actor-environment.ts';
+import { evictionRequestsRole } from '../../../src/actors/eviction-requests/eviction-requests-role.ts';
+import { interceptorsRole } from '../../../src/actors/interceptors/interceptors-role.ts';
+import type { Role, RoleContext } from '../../../src/actors/role.ts';
+import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
+import {
+  type EvictionRequests,
+  evictionRequestsLayer,
+} from '../../../src/effects/eviction-requests.ts';
+import { AnswerLost, KubeApi, WatchRefused } from '../../../src/effects/kube-api.ts';
+import { type PodEvictionApi, podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
+import { writeBudget } from '../../../src/effects/write-budget.ts';
+import type { Writes } from '../../../src/effects/writes.ts';
+import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
+import { watchChannel } from '../api/watch-channel.ts';
+import { TIMING } from '../eviction-requests/request-fixture.ts';
+import type { SimulatedTime } from '../time/simulated-time.ts';
+
+type Handle = Cluster['handle'];
+
+type RoleEnvironment = ActorEnvironment<EvictionRequests | KubeApi | PodEvictionApi | Writes>;
+
+/** A fault that a test plants: undefined lets the request pass. */
+export type Fault = (
+  request: KubernetesRequest,
+) => 'cut' | { readonly status: number; readonly body?: unknown } | undefined;
+
+/** The headers of a request. */
+export const headersOf = (contentType = 'application/json', agent = 'test') => ({
+  'content-type': contentType,
+  'user-agent': agent,
+});
+
+const requestOf = (
+  { method, path, body, contentType }: KubernetesRequest,
+  agent: string,
+): ClusterRequest => ({
+  method,
+  path,
+  headers: headersOf(contentType, agent),
+  ...(body === undefined ? {} : { body: JSON.parse(JSON.stringify(body)) }),
+});
+
+/** A client of an interceptor, as over a connection. */
+export const clientOn = (
+  handle: Handle,
+  { sent, fault, agent }: {
+    readonly sent: KubernetesRequest[];
+    readonly fault: Fault;
+    readonly agent: string;
+  },
+): KubernetesClient => ({
+  request: async (request) => {
+    sent.push(request);
+    const planted = fault(request);
+    if (planted === 'cut') throw new Error('the connection was cut');
+    if (planted !== undefined) return { body: { message: 'planted' }, ...planted };
+    const response = await handle(requestOf(request, agent));
+    return response._tag === 'Answer'
+      ? { status: response.status, body: response.body }
+      : { status: 400, body: undefined };
+  },
+  watch: async function* (path, signal) {
+    const response = await handle({ method: 'GET', path, headers: headersOf() });
+    if (response._tag === 'Answer') {
+      throw new KubernetesError('Unavailable', textAt(response.body, 'message') ?? 'refused');
+    }
+    const channel = watchChannel();
+    const close = response.open({
+      lines: channel.push,
+      ended: () => channel.end('eof'),
+      cut: () => channel.end('cut'),
+    });
+    const onAbort = (): void => {
+      close();
+      channel.end('eof');
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    for await (const lines of channel.lines) yield* lines;
+  },
+});
+
+/** The same cluster for the operator. */
+const operatorApi = (handle: Handle) =>
+  Layer.succeed(KubeApi, {
+    call: ({ method, path, query, body, contentType }) =>
+      Effect.tryPromise({
+        try: async () => {
+          const response = await handle({
+            method,
+            path: `${path}?${new URLSearchParams(query)}`,
+            headers: headersOf(contentType, 'tidegate'),
+            ...(body === undefined ? {} : { body: JSON.parse(JSON.stringify(body)) }),
+          });
+          if (response._tag === 'Watch') throw new Error('a watch');
+          return { status: response.status, body: response.body };
+        },
+        catch: (cause) => new AnswerLost({ why: String(cause) }),
+      }),
+    watch: ({ path, query }) =>
+      Effect.gen(function* () {
+        const target = `${path}?${new URLSearchParams({ ...query, watch: 'true' })}`;
+        const response = yield* Effect.promise(() =>
+          handle({ method: 'GET', path: target, headers: headersOf() })
+        );
+        if (response._tag === 'Answer') {
+          return yield* new WatchRefused({ status: response.status, message: '' });
+        }
+        const channel = watchChannel();
+        yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            response.open({
+              lines: channel.push,
+              ended: () => channel.end('eof'),
+              cut: () => channel.end('cut'),
+            })
+          ),
+          (close) => Effect.sync(close),
+        );
+        return channel.lines;
+      }),
+  });
+
+/** Starts a role as the leader; returns how to stop it. */
+const serveRole = (
+  handle: Handle,
+  time: SimulatedTime,
+  make: (environment: RoleEnvironment, context: RoleContext) => Role,
+): () => Promise<void> => {
+  const gate = makeWriteGate(time);
+  gate.openUntil(Number.POSITIVE_INFINITY);
+  const servers = Layer.merge(operatorApi(handle), Layer.succeed(WriteGate, gate));
+  const writes = Layer.provideMerge(
+    writeBudget({ qps: 200, burst: 400, telemetry: silentTelemetry }),
+    servers,
+  );
+  const runtime = ManagedRuntime.make(
+    Layer.mergeAll(podEvictionApiLayer(silentTelemetry), evictionRequestsLayer).pipe(
+      Layer.provideMerge(writes),
+      Layer.provideMerge(clockLayer(time)),
+    ),
+  );
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
+  const informers = sharedInformers(environment);
+  const role = make(environment, { informers, record: () => {}, recordOnLease: () => {} });
+  informers.start();
+  role.onLeading();
+  return async () => {
+    await role.stop();
+    informers.stop();
+    await runtime.dispose();
+  };
+};
+
+/** Starts the role evictions as the leader; returns how to stop it. */
+export const serveEvictions = (
+  handle: Handle,
+  time: SimulatedTime,
+  defaultInterceptors: readonly string[] = [],
+): () => Promise<void> =>
+  serveRole(
+    handle,
+    time,
+    (environment, context) =>
+      evictionRequestsRole(environment, {
+        policy: { timing: TIMING, ttlMs: null, defaultInterceptors },
+      }, context),
+  );
+
+/** Starts the role interceptors as the leader; returns how to stop it. */
+export const serveInterceptors = (handle: Handle, time: SimulatedTime): () => Promise<void> =>
+  serveRole(handle, time, interceptorsRole);

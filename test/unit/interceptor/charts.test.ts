@@ -1,0 +1,309 @@
+/** The statecharts of the SDK, walked through every configuration. */
+import { describe, expect, test } from 'vitest';
+import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import {
+  deploymentSurge,
+  interception,
+  jobRun,
+  requestWatch,
+} from '../../../packages/interceptor/mod.ts';
+import { DEFAULT_TIMING } from '../../../packages/interceptor/src/interception-context.ts';
+import {
+  type ObservedRequest,
+  observedRequest,
+} from '../../../packages/interceptor/src/observed-request.ts';
+import { NO_REPORT, type Report } from '../../../packages/interceptor/src/report.ts';
+import type { SurgeFacts } from '../../../packages/interceptor/src/surge/surge-facts.ts';
+import { DEFAULT_SURGE_TIMING } from '../../../packages/interceptor/src/surge/deployment-surge.ts';
+import { valueAt } from '../../../src/domain/json.ts';
+import { chartProblems, chartProblemText } from '../../tidy/statecharts.ts';
+import {
+  ACTOR_B,
+  B_ACTIVE,
+  rawRequest,
+  statusWith,
+} from '../../support/eviction-requests/request-fixture.ts';
+import { coverageOf } from '../../models/harness/coverage.ts';
+import { must } from '../../models/harness/step-invariants.ts';
+import { crashChecks, exploreModel, type Model } from '../../models/model.ts';
+import { deadEnds } from '../../models/harness/dead-ends.ts';
+
+/** The generated tests of a chart; a chart with what it owes is also crashed everywhere. */
+const describeChart = <Machine extends AnyStateMachine, Status>(
+  model: Model<Machine, Status>,
+): void => {
+  const { machine } = model;
+  describe(machine.id, () => {
+    const explored = exploreModel({ limit: 20_000, ...model });
+    test('is explored to its end', () => expect(explored.truncated).toBe(false));
+    test('reaches every state and takes every transition', () => {
+      const { missingStates, missingTransitions } = coverageOf(machine, explored);
+      expect([missingStates, missingTransitions]).toEqual([[], []]);
+    });
+    test('settles from everywhere, or waits', () => {
+      expect(deadEnds(explored, model.settles)).toEqual([]);
+    });
+    test('keeps its invariants', () => {
+      for (const { step } of explored.edges) {
+        model.stepInvariant?.(step);
+        model.invariant?.(step.after, step.actions);
+      }
+    });
+    test('describes its states, and names what it waits for', () => {
+      expect(chartProblems({ [machine.id]: machine }).map(chartProblemText)).toEqual([]);
+    });
+    if (model.crash === undefined) return;
+    test('owes the same after a crash anywhere', () => {
+      expect(crashChecks(model, explored)?.violations()).toEqual([]);
+    });
+  });
+};
+
+const requestWith = (status: object): ObservedRequest =>
+  observedRequest(rawRequest({ status: { ...status } }), ACTOR_B);
+const WAITING = requestWith(statusWith({ active: null }));
+const ACTIVE = requestWith(B_ACTIVE);
+const HANDED_OVER = requestWith(statusWith({ active: 'other', processed: [ACTOR_B] }));
+const CANCELED = requestWith(statusWith({
+  active: null,
+  conditions: [{ type: 'Canceled', status: 'True' }],
+}));
+const HEARTBEAT: Report = { ...ACTIVE.report, heartbeatMs: 1000 };
+const COMPLETED: Report = { ...HEARTBEAT, completionMs: 2000 };
+const PROBLEM = { tag: 'Unavailable', message: 'planted', retryAfterMs: 0 } as const;
+
+/** What an interceptor has in the cluster. */
+interface Status {
+  readonly request: ObservedRequest;
+  readonly isGone: boolean;
+  readonly podIsGone: boolean;
+}
+
+/** What is still to be done. */
+const obligationsOf = (snapshot: AnyMachineSnapshot): string => {
+  if (snapshot.hasTag('acting')) return 'complete the request';
+  return snapshot.matches('watching') ? 'wait for its turn' : 'nothing';
+};
+
+describeChart<typeof interception, Status>({
+  machine: interception,
+  inputs: [WAITING, ACTIVE, CANCELED, { ...ACTIVE, report: COMPLETED }].map((request) => ({
+    request,
+    timing: DEFAULT_TIMING,
+    seed: 1,
+  })),
+  events: {
+    'request.observed': [ACTIVE, HANDED_OVER, CANCELED].map((request) => ({ request })),
+    'xstate.done.actor.readPod': [
+      { output: { _tag: 'Found' } },
+      { output: { _tag: 'Absent' } },
+      { output: { _tag: 'Failed', problem: PROBLEM } },
+    ],
+    'xstate.done.actor.applyReport': [
+      { output: { _tag: 'Written', report: HEARTBEAT } },
+      { output: { _tag: 'Absent', report: HEARTBEAT } },
+      { output: { _tag: 'Failed', report: HEARTBEAT, problem: PROBLEM } },
+    ],
+    'xstate.done.actor.readProgress': [
+      { output: { progress: { message: 'Copying' }, nowMs: 2000 } },
+      { output: { progress: {}, nowMs: 2000 } },
+      { output: { progress: null, nowMs: 2000 } },
+    ],
+    'xstate.done.actor.intercept': [{ output: { message: 'Done' } }],
+  },
+  project: ({ request, report, resumed, result, isReportDue, outcome, reason }) => [
+    [request.isActive, request.ended, report.heartbeatMs, report.completionMs],
+    [resumed, result, isReportDue, outcome, reason],
+  ],
+  // It waits for its turn, for its own work, or for an answer.
+  settles: (snapshot) => snapshot.hasTag('settled'),
+  stepInvariant: ({ event, before, after, actions, invokes }) => {
+    const starts = actions.includes('invoke:intercept');
+    must(!starts || after.context.request.isActive, 'acts only while it is active');
+    must(!starts || after.context.report.heartbeatMs !== null, 'acts after its first heartbeat');
+    must(!starts || before.context.report.completionMs === null, 'acts only until it completed');
+    for (const { id, input } of invokes) {
+      if (id !== 'applyReport') continue;
+      const isComplete = valueAt(input, 'change', 'isComplete') === true;
+      must(isComplete === (after.context.result !== null), 'completes when the work is done');
+    }
+    if (event.type === 'request.observed' && event['request'] === CANCELED) {
+      must(!after.hasTag('acting'), 'does nothing once the request is canceled');
+    }
+  },
+  crash: {
+    world: { request: WAITING, isGone: false, podIsGone: false },
+    record: (status, { event, answered }) => {
+      const request = valueAt(event, 'request');
+      const output = valueAt(event, 'output');
+      switch (event.type) {
+        case 'xstate.init':
+          return { ...status, request: known(valueAt(event, 'input', 'request')) };
+        case 'request.observed':
+          return { ...status, request: kept(status.request, known(request)) };
+        case 'request.vanished':
+          return { ...status, isGone: true };
+        case 'xstate.done.actor.readPod':
+          return { ...status, podIsGone: valueAt(output, '_tag') === 'Absent' };
+        case 'xstate.done.actor.applyReport':
+          return written(status, valueAt(output, '_tag'), valueAt(answered, 'change'));
+        default:
+          return status;
+      }
+    },
+    restart: ({ request, isGone, podIsGone }) => ({
+      input: { request, timing: DEFAULT_TIMING, seed: 1 },
+      events: [
+        ...(podIsGone && !isGone
+          ? [{ type: 'xstate.done.actor.readPod', output: { _tag: 'Absent' } }]
+          : []),
+        ...(isGone ? [{ type: 'request.vanished' }] : []),
+      ],
+    }),
+    obligations: obligationsOf,
+  },
+});
+
+/** The case of the events above. */
+function known(request: unknown): ObservedRequest {
+  const cases = [WAITING, ACTIVE, HANDED_OVER, CANCELED];
+  return cases.find((one) => one === request) ?? { ...ACTIVE, report: COMPLETED };
+}
+
+/** An observation takes back no report, and nothing follows the end of a request. */
+function kept(before: ObservedRequest, next: ObservedRequest): ObservedRequest {
+  const isOver = before.ended !== null || before === HANDED_OVER;
+  return isOver ? before : { ...next, report: before.report };
+}
+
+function written(status: Status, tag: unknown, change: unknown): Status {
+  if (tag === 'Absent') return { ...status, isGone: true };
+  if (tag !== 'Written') return status;
+  const report = valueAt(change, 'isComplete') === true ? COMPLETED : HEARTBEAT;
+  return { ...status, request: { ...status.request, report } };
+}
+
+const WATCH_ENDS = [
+  { output: { resourceVersion: '5', problem: null, retryAfterMs: 0 } },
+  { output: { resourceVersion: '', problem: null, retryAfterMs: 0 } },
+  { output: { resourceVersion: '', problem: 'planted', retryAfterMs: 0 } },
+];
+
+describeChart({
+  machine: requestWatch,
+  inputs: [{ seed: 1 }],
+  events: {
+    'xstate.done.actor.recover': WATCH_ENDS,
+    'xstate.done.actor.listRequests': WATCH_ENDS,
+    'xstate.done.actor.watchRequests': WATCH_ENDS,
+  },
+  project: ({ resourceVersion, problem, hasRecovered }) => [resourceVersion, problem, hasRecovered],
+  settles: (snapshot) => snapshot.matches('watching'),
+  stepInvariant: ({ actions, before, after }) => {
+    if (!actions.includes('invoke:listRequests')) return;
+    must(before.matches('listing') || after.context.hasRecovered, 'lists after it has recovered');
+  },
+});
+
+const POD = {
+  name: 'a',
+  uid: 'a',
+  isAvailable: true,
+  isTerminating: false,
+  unschedulable: '',
+};
+const CALM = {
+  resourceVersion: '1',
+  replicas: 1,
+  maxSurge: 1,
+  baseline: null,
+  isDeleting: false,
+  pods: [POD],
+};
+const RAISED = { ...CALM, replicas: 2, baseline: { replicas: 1, raisedTo: 2 } };
+const REPLACEMENT = { ...POD, name: 'b', uid: 'b' };
+const SURGE_FACTS: readonly SurgeFacts[] = [
+  CALM,
+  RAISED,
+  { ...RAISED, pods: [POD, REPLACEMENT] },
+  { ...RAISED, pods: [REPLACEMENT] },
+  { ...RAISED, replicas: 5 },
+  { ...CALM, replicas: 2 },
+  { ...CALM, pods: [REPLACEMENT] },
+  { ...CALM, maxSurge: 0 },
+  { ...RAISED, pods: [POD, { ...REPLACEMENT, isAvailable: false, unschedulable: 'no room' }] },
+];
+const SURGE_WRITES = [
+  { output: { _tag: 'Written' } },
+  { output: { _tag: 'Failed', problem: 'planted', retryAfterMs: 0 } },
+];
+
+describeChart({
+  machine: deploymentSurge,
+  inputs: [true, false].map((isRecovered) => ({
+    deployment: { namespace: 'default', name: 'web', uid: 'u' },
+    requested: isRecovered ? [] : ['a'],
+    isRecovered,
+    timing: DEFAULT_SURGE_TIMING,
+    seed: 1,
+  })),
+  events: {
+    'pod.requested': [{ uid: 'a' }],
+    'pod.withdrawn': [{ uid: 'a' }],
+    'xstate.done.actor.readFacts': [
+      ...SURGE_FACTS.flatMap((facts) =>
+        [1000, 61_000, 700_000].map((nowMs) => ({ output: { _tag: 'Read', facts, nowMs } }))
+      ),
+      { output: { _tag: 'Absent' } },
+      { output: { _tag: 'Failed', problem: 'planted', retryAfterMs: 0 } },
+    ],
+    'xstate.done.actor.raiseReplicas': SURGE_WRITES,
+    'xstate.done.actor.deletePod': SURGE_WRITES,
+    'xstate.done.actor.restoreReplicas': SURGE_WRITES,
+  },
+  project: ({ requested, facts, step, refusal, problem }) => [
+    requested,
+    facts === null ? -1 : SURGE_FACTS.indexOf(facts),
+    [step?._tag, refusal, problem],
+  ],
+  stepInvariant: ({ actions, after }) => {
+    const { facts, requested, step } = after.context;
+    if (actions.includes('invoke:deletePod')) {
+      must(requested.includes(step.pod.uid), 'only requested pods are deleted');
+      must(facts.pods.includes(REPLACEMENT), 'a pod is deleted when another one is available');
+    }
+    if (actions.includes('invoke:raiseReplicas')) {
+      must(step.baseline.raisedTo <= step.baseline.replicas + facts.maxSurge, 'at most maxSurge');
+    }
+    if (actions.includes('invoke:restoreReplicas') && facts.replicas === 5) {
+      must(step.replicas === null, 'what somebody else wrote stays');
+    }
+  },
+});
+
+const jobWith = (state: string) => ({
+  output: { _tag: 'Found', job: { uid: 'u', state, message: '' } },
+});
+const JOBS = [
+  jobWith('Running'),
+  jobWith('Succeeded'),
+  jobWith('Failed'),
+  { output: { _tag: 'Absent' } },
+  { output: { _tag: 'Refused', problem: 'planted' } },
+  { output: { _tag: 'Failed', problem: 'planted', retryAfterMs: 0 } },
+];
+
+describeChart({
+  machine: jobRun,
+  inputs: [{ pollMs: 5000, seed: 1 }],
+  events: { 'xstate.done.actor.createJob': JOBS, 'xstate.done.actor.readJob': JOBS },
+  project: ({ job, outcome, problem }) => [job?.state, outcome, problem],
+  stepInvariant: ({ before, actions }) => {
+    const creates = actions.includes('invoke:createJob');
+    must(!creates || before.context.job === null, 'a Job that was found is not created again');
+  },
+});
+
+test('an interceptor without an entry has reported nothing', () => {
+  expect(observedRequest(rawRequest(), ACTOR_B).report).toEqual(NO_REPORT);
+});
