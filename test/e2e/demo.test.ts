@@ -152,13 +152,6 @@ describeWithBrowser('the demo', (browser) => {
     },
   );
 
-  it('brings one machine for the pod of a surge, and no spare one', async () => {
-    const { lines } = await followedDemo('surge');
-    const ids = (await lines()).map(({ id }) => id).filter((id) => kindInId(id) === 'upcomingNode');
-    // The reclaimed machine and the new one.
-    expect(new Set(ids).size).toBe(2);
-  });
-
   describe.each(Object.entries(FOLLOWED))('scenario "%s"', (name, { passes, end }) => {
     it('succeeds', { timeout: LONG_MS }, async () => {
       const { demo } = await followedDemo(name);
