@@ -134,6 +134,11 @@ const killAtEachPhase = async (
         podsOf(harness).filter(({ ready, terminating }) => ready && !terminating).length ===
           ALL_PODS,
     );
+    // What is sent to nobody is recovered, and not acked (DR-14).
+    await harness.until(
+      'the next leader has a session',
+      () => harness.site.script.shard.sessions.size === 1,
+    );
   }
 };
 
