@@ -57,8 +57,6 @@ describe('a node selector', () => {
     ['an operator that fields do not have', field('metadata.name', 'Exists')],
   ])('selects nothing by a term with %s', (_, term) => {
     expect(selects(term)).toBe(false);
-    expect(selects({ ...term, matchExpressions: [], ...label('zone', 'Exists') }))
-      .toBe(!('matchFields' in term));
   });
 
   test('NM-12: without terms, or with an empty one, it selects nothing', () => {
