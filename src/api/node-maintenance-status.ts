@@ -45,7 +45,7 @@ const NodeStatusField = Schema.Struct({
       'maintenance, or is released.',
   }),
   wave: optionalCount('Nodes that were admitted together have one number.'),
-  bootID: optionalText(LIMITS.textCharacters, 'Boot ID of the node when it was admitted.'),
+  bootID: optionalText(LIMITS.textCharacters, 'Boot ID of the node when it was drained.'),
   drainTargets: Schema.optionalKey(
     Schema.Array(Schema.Struct(entryFields)).check(Schema.isMaxLength(LIMITS.drainTargets))
       .annotate({
