@@ -65,9 +65,17 @@ const NodeCountField = Schema.Union([
   [RULES]: [{ rule: 'type(self) == string || self >= 1', message: 'must be at least 1' }],
 });
 
+/** Five fields; what they may be is checked by the controller, which reports a malformed one. */
+const FIVE_FIELDS = /^[^ ]+( [^ ]+){4}$/u;
+
 const WindowField = Schema.Struct({
-  schedule: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(LIMITS.textCharacters))
-    .annotate({ description: 'When it opens: minute, hour, day, month and weekday of cron.' }),
+  schedule: Schema.String.check(
+    Schema.isPattern(FIVE_FIELDS),
+    Schema.isMaxLength(LIMITS.textCharacters),
+  ).annotate({
+    description: 'When it opens: minute, hour, day, month and weekday of cron, each after one ' +
+      'space.',
+  }),
   durationMinutes: Schema.Int.check(
     Schema.isBetween({ minimum: 1, maximum: LIMITS.windowMinutes }),
   ).annotate({ format: 'int32', description: 'How long it is open.' }),
