@@ -8,7 +8,7 @@ import { Schema } from 'effect';
 import { LIFECYCLE_GROUP } from '../domain/api-group.ts';
 import { NODE_MAINTENANCE_LIMITS } from '../domain/node-maintenance/maintenance-limits.ts';
 import { RELEASES } from '../domain/node-maintenance/observed-maintenance.ts';
-import { POD_TYPES } from '../domain/node-maintenance/pod-type.ts';
+import { POD_TYPES } from '../domain/node-maintenance/typed-pods.ts';
 import { STAGES } from '../domain/node-maintenance/stage.ts';
 import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import { atomic, int32Field, LabelKeyField } from './fields.ts';
@@ -85,6 +85,9 @@ const WindowField = Schema.Struct({
   ),
 });
 
+/** `{'Idle': 0, …}`: each stage with its number. */
+const STAGE_ORDER = `{${STAGES.map((stage, index) => `'${stage}': ${index}`).join(', ')}}`;
+
 const isSame = (field: string): string =>
   `has(self.${field}) == has(oldSelf.${field}) ` +
   `&& (!has(self.${field}) || self.${field} == oldSelf.${field})`;
@@ -129,8 +132,7 @@ const NodeMaintenanceSpec = Schema.Struct({
 }).annotate({
   [RULES]: [
     {
-      rule: `${JSON.stringify(STAGES).replaceAll('"', "'")}.indexOf(oldSelf.stage) ` +
-        `<= ${JSON.stringify(STAGES).replaceAll('"', "'")}.indexOf(self.stage)`,
+      rule: `${STAGE_ORDER}[oldSelf.stage] <= ${STAGE_ORDER}[self.stage]`,
       message: 'stages go forward only: Idle, Cordon, Drain, Complete',
       fieldPath: '.stage',
     },

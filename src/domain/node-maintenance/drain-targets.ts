@@ -8,7 +8,7 @@
 import { selectorKey } from '../label-selector.ts';
 import type { MaintenanceName } from './maintenance-name.ts';
 import { type DrainPlanEntry, entryKey, LAST_RANK, type Rank, rankOf } from './drain-plan.ts';
-import { POD_TYPES, type PodType } from './pod-type.ts';
+import { POD_TYPES, type PodType } from './typed-pods.ts';
 
 /** Pods that must leave a node now, as its status shows them. */
 export type DrainTargets = readonly DrainPlanEntry[];

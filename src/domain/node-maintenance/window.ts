@@ -1,9 +1,9 @@
 /**
  * When the nodes of a maintenance may be admitted.
  *
- * Promises: a window is open from each start of its schedule for its duration; without a schedule it
- * is always open; one that never starts again stays closed. A closed window admits no node and
- * leaves those alone that are under way. Times are wall-clock milliseconds.
+ * Promises: a window is open from each start of its schedule for its duration; one that never
+ * starts again stays closed. A closed window admits no node and leaves those alone that are under
+ * way. Times are wall-clock milliseconds.
  */
 
 /** The first start after a time; `null` when there is none any more. */

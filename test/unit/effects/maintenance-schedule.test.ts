@@ -94,8 +94,8 @@ describe('a window', () => {
     const times = fc.integer({ min: 0, max: 10_000 });
     fc.assert(fc.property(fc.array(times), durations, times, (starts, durationMinutes, now) => {
       const nextStart = (afterMs: number): number | null => {
-        const later = starts.map((minute) => minute * 60_000).filter((ms) => ms > afterMs);
-        return later.length === 0 ? null : Math.min(...later);
+        const following = starts.map((minute) => minute * 60_000).filter((ms) => ms > afterMs);
+        return following.length === 0 ? null : Math.min(...following);
       };
       const state = windowState(nextStart, durationMinutes, now * 60_000);
       const isOpen = starts.some((start) => start <= now && now < start + durationMinutes);
