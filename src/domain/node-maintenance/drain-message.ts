@@ -26,7 +26,7 @@ export interface MessageFacts {
 }
 
 /** The message of a node whose plan is over. */
-export const DRAINED_MESSAGE = 'Drained';
+const DRAINED_MESSAGE = 'Drained';
 
 /** Names in one message. */
 const NAMED_MAX = 5;
