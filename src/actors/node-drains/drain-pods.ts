@@ -36,6 +36,10 @@ export interface DrainPodsOptions {
   /** When another process began the drain, on the wall clock; null for a new drain. */
   readonly resumedSinceMs: number | null;
   readonly own: PlanTerms['own'];
+  /** The owner names the pods of DaemonSets that leave. */
+  readonly daemonSetsLeave: boolean;
+  /** Pods that must leave and are not to be evicted yet, whatever their tier. */
+  readonly isWithheld: (pod: DrainPod) => boolean;
   readonly now: () => number;
 }
 
@@ -94,13 +98,13 @@ export class DrainPods {
 
   /** Reviews the pods; `startedTo` is the highest tier whose evictions were requested. */
   readonly look = (startedTo: TierKey | null): PodsObserved => {
-    const { on, own } = this.#options;
+    const { on, own, daemonSetsLeave } = this.#options;
     const present = [...on()];
     this.#resume(present);
     const uids = new Set(present.map(({ uid }) => uid));
     for (const { pod } of this.#observed.values()) if (!uids.has(pod.uid)) this.#setEvicted(pod);
     for (const pod of present) if (pod.terminating) this.#setEvicted(pod);
-    this.#plan = planOf(present, { own, evictedOwners: this.#evictedOwners });
+    this.#plan = planOf(present, { own, daemonSetsLeave, evictedOwners: this.#evictedOwners });
     const { moved, refusal } = this.#compare(startedTo);
     for (const uid of this.#asked) if (!uids.has(uid)) this.#asked.delete(uid);
     return { podCounts: podCountsOf(this.#plan), moved, refusal };
@@ -110,7 +114,9 @@ export class DrainPods {
   readonly unasked = (startedTo: TierKey | null): readonly DrainPod[] =>
     this.#plan.tiers
       .filter(({ key }) => isStarted(key, startedTo))
-      .flatMap(({ pods }) => pods.filter(({ uid }) => !this.#asked.has(uid)));
+      .flatMap(({ pods }) =>
+        pods.filter((pod) => !this.#asked.has(pod.uid) && !this.#options.isWithheld(pod))
+      );
 
   readonly setAsked = ({ uid }: DrainPod): void => void this.#asked.add(uid);
 
