@@ -124,12 +124,25 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   { retired: ['happening', 'happenings'], use: '"TimelineEntry"' },
   {
     retired: [
-      ...['players', 'cast', 'stage', 'stages', 'pace', 'upkeep', 'node-life', '=start-garbage'],
+      ...['players', 'cast', 'pace', 'upkeep', 'node-life', '=start-garbage'],
       ...['/garbage', 'event-ends', 'namespace-ends'],
     ],
     use: '"controllers", "harness" or "timing"',
-    // Stages are what KWOK calls its simulated lifecycles, and audit events their phases.
-    allowed: ['tools/testbed/', 'test/unit/testbed/'],
+  },
+  {
+    retired: ['stage', 'stages'],
+    use: '"controllers", "harness" or "timing"',
+    allowed: [
+      // KWOK's simulated lifecycles, and the phases of audit events.
+      ...['tools/testbed/', 'test/unit/testbed/'],
+      // A field of NodeMaintenance.
+      ...['src/domain/node-maintenance/', 'src/api/node-maintenance'],
+      ...['src/machines/node-maintenance', 'src/actors/node-maintenance/'],
+      ...['src/effects/node-maintenance', 'src/view/node-maintenance', 'src/cli/node-maintenance'],
+      ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],
+      ...['test/unit/machines/node-maintenance', 'test/models/node-maintenance'],
+      ...['test/integration/node-maintenance', 'test/e2e/node-maintenance'],
+    ],
   },
   {
     retired: ['/answers', '/problems', 'shelf', 'ledger', 'stock'],

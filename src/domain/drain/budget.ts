@@ -7,9 +7,6 @@
  */
 import type { Identity } from '../facts.ts';
 import {
-  asList,
-  asText,
-  type JsonRecord,
   listOrEmptyAt,
   numberAt,
   recordAt,
@@ -17,17 +14,15 @@ import {
   textRecordOrEmptyAt,
   valueAt,
 } from '../json.ts';
-import { labelsHold } from '../label-condition.ts';
+import { type LabelSelector, labelSelectorOf, selectsLabels } from '../label-selector.ts';
 import { generationOf, identityOf } from '../object-meta.ts';
-import type { Requirement, StandardOperator } from '../resources.ts';
 import type { DrainPod } from './pod.ts';
 
 /** The cached fields of a PodDisruptionBudget. Missing counts read as 0. */
 export interface Budget extends Identity {
   readonly namespace: string;
   readonly name: string;
-  /** All must hold; an empty list matches every pod, `null` none. */
-  readonly selector: readonly Requirement<StandardOperator>[] | null;
+  readonly selector: LabelSelector;
   readonly unhealthyPods: 'IfHealthyBudget' | 'AlwaysAllow';
   readonly generation: number;
   readonly observedGeneration: number;
@@ -50,32 +45,6 @@ export interface BudgetLimit {
   readonly field: 'maxUnavailable' | 'minAvailable';
   readonly value: string;
 }
-
-const OPERATORS: readonly StandardOperator[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
-
-/** An expression of a label selector; `undefined` when invalid for Kubernetes. */
-const expressionOf = (raw: unknown): Requirement<StandardOperator> | undefined => {
-  const key = textAt(raw, 'key') ?? '';
-  const operator = OPERATORS.find((known) => known === textAt(raw, 'operator'));
-  if (operator === undefined || key === '') return undefined;
-  const values = (asList(valueAt(raw, 'values')) ?? []).map((value) => asText(value) ?? '');
-  const wantsValues = operator === 'In' || operator === 'NotIn';
-  return wantsValues === (values.length > 0) ? { key, operator, values } : undefined;
-};
-
-const selectorOf = (raw: JsonRecord | undefined): Budget['selector'] => {
-  if (raw === undefined) return null;
-  const labels = Object.entries(textRecordOrEmptyAt(raw, 'matchLabels')).map((
-    [key, value],
-  ): Requirement<StandardOperator> => ({ key, operator: 'In', values: [value] }));
-  const expressions: Requirement<StandardOperator>[] = [];
-  for (const entry of listOrEmptyAt(raw, 'matchExpressions')) {
-    const expression = expressionOf(entry);
-    if (expression === undefined) return null;
-    expressions.push(expression);
-  }
-  return [...labels, ...expressions];
-};
 
 const limitOf = (raw: unknown): BudgetLimit | null => {
   for (const field of ['maxUnavailable', 'minAvailable'] as const) {
@@ -108,7 +77,7 @@ export const projectBudget = (raw: unknown): Budget | undefined => {
     ...identity,
     namespace: textAt(raw, 'metadata', 'namespace') ?? '',
     name: textAt(raw, 'metadata', 'name') ?? '',
-    selector: selectorOf(recordAt(raw, 'spec', 'selector')),
+    selector: labelSelectorOf(recordAt(raw, 'spec', 'selector')),
     unhealthyPods: textAt(raw, 'spec', 'unhealthyPodEvictionPolicy') === 'AlwaysAllow'
       ? 'AlwaysAllow'
       : 'IfHealthyBudget',
@@ -130,9 +99,7 @@ export const projectBudget = (raw: unknown): Budget | undefined => {
 export const budgetCovers = (
   budget: Pick<Budget, 'namespace' | 'selector'>,
   pod: Pick<DrainPod, 'namespace' | 'labels'>,
-): boolean =>
-  budget.selector !== null && budget.namespace === pod.namespace &&
-  budget.selector.every((requirement) => labelsHold(requirement, pod.labels));
+): boolean => budget.namespace === pod.namespace && selectsLabels(budget.selector, pod.labels);
 
 /** True when the status is about the current generation of the budget. */
 export const isProcessed = (budget: Budget): boolean =>

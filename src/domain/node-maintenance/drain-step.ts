@@ -1,0 +1,64 @@
+/**
+ * Which pods of a node leave now, and how many are left (KEP-4212, *Pod Selection*, *Status*).
+ *
+ * Promises: no filters of `kubectl drain`: bare pods, pods with local data and terminating pods are
+ * requested like others (NM-28). Only the kubelet can stop a static pod: it is listed, and holds
+ * nothing (NM-47).
+ */
+import type { DrainPod } from '../drain/pod.ts';
+import { entrySelects } from './drain-plan.ts';
+import type { DrainTargets } from './drain-targets.ts';
+import { type PodType, podTypeOf } from './pod-type.ts';
+
+/** The pods of one node at its targets. */
+export interface DrainStep {
+  /** Each needs an EvictionRequest. */
+  readonly leaving: readonly DrainPod[];
+  /** Static pods among the targets, which stay. */
+  readonly staying: readonly DrainPod[];
+}
+
+/** A pod whose containers run, and which the API can remove. */
+const canLeave = (pod: DrainPod): boolean => !pod.finished && !pod.mirror;
+
+/** True when the targets select the pod. */
+const isTargeted = (pod: DrainPod, targets: DrainTargets): boolean =>
+  targets.some((entry) => entrySelects(entry, pod));
+
+/** Divides the pods that the targets of their node select; finished pods are left out. */
+export const drainStep = (pods: Iterable<DrainPod>, targets: DrainTargets): DrainStep => {
+  const targeted = [...pods].filter((pod) => !pod.finished && isTargeted(pod, targets));
+  return {
+    leaving: targeted.filter(canLeave),
+    staying: targeted.filter((pod) => !canLeave(pod)),
+  };
+};
+
+/** True when a targeted pod that can leave is still there (NM-31). */
+export const hasLeavingPods = (pods: Iterable<DrainPod>, targets: DrainTargets): boolean => {
+  for (const pod of pods) if (canLeave(pod) && isTargeted(pod, targets)) return true;
+  return false;
+};
+
+/** Pods of one node, as its status counts them. */
+export interface EvacuationCounts {
+  /** Without a request of the maintenance, at whatever priority. */
+  readonly pending: number;
+  /** With one. */
+  readonly evacuating: number;
+}
+
+/** The pods of a node that a maintenance of these types removes in the end (NM-40, NM-41). */
+export const mustLeave = (pod: DrainPod, podTypes: readonly PodType[]): boolean =>
+  canLeave(pod) && podTypes.includes(podTypeOf(pod));
+
+/** Counts the pods that must leave the node (NM-40). */
+export const evacuationCounts = (
+  pods: Iterable<DrainPod>,
+  podTypes: readonly PodType[],
+  isRequested: (pod: DrainPod) => boolean,
+): EvacuationCounts => {
+  const all = [...pods].filter((pod) => mustLeave(pod, podTypes));
+  const evacuating = all.filter(isRequested).length;
+  return { pending: all.length - evacuating, evacuating };
+};
