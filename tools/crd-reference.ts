@@ -14,7 +14,9 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\
 const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
 
 const typeName = (schema: JsonRecord): string => {
-  if (schema[INT_OR_STRING] === true) return 'quantity';
+  if (schema[INT_OR_STRING] === true) {
+    return asText(schema['pattern'])?.endsWith('%$') ? 'number or percentage' : 'quantity';
+  }
   if (schema['type'] === 'array') return `list of ${typeName(asRecord(schema['items']) ?? {})}`;
   const values = asRecord(schema['additionalProperties']);
   if (values !== undefined) return `map of ${typeName(values)}`;

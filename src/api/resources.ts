@@ -3,6 +3,7 @@ import { availableCapacity } from './available-capacity.ts';
 import { capacityRequest } from './capacity-request.ts';
 import type { CustomResource } from './crd.ts';
 import { evictionRequest } from './eviction-request.ts';
+import { nodeMaintenance } from './node-maintenance.ts';
 import { upcomingNode } from './upcoming-node.ts';
 
 /** Those of the fleet. */
@@ -13,4 +14,4 @@ export const CUSTOM_RESOURCES: readonly CustomResource[] = [
 ];
 
 /** Those of pod and node lifecycles, which a cluster may serve without a fleet. */
-export const LIFECYCLE_RESOURCES: readonly CustomResource[] = [evictionRequest];
+export const LIFECYCLE_RESOURCES: readonly CustomResource[] = [evictionRequest, nodeMaintenance];

@@ -4,7 +4,7 @@ import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../src/domain/time.ts';
 import { type ClusterClient, nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
-import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
+import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { ACTOR_B, BALANCER } from '../support/eviction-requests/request-fixture.ts';
 import {
@@ -36,7 +36,7 @@ const untilGone = (cluster: ClusterClient, path: string, what: string): Promise<
 describeWithTestbed('drains that ask by EvictionRequest', {}, (bed) => {
   beforeAll(async () => {
     await bed().installCrds();
-    await bed().apply(await evictionRequestPolicies());
+    await enforcePolicies(bed());
   });
 
   const site = async () => {

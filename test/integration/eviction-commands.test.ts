@@ -10,7 +10,7 @@ import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts
 import { realTime } from '../../src/effects/real-time.ts';
 import { nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
-import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
+import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 import { evictionCommands } from '../support/eviction-requests/eviction-commands.ts';
@@ -262,7 +262,7 @@ describe('on an embedded cluster', () => {
 describeWithTestbed('on a real API server', {}, (bed) => {
   beforeAll(async () => {
     await bed().installCrds();
-    await bed().apply(await evictionRequestPolicies());
+    await enforcePolicies(bed());
   });
 
   test('a pod is asked, its interceptor answers, and the pod is evicted while evict waits', {

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../src/domain/time.ts';
 import { nameOf } from '../support/api/cluster-client.ts';
-import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
+import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import {
   ACTOR_A,
@@ -33,7 +33,7 @@ describeWithTestbed('the lifecycle of EvictionRequests on a real API server', {}
   // The role must satisfy them, too.
   beforeAll(async () => {
     await bed().installCrds();
-    await bed().apply(await evictionRequestPolicies());
+    await enforcePolicies(bed());
   });
 
   const scene = (traits: SceneTraits = {}) => requestScene(bed(), traits);

@@ -2,13 +2,9 @@
 import { beforeAll, expect, it } from 'vitest';
 import { type JsonRecord, textAt } from '../../src/domain/json.ts';
 import { clusterClient, uidOf } from '../support/api/cluster-client.ts';
-import {
-  type AskAs,
-  evictionRequestPolicies,
-  impersonatedClient,
-} from '../support/api/impersonated-client.ts';
+import { type AskAs, impersonatedClient } from '../support/api/impersonated-client.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
-import { eventually } from '../support/eventually.ts';
+import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
 import {
   ACTOR_A,
   ACTOR_B,
@@ -137,7 +133,7 @@ describeWithTestbed('policies of EvictionRequests on a real API server', {}, (be
   beforeAll(async () => {
     await bed().installCrds();
     await bed().apply(grants());
-    await bed().apply(await evictionRequestPolicies());
+    await enforcePolicies(bed());
   });
 
   /** A request whose first interceptor is active. */
@@ -149,14 +145,10 @@ describeWithTestbed('policies of EvictionRequests on a real API server', {}, (be
   };
 
   it('ER-11: requesting an eviction needs the permission to delete the pod', async () => {
-    // A policy is enforced some seconds after it was created.
-    await eventually(async () => {
-      const { create } = await sceneOf(bed());
-      return (await create(TENANT)).includes('permission to delete the pod');
-    }, { what: 'the policies to be enforced', timeoutMs: 60_000, everyMs: 500 });
     const { create } = await sceneOf(bed());
+    expect(await create(TENANT)).toContain('permission to delete the pod');
     expect(await create(REQUESTER)).toBe('');
-  }, 90_000);
+  });
 
   it('ER-05: a new request has a requester', async () => {
     const { create } = await sceneOf(bed());

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
-import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
+import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
 import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
@@ -23,7 +23,7 @@ const activeIn = (request: unknown): unknown =>
 describeWithTestbed('the role evictions with its own rights', {}, (bed) => {
   beforeAll(async () => {
     await bed().installCrds();
-    await bed().apply(await evictionRequestPolicies());
+    await enforcePolicies(bed());
     await bed().apply(await documentedAccounts());
   });
 

@@ -4,7 +4,7 @@ import { type JsonRecord, listOrEmptyAt, textAt, valueAt } from '../../src/domai
 import { rfc3339Seconds } from '../../src/domain/time.ts';
 import { nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
-import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
+import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import {
   ACTOR_A,
@@ -61,7 +61,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
   // The role must satisfy them, too.
   beforeAll(async () => {
     await bed().installCrds();
-    await bed().apply(await evictionRequestPolicies());
+    await enforcePolicies(bed());
   });
 
   const schema = async () => {

@@ -12,7 +12,7 @@ import {
 } from '../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../src/domain/time.ts';
 import { type ClusterClient, clusterClient, nameOf, uidOf } from '../support/api/cluster-client.ts';
-import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
+import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import {
   APPLY,
@@ -93,17 +93,8 @@ describeWithTestbed('the EvictionRequest of another’s pod on a real API server
   beforeAll(async () => {
     await bed().installCrds();
     await bed().apply(hostileUsers());
-    await bed().apply(await evictionRequestPolicies());
+    await enforcePolicies(bed());
   });
-
-  const untilEnforced = async (): Promise<void> => {
-    const { ask, pod } = await withPod(bed());
-    await eventually(async () => {
-      const body = requestOf(pod);
-      const path = `${REQUESTS}?dryRun=All`;
-      return (await ask('writer', { method: 'POST', path, body })).status === 403;
-    }, { what: 'the policies to be enforced', timeoutMs: 60_000, everyMs: 500 });
-  };
 
   /** The case is refused, and nothing has changed by it. */
   const refuses = async (
@@ -118,9 +109,6 @@ describeWithTestbed('the EvictionRequest of another’s pod on a real API server
     expect(await stored(scene)).toEqual(before);
     expect(await scene.cluster.call('GET', `${PODS}/${nameOf(scene.pod)}`)).toEqual(pod);
   };
-
-  // A policy is enforced some seconds after it was created.
-  it('is guarded by policies that are enforced', untilEnforced, 90_000);
 
   describe('that does not exist: nobody raises it who', () => {
     it.each(RAISING)('ER-11: $title ($by)', async (one) => {

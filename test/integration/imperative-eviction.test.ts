@@ -11,7 +11,7 @@ import {
 } from '../../packages/interceptor/mod.ts';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { type ClusterClient, nameOf, uidOf } from '../support/api/cluster-client.ts';
-import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
+import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually, pause } from '../support/eventually.ts';
 import { ACTOR_A, ACTOR_B, IMPERATIVE } from '../support/eviction-requests/request-fixture.ts';
@@ -98,7 +98,7 @@ const messageIn = (request: JsonRecord): string =>
 describeWithTestbed('the imperative eviction on a real API server', {}, (bed) => {
   beforeAll(async () => {
     await bed().installCrds();
-    await bed().apply(await evictionRequestPolicies());
+    await enforcePolicies(bed());
   });
 
   const scene = (traits: SceneTraits = {}) => requestScene(bed(), traits);

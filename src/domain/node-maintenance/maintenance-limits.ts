@@ -8,9 +8,13 @@ export const NODE_MAINTENANCE_LIMITS = {
   conditions: 10,
   /** Values of one condition. */
   values: 100,
+  /** A value of a label, or the name of a node. */
+  valueCharacters: 253,
   /** Entries of the written plan; twelve more are added (NM-24). */
   planEntries: 32,
   reasonCharacters: 1024,
+  /** A week. */
+  windowMinutes: 10_080,
   /** A name, a label key or a label value. */
   textCharacters: 253,
   /** Nodes of one maintenance; its status must fit into one object (NM-40). */
@@ -20,5 +24,7 @@ export const NODE_MAINTENANCE_LIMITS = {
   /** What readers keep of a message, and writers write. */
   messageCharacters: 1024,
   statusConditions: 32,
+  /** Predicted blockers. */
+  blockers: 20,
   stages: 4,
 } as const;

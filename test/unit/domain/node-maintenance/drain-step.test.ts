@@ -1,0 +1,60 @@
+/** The pods of a node that a NodeMaintenance removes, and how they are counted. */
+import { expect, test } from 'vitest';
+import {
+  drainStep,
+  evacuationCounts,
+  hasLeavingPods,
+  mustLeave,
+} from '../../../../src/domain/node-maintenance/drain-step.ts';
+import { POD_TYPES } from '../../../../src/domain/node-maintenance/pod-type.ts';
+import { entryOf, podOfType } from '../../../support/node-maintenance/plan-runs.ts';
+
+const EVERY_TYPE = POD_TYPES.map((podType) => entryOf(2 ** 31 - 1, podType));
+
+test('NM-28: bare pods, pods with local data and terminating pods leave like others', () => {
+  const pods = [
+    podOfType('Default', { controller: null }),
+    podOfType('Default', { volumes: [{ emptyDir: {} }] }),
+    podOfType('Default', { deletion: '2026-05-01T10:00:00Z' }),
+    podOfType('DaemonSet'),
+  ];
+  expect(drainStep(pods, EVERY_TYPE)).toEqual({ leaving: pods, staying: [] });
+});
+
+test('NM-29: a new pod of the current entry or an earlier one leaves, too', () => {
+  const pods = [1, 500, 1000, 1001].map((priority) => podOfType('Default', { priority }));
+  expect(drainStep(pods, [entryOf(1000)]).leaving).toEqual(pods.slice(0, 3));
+  expect(hasLeavingPods(pods.slice(3), [entryOf(1000)])).toBe(false);
+  expect(hasLeavingPods(pods, [entryOf(1000)])).toBe(true);
+});
+
+test('NM-47: static pods stay and hold nothing', () => {
+  const pods = [podOfType('Static')];
+  expect(drainStep(pods, EVERY_TYPE)).toEqual({ leaving: [], staying: pods });
+  expect(hasLeavingPods(pods, EVERY_TYPE)).toBe(false);
+});
+
+test('finished pods hold nothing', () => {
+  const pods = ['Succeeded', 'Failed'].map((phase) => podOfType('Default', { phase }));
+  expect(drainStep(pods, EVERY_TYPE)).toEqual({ leaving: [], staying: [] });
+  expect(hasLeavingPods(pods, EVERY_TYPE)).toBe(false);
+});
+
+test('NM-40: pods of every priority are counted, static and finished ones are not', () => {
+  const pods = [
+    podOfType('Default', { priority: 1 }),
+    podOfType('Default', { priority: 2_000_000_000 }),
+    podOfType('Default', { phase: 'Succeeded' }),
+    podOfType('DaemonSet'),
+    podOfType('Static'),
+  ];
+  const isRequested = (pod: { readonly priority: number }): boolean => pod.priority === 1;
+  expect(evacuationCounts(pods, POD_TYPES, isRequested)).toEqual({ pending: 2, evacuating: 1 });
+  expect(evacuationCounts(pods, ['Default'], isRequested)).toEqual({ pending: 1, evacuating: 1 });
+});
+
+test('NM-41: a node is drained without its static pods and the types that are left out', () => {
+  const types = POD_TYPES.map((type) => podOfType(type));
+  expect(types.map((pod) => mustLeave(pod, POD_TYPES))).toEqual([true, true, false]);
+  expect(types.map((pod) => mustLeave(pod, ['Default']))).toEqual([true, false, false]);
+});
