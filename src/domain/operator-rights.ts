@@ -41,6 +41,21 @@ const SHARED: readonly NeededRight[] = [
   right('events.k8s.io', 'events', 'create patch'),
 ];
 
+/** Of drains that ask by EvictionRequest. */
+const REQUESTING: readonly NeededRight[] = [
+  {
+    ...right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch create patch delete'),
+    isOptional: true,
+  },
+  {
+    ...right(NATIVE_GROUP, 'evictionrequests', 'list watch create patch delete'),
+    isOptional: true,
+  },
+  { ...right(NATIVE_GROUP, 'evictions', 'list watch'), isOptional: true },
+  // The policies of EvictionRequests ask for it; these roles delete no pod.
+  { ...right('', 'pods', 'delete'), isOptional: true },
+];
+
 /** The rights of each role. */
 export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> = {
   fleet: [
@@ -55,17 +70,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'pods/eviction', 'create'),
     right('policy', 'poddisruptionbudgets', 'list watch'),
     { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
-    {
-      ...right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch create patch delete'),
-      isOptional: true,
-    },
-    {
-      ...right(NATIVE_GROUP, 'evictionrequests', 'list watch create patch delete'),
-      isOptional: true,
-    },
-    { ...right(NATIVE_GROUP, 'evictions', 'list watch'), isOptional: true },
-    // The policies of EvictionRequests ask for it; this role deletes no pod.
-    { ...right('', 'pods', 'delete'), isOptional: true },
+    ...REQUESTING,
     ...SHARED,
   ],
   pods: [
@@ -92,6 +97,18 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     // Resources that only the policies of EvictionRequests ask for.
     { ...right(LIFECYCLE_GROUP, 'controllers', 'act'), name: 'evictionrequest' },
     { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: IMPERATIVE_EVICTION },
+    ...SHARED,
+  ],
+  maintenance: [
+    right(LIFECYCLE_GROUP, 'nodemaintenances', 'get list watch patch'),
+    right(LIFECYCLE_GROUP, 'nodemaintenances/status', 'patch'),
+    right('', 'nodes', 'list watch patch'),
+    { ...right('', 'nodes/status', 'patch'), isOptional: true },
+    right('', 'pods', 'list watch'),
+    right('', 'pods/eviction', 'create'),
+    right('policy', 'poddisruptionbudgets', 'list watch'),
+    { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
+    ...REQUESTING,
     ...SHARED,
   ],
   interceptors: [

@@ -5,6 +5,7 @@ export const ROLE_SUMMARIES = {
   fleet: 'session with the fleet, demand, upcoming nodes and drains',
   pods: 'a CapacityRequest for every pod',
   evictions: 'EvictionRequests: interceptors in turn, then the eviction of the pod',
+  maintenance: 'NodeMaintenances: cordons nodes, drains them by plan, and releases them',
   interceptors: 'the interceptor surge.tidegate.dev: Deployments replace a pod before it leaves',
 } as const;
 
@@ -12,7 +13,7 @@ export const ROLE_SUMMARIES = {
 export type RoleName = keyof typeof ROLE_SUMMARIES;
 
 /** Announced roles that this version does not have. */
-const PLANNED_ROLES: readonly string[] = ['maintenance', 'availability'];
+const PLANNED_ROLES: readonly string[] = ['availability'];
 
 const isRole = (name: string): name is RoleName => Object.hasOwn(ROLE_SUMMARIES, name);
 

@@ -226,7 +226,7 @@ export const nodeMaintenance = setup({
             'MaintenanceUnsupported',
             'The spec has a field that this version does not serve; no Node is touched.',
           ),
-          entry: 'recordUnsupported',
+          entry: ['recordUnsupported', 'releaseNodes'],
         },
         unprotected: phase(
           'Unprotected',
