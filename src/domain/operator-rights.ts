@@ -109,6 +109,8 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('policy', 'poddisruptionbudgets', 'list watch'),
     { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
     ...REQUESTING,
+    // A resource that only the policies of NodeMaintenances ask for.
+    { ...right(LIFECYCLE_GROUP, 'controllers', 'act'), name: 'nodemaintenance' },
     ...SHARED,
   ],
   interceptors: [
@@ -123,9 +125,20 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
   ],
 };
 
-/** The policies of EvictionRequests; each has a binding of its own name. */
-export const EVICTION_REQUEST_POLICIES: readonly string[] = ['spec', 'status']
-  .map((part) => `evictionrequests-${part}.${LIFECYCLE_GROUP}`);
+const policiesOf = (plural: string): readonly string[] =>
+  ['spec', 'status'].map((part) => `${plural}-${part}.${LIFECYCLE_GROUP}`);
+
+/** The policies of EvictionRequests and NodeMaintenances. */
+const POLICIES: Readonly<Partial<Record<RoleName, readonly string[]>>> = {
+  evictions: policiesOf('evictionrequests'),
+  interceptors: policiesOf('evictionrequests'),
+  maintenance: policiesOf('nodemaintenances'),
+};
+
+/** The policies that the roles rely on; each has a binding of its own name. */
+export const policiesFor = (roles: readonly RoleName[]): readonly string[] => [
+  ...new Set(roles.flatMap((role) => POLICIES[role] ?? [])),
+];
 
 /** `capacityrequests.bigfleet.lucy.sh/status`, as `kubectl auth can-i` takes it. */
 export const rightName = ({ group, resource, subresource }: NeededRight): string =>
