@@ -3,11 +3,6 @@ import { catalogue } from './metric.ts';
 
 /** Those of one object have its name as labels, and leave with it. */
 export const EVICTION_REQUEST_METRICS = catalogue({
-  tidegate_node_maintenances: {
-    type: 'gauge',
-    help: 'NodeMaintenances, by statechart state.',
-    labels: ['state'],
-  },
   tidegate_eviction_requests: {
     type: 'gauge',
     help: 'Open EvictionRequests, by statechart state.',

@@ -5,8 +5,8 @@ export const ROLE_SUMMARIES = {
   fleet: 'session with the fleet, demand, upcoming nodes and drains',
   pods: 'a CapacityRequest for every pod',
   evictions: 'EvictionRequests: interceptors in turn, then the eviction of the pod',
-  maintenance: 'NodeMaintenances: cordons nodes, drains them by plan, and releases them',
   interceptors: 'the interceptor surge.tidegate.dev: Deployments replace a pod before it leaves',
+  maintenance: 'NodeMaintenances: cordons nodes, drains them by plan, and releases them',
 } as const;
 
 /** The name of a role. */

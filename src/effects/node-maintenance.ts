@@ -86,7 +86,12 @@ export const nodeMaintenancesLayer: Layer.Layer<NodeMaintenances, never, KubeApi
           Effect.catch(({ why }) => faulty(why)),
         );
       return {
-        areServed: read('').pipe(
+        areServed: api.call({
+          method: 'GET',
+          path,
+          query: { limit: '1' },
+          timeoutMs: READ_TIMEOUT_MS,
+        }).pipe(
           Effect.map(({ status }) => status !== 404),
           Effect.catch(() => Effect.succeed(true)),
         ),

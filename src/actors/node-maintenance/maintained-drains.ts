@@ -8,6 +8,7 @@
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { annotationOf, cordonOf, type DrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
+import { sameJson } from '../../domain/json-equality.ts';
 import { hasLeavingPods, mustLeave } from '../../domain/node-maintenance/drain-step.ts';
 import {
   isTargetedBy,
@@ -98,9 +99,12 @@ export class MaintainedDrains {
     const isCordoned = isCordonedFor(node, owner);
     if (!isCordoned && entry.cordoned.delete(name)) onUncordoned(entry, name);
     if (isCordoned) entry.cordoned.add(name);
+    const areNew = !sameJson(entry.sentTargets.get(name) ?? [], targets);
+    entry.sentTargets.set(name, targets);
     if (drains.has(name, owner)) {
       if (isReleased) this.#releasePods(entry, node);
-      return drains.reconsider(name, owner);
+      if (areNew) drains.reconsider(name, owner);
+      return;
     }
     const annotation = annotationOf(node, owner);
     if (isCordoned && annotation?.ended === null) return drains.reconsider(name, owner);

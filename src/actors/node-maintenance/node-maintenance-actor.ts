@@ -8,6 +8,7 @@ import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import { LIFECYCLE_GROUP_VERSION } from '../../domain/api-group.ts';
 import type { maintenanceOwner } from '../../domain/drain/cordon.ts';
 import type { ObservedNodes } from '../../domain/node-maintenance/maintenance-step.ts';
+import type { DrainTargets } from '../../domain/node-maintenance/drain-targets.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
 import { NodeMaintenances } from '../../effects/node-maintenance.ts';
@@ -116,6 +117,8 @@ export interface MaintenanceEntry {
   mode: NodeMode;
   /** The newest order of each Node. */
   readonly orders: Map<string, string>;
+  /** The targets that its drains last got, by Node. */
+  readonly sentTargets: Map<string, DrainTargets>;
   /** Nodes that were cordoned for it. */
   readonly cordoned: Set<string>;
 }

@@ -189,12 +189,13 @@ export class NodeMaintenanceRegistry {
   #consider(maintenance: ObservedMaintenance): void {
     const { uid } = maintenance;
     const owner = maintenanceOwner(uid);
-    const entry = this.#actors.entry(uid) ?? {
+    const entry: MaintenanceEntry = this.#actors.entry(uid) ?? {
       uid,
       owner,
       maintenance,
       mode: 'None',
       orders: new Map(),
+      sentTargets: new Map(),
       cordoned: new Set(),
     };
     entry.maintenance = maintenance;
