@@ -3,6 +3,7 @@ import { Schema } from 'effect';
 import { NODE_MAINTENANCE_LIMITS } from '../domain/node-maintenance/maintenance-limits.ts';
 import { NODE_STATES } from '../domain/node-maintenance/observed-maintenance.ts';
 import { POD_TYPES } from '../domain/node-maintenance/pod-type.ts';
+import { FINDING_REASONS } from '../domain/node-maintenance/preview.ts';
 import { STAGES } from '../domain/node-maintenance/stage.ts';
 import { atomic, ConditionsField, int32Field, mapBy, TimestampField } from './fields.ts';
 import { ReportedPodSelectorField } from './node-maintenance-selectors.ts';
@@ -44,7 +45,7 @@ const NodeStatusField = Schema.Struct({
       'maintenance, or is released.',
   }),
   wave: optionalCount('Nodes that were admitted together have one number.'),
-  bootID: optionalText(LIMITS.textCharacters, 'Boot ID of the node when it was admitted.'),
+  bootID: optionalText(LIMITS.textCharacters, 'Boot ID of the node when it was drained.'),
   drainTargets: Schema.optionalKey(
     Schema.Array(Schema.Struct(entryFields)).check(Schema.isMaxLength(LIMITS.drainTargets))
       .annotate({
@@ -66,14 +67,12 @@ const WaveField = Schema.Struct({
   entriesDone: count('Entries of the effective plan that are done on all nodes of the wave.'),
 });
 
-const BlockerField = Schema.Struct({
-  reason: Schema.String.check(Schema.isMaxLength(LIMITS.textCharacters)).annotate({
-    description: 'One-word cause.',
-  }),
+const FindingField = Schema.Struct({
+  reason: Schema.Literals(FINDING_REASONS).annotate({ description: 'One-word cause.' }),
   message: Schema.String.check(Schema.isMaxLength(LIMITS.messageCharacters)).annotate({
-    description: 'The object that blocks, and why.',
+    description: 'The object that blocks and why, or what is lost.',
   }),
-  pods: count('Pods that it blocks.'),
+  pods: count('Number of these pods.'),
 });
 
 const PreviewField = Schema.Struct({
@@ -85,9 +84,9 @@ const PreviewField = Schema.Struct({
     description: 'Entries of the effective plan that have pods now, in their order.',
   }),
   staticPods: count('Static pods, which stay.'),
-  blockers: Schema.Array(BlockerField).check(Schema.isMaxLength(LIMITS.blockers)).annotate({
+  findings: Schema.Array(FindingField).check(Schema.isMaxLength(LIMITS.findings)).annotate({
     ...atomic,
-    description: 'What would hold pods back now.',
+    description: 'What would hold pods back now, or be lost with them.',
   }),
   rounds: optionalCount(
     'Evictions one after another that budgets and entries force, at least. ' +

@@ -24,7 +24,7 @@ export const NODE_MAINTENANCE_LIMITS = {
   /** What readers keep of a message, and writers write. */
   messageCharacters: 1024,
   statusConditions: 32,
-  /** Predicted blockers. */
-  blockers: 20,
+  /** Findings of a preview. */
+  findings: 20,
   stages: 4,
 } as const;

@@ -62,7 +62,7 @@ export interface NodeStatus {
   readonly state: NodeState;
   /** The wave that it was admitted with; 0 before. */
   readonly wave: number;
-  /** `status.nodeInfo.bootID` at its admission; empty before. */
+  /** `status.nodeInfo.bootID` when it was drained; empty before. */
   readonly bootId: string;
   readonly drainTargets: DrainTargets;
   readonly drainMessage: string;

@@ -1,0 +1,82 @@
+/**
+ * The budget of nodes of a maintenance: how many are cordoned and drained at once.
+ *
+ * Promises: never more nodes at once than the budget, and at least one, so that a maintenance goes
+ * on; nodes are admitted in the order of their names; an admitted node stays admitted, also when
+ * the budget shrinks.
+ */
+import { compareText } from '../requirements.ts';
+import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
+import type { NodeCount, NodeState, NodeStatus, ReleaseWhen } from './observed-maintenance.ts';
+
+/** The annotation of a node whose work is done: the name of its maintenance. */
+export const DONE_ANNOTATION = 'maintenance.tidegate.dev/done';
+
+/** A node of a maintenance, as its budget regards it. */
+export interface BudgetedNode {
+  readonly name: string;
+  /** The value of the topology label; empty without one. */
+  readonly topology: string;
+  readonly state: NodeState;
+}
+
+/** The nodes that may be under way at once, of so many that match. */
+export const nodesAtOnce = (count: NodeCount | null, matching: number): number => {
+  if (count === null) return Math.min(matching, NODE_MAINTENANCE_LIMITS.nodes);
+  const wanted = count._tag === 'Number' ? count.nodes : Math.floor(matching * count.percent / 100);
+  return Math.min(Math.max(1, wanted), NODE_MAINTENANCE_LIMITS.nodes);
+};
+
+/** A node that takes a slot: it yields to another maintenance only for a while. */
+const isUnderWay = ({ state }: BudgetedNode): boolean =>
+  state === 'Admitted' || state === 'Yielding';
+
+const admittedIn = (nodes: readonly BudgetedNode[], count: NodeCount | null): readonly string[] => {
+  const free = nodesAtOnce(count, nodes.length) - nodes.filter(isUnderWay).length;
+  return nodes.filter(({ state }) => state === 'Waiting').map(({ name }) => name)
+    .toSorted(compareText).slice(0, Math.max(0, free));
+};
+
+/**
+ * The nodes to admit now, as one wave. With a topology key the budget holds for each of its values;
+ * a percentage is of the nodes with that value.
+ */
+export const nodesToAdmit = (
+  nodes: readonly BudgetedNode[],
+  count: NodeCount | null,
+): readonly string[] => {
+  const groups = Map.groupBy(nodes, ({ topology }) => topology);
+  const room = NODE_MAINTENANCE_LIMITS.nodes - nodes.filter(isUnderWay).length;
+  return [...groups].toSorted(([left], [right]) => compareText(left, right))
+    .flatMap(([, group]) => admittedIn(group, count)).slice(0, Math.max(0, room));
+};
+
+/** The number of the next wave. */
+export const nextWave = (nodes: readonly Pick<NodeStatus, 'wave'>[]): number =>
+  nodes.reduce((highest, { wave }) => Math.max(highest, wave), 0) + 1;
+
+/** What decides whether a node gives its slot to another. */
+export interface ReleaseFacts {
+  /** Every pod that must leave has left. */
+  readonly drained: boolean;
+  /** The boot when it was drained; empty when that was not seen. */
+  readonly drainedBootId: string;
+  readonly bootId: string;
+  /** The value of its annotation; empty without one. */
+  readonly doneFor: string;
+}
+
+/**
+ * Whether another node may follow: after the drain, or after the work on the drained node, which
+ * another boot or the annotation shows. A deleted node takes no slot anyway.
+ */
+export const isReleased = (
+  { drained, drainedBootId, bootId, doneFor }: ReleaseFacts,
+  releaseWhen: ReleaseWhen,
+  maintenance: string,
+): boolean => {
+  if (doneFor === maintenance) return true;
+  if (!drained) return false;
+  if (releaseWhen === 'Drained') return true;
+  return drainedBootId !== '' && bootId !== '' && bootId !== drainedBootId;
+};
