@@ -136,8 +136,11 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
     await must(cluster, 'POST', MAINTENANCES, maintenance('kernel', 'Cordon'));
     const cordoned = await untilNodes('both nodes are cordoned', isCordoned);
     expect(cordoned.map((node) => keysOf(node).length)).toEqual([1, 1]);
-    const protectedOne = await until('kernel', 'NM-08: it has the finalizer', (one) =>
-      listOrEmptyAt(one, 'metadata', 'finalizers').includes(MAINTENANCE_FINALIZER));
+    const protectedOne = await until(
+      'kernel',
+      'NM-08: it has the finalizer',
+      (one) => listOrEmptyAt(one, 'metadata', 'finalizers').includes(MAINTENANCE_FINALIZER),
+    );
     expect(textAt(protectedOne, 'spec', 'stage')).toBe('Cordon');
     expect(deleted()).toEqual([]);
 
@@ -190,8 +193,11 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
     await until('second', 'it is completed', (one) => conditionOf(one, 'Completed') === 'True');
     await untilNodes('NM-17: they are schedulable', (node) => !isCordoned(node));
     for (const name of ['first', 'second']) {
-      await until(name, 'it has no finalizer', (one) =>
-        listOrEmptyAt(one, 'metadata', 'finalizers').length === 0);
+      await until(
+        name,
+        'it has no finalizer',
+        (one) => listOrEmptyAt(one, 'metadata', 'finalizers').length === 0,
+      );
       await must(cluster, 'DELETE', `${MAINTENANCES}/${name}`);
     }
   });

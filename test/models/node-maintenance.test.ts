@@ -51,7 +51,10 @@ const EMPTY_TEXT = conditionRaw('Drained', 'True', [
   'Drained',
   'All pods that must leave are gone from 1 node',
 ]);
-const RELEASING_TEXT = conditionRaw('Completed', 'False', ['Releasing', 'Nodes are being released']);
+const RELEASING_TEXT = conditionRaw('Completed', 'False', [
+  'Releasing',
+  'Nodes are being released',
+]);
 const COMPLETED_TEXT = conditionRaw('Completed', 'True', [
   'Completed',
   'No Node is cordoned by this maintenance',
@@ -109,7 +112,10 @@ const FREE = version('160', {
   isProtected: false,
   conditions: [COMPLETED_TEXT, EMPTY_TEXT],
 });
-const LIMITED = version('170', { stage: 'Drain', spec: { maxNodesAtOnce: 1 } });
+const LIMITED = version('170', {
+  stage: 'Drain',
+  spec: { window: { schedule: '0 2 * * *', durationMinutes: 60 } },
+});
 
 /** What Nodes show. */
 const NODES = {
@@ -120,7 +126,12 @@ const NODES = {
     drained: false,
     released: false,
   },
-  empty: { nodes: EMPTIED.status.nodes, waves: EMPTIED.status.waves, drained: true, released: false },
+  empty: {
+    nodes: EMPTIED.status.nodes,
+    waves: EMPTIED.status.waves,
+    drained: true,
+    released: false,
+  },
 } as const;
 type NodesName = keyof typeof NODES;
 
@@ -177,11 +188,11 @@ const recorded = (world: World, { event }: Received): World => {
 
 /** Where the work is, told by the object and its Nodes. */
 const workOf = ({ maintenance, observed, vanished }: NodeMaintenanceContext): string => {
-  const { spec: { stage, maxNodesAtOnce }, deleting, hasFinalizer } = maintenance;
+  const { spec: { stage, window }, deleting, hasFinalizer } = maintenance;
   if (vanished) return 'vanished';
   if (stage === 'Idle') return 'idle';
   if (stage === 'Complete' || deleting) return observed.released ? 'completed' : 'releasing';
-  if (maxNodesAtOnce !== null) return 'unsupported';
+  if (window !== null) return 'unsupported';
   if (!hasFinalizer) return 'unprotected';
   if (stage === 'Cordon') return 'cordoned';
   return observed.drained ? 'drained' : 'evacuating';

@@ -60,7 +60,8 @@ export interface DrainPolicy {
 const volumesOn = (attachments: Iterable<VolumeAttachment>, node: string): readonly string[] =>
   [...attachments].filter((attachment) => attachment.node === node).map(({ volume }) => volume);
 
-type MachineOf = DrainTargets['machineOf'];
+/** The machine of a Node; `undefined` while unknown. */
+type MachineOf = (node: Pick<DrainedNode, 'name'>) => string | undefined;
 
 /** The inputs of drains. */
 export interface DrainEngineOptions extends Pick<DrainTargets, 'showOnMachine'> {

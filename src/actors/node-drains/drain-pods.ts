@@ -111,7 +111,8 @@ export class DrainPods {
     const due = present.filter((pod) => !isWithheld(pod));
     this.#plan = planOf(due, terms);
     const { tiers } = podCountsOf(this.#plan);
-    this.#left = podCountsOf(due.length < present.length ? planOf(present, terms) : this.#plan).left;
+    this.#left =
+      podCountsOf(due.length < present.length ? planOf(present, terms) : this.#plan).left;
     const { moved, refusal } = this.#compare(startedTo);
     for (const uid of this.#asked) if (!uids.has(uid)) this.#asked.delete(uid);
     return { podCounts: { left: this.#left, tiers }, moved, refusal };

@@ -10,10 +10,7 @@ import { annotationOf, cordonOf, type DrainOwner } from '../../domain/drain/cord
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import { hasLeavingPods, mustLeave } from '../../domain/node-maintenance/drain-step.ts';
-import {
-  isTargetedBy,
-  storedTargets,
-} from '../../domain/node-maintenance/maintenance-progress.ts';
+import { isTargetedBy, storedTargets } from '../../domain/node-maintenance/maintenance-progress.ts';
 import type { Time } from '../../domain/time.ts';
 import type { DrainRegistry } from '../node-drains/drains.ts';
 import type { MaintainedNodes } from '../node-drains/maintained-nodes.ts';

@@ -93,7 +93,7 @@ export const maintenanceEvents = (
       record({
         regarding: regarding(maintenance),
         reason: 'MaintenanceUnsupported',
-        note: 'No Node is touched: spec.maxNodesAtOnce and spec.window are not served',
+        note: 'No Node is touched: spec.window is not served by this version',
       }),
     recordUncordoned: (maintenance: ObservedMaintenance, node: string, times: number): void =>
       record({

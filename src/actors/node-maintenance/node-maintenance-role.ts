@@ -4,9 +4,11 @@
  * Promises: shares the drains, the caches and the evictions of the same process; has its own when
  * there are none.
  */
-import { type NodeProjection, projectNode } from '../../domain/cluster-node.ts';
+import { projectNode } from '../../domain/cluster-node.ts';
+import { textAt } from '../../domain/json.ts';
+import { DONE_ANNOTATION } from '../../domain/node-maintenance/node-budget.ts';
 import { projectMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
-import { labelsOf } from '../../domain/object-meta.ts';
+import { annotationsOf, labelsOf } from '../../domain/object-meta.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
 import { NODE_MAINTENANCES_PATH, NodeMaintenances } from '../../effects/node-maintenance.ts';
@@ -15,7 +17,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import { isBehind, missingLists } from '../informers/shared-informers.ts';
 import { type DrainEngine, drainEngine, type DrainPolicy } from '../node-drains/drain-engine.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
-import { type LabelledNode, NodeMaintenanceRegistry } from './node-maintenances.ts';
+import { type MaintainableNode, NodeMaintenanceRegistry } from './node-maintenances.ts';
 
 /** The inputs of the role. */
 export interface NodeMaintenanceRoleOptions {
@@ -35,9 +37,14 @@ const NOT_SERVED =
   'lifecycle.tidegate.dev; install its CRD with "kubectl apply --server-side -f ' +
   'charts/tidegate/files/crds", or leave the role out of --roles';
 
-const labelledNode = (raw: unknown): LabelledNode | undefined => {
-  const node: NodeProjection | undefined = projectNode(raw);
-  return node && { ...node, labels: labelsOf(raw) };
+const maintainableNode = (raw: unknown): MaintainableNode | undefined => {
+  const node = projectNode(raw);
+  return node && {
+    ...node,
+    labels: labelsOf(raw),
+    bootId: textAt(raw, 'status', 'nodeInfo', 'bootID') ?? '',
+    doneFor: annotationsOf(raw)[DONE_ANNOTATION] ?? '',
+  };
 };
 
 /** The drains of a process without a fleet. */
@@ -69,7 +76,7 @@ export const nodeMaintenanceRole = (
   const nodes = informers.collection({
     id: 'nodes',
     path: '/api/v1/nodes',
-    project: labelledNode,
+    project: maintainableNode,
   });
   const awaited = () => [maintenances, ...engine.informers()];
   const registry = new NodeMaintenanceRegistry(environment, {

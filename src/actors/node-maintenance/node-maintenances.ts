@@ -15,8 +15,9 @@ import { maintenanceRequester } from '../../domain/eviction-requests/qualified-n
 import type { Fact } from '../../domain/facts.ts';
 import { objectKey } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
-import type { Labels } from '../../domain/label-condition.ts';
 import {
+  holdsNode,
+  type MaintainedNodeFacts,
   maintenanceProgress,
   NO_PROGRESS,
   type ProgressMemory,
@@ -34,11 +35,10 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { DrainEngine } from '../node-drains/drain-engine.ts';
-import { workqueueMetrics } from '../workqueue-metrics.ts';
 import { isCordonedFor, MaintainedDrains } from './maintained-drains.ts';
 import {
-  maintenanceEvents,
   type MaintenanceEntry,
+  maintenanceEvents,
   type NodeMaintenanceActors,
   nodeMaintenanceActors,
   type NodeMode,
@@ -48,15 +48,13 @@ import { UncordonedNodes } from './uncordoned-nodes.ts';
 /** Maintenances that are written at once; the write budget paces them. */
 const WRITES_AT_ONCE = 8;
 
-/** A Node with its labels. */
-export interface LabelledNode extends NodeProjection {
-  readonly labels: Labels;
-}
+/** A Node as drains and maintenances read it. */
+export interface MaintainableNode extends NodeProjection, MaintainedNodeFacts {}
 
 /** What the maintenances follow and act on. */
 export interface NodeMaintenancesOptions {
   readonly maintenances: Pick<Informer<ObservedMaintenance>, 'facts' | 'values'>;
-  readonly nodes: Pick<Informer<LabelledNode>, 'facts' | 'get' | 'values'>;
+  readonly nodes: Pick<Informer<MaintainableNode>, 'facts' | 'get' | 'values'>;
   readonly engine: Pick<DrainEngine, 'drains' | 'maintained' | 'requested' | 'pods'>;
   /** The lists of maintenances, Nodes and pods are complete. */
   readonly isSynced: () => boolean;
@@ -96,7 +94,6 @@ export class NodeMaintenanceRegistry {
       atOnce: WRITES_AT_ONCE,
       keyOf: ({ uid }) => uid,
       activate: ({ uid }) => this.#actors.get(uid),
-      onChange: workqueueMetrics(environment, 'nodemaintenances'),
     });
     this.#actors = nodeMaintenanceActors(environment, {
       observedOf: (entry) => this.#storedOf(entry),
@@ -228,7 +225,7 @@ export class NodeMaintenanceRegistry {
     this.#considerAll();
   }
 
-  #selected({ spec }: ObservedMaintenance): readonly LabelledNode[] {
+  #selected({ spec }: ObservedMaintenance): readonly MaintainableNode[] {
     return [...this.#options.nodes.values()]
       .filter((node) => selectsNode(spec.nodeSelector, node))
       .toSorted((left, right) => left.name < right.name ? -1 : 1);
@@ -246,23 +243,23 @@ export class NodeMaintenanceRegistry {
     this.#observe(entries, selected);
     for (const entry of entries) {
       if (entry.mode === 'Release') this.#drains.release(entry.owner);
-      else if (entry.mode !== 'None') this.#drains.cover(entry, selected.get(entry.uid) ?? []);
+      else if (entry.mode !== 'None') {
+        const held = (selected.get(entry.uid) ?? [])
+          .filter(({ name }) => holdsNode(entry.maintenance, name));
+        this.#drains.cover(entry, held);
+      }
     }
     this.#releaseOrphans(entries);
   }
 
   #observe(
     entries: readonly MaintenanceEntry[],
-    selected: ReadonlyMap<string, readonly LabelledNode[]>,
+    selected: ReadonlyMap<string, readonly MaintainableNode[]>,
   ): void {
     const { nodes, isBehind } = this.#options;
     const worked = entries.flatMap(({ uid, maintenance, mode }): readonly WorkedMaintenance[] =>
       mode === 'Cordon' || mode === 'Drain'
-        ? [{
-          maintenance,
-          nodes: (selected.get(uid) ?? []).map(({ name }) => name),
-          drains: mode === 'Drain',
-        }]
+        ? [{ maintenance, nodes: selected.get(uid) ?? [], drains: mode === 'Drain' }]
         : []
     );
     const progress = maintenanceProgress(worked, entries.map(({ maintenance }) => maintenance), {
@@ -279,7 +276,7 @@ export class NodeMaintenanceRegistry {
     this.#progress = progress;
     const all = [...nodes.values()].length;
     for (const entry of entries) {
-      const shown = progress.observed.get(entry.uid);
+      const shown = progress.shown.get(entry.uid);
       this.#send(entry, {
         nodes: shown?.nodes ?? entry.maintenance.status.nodes,
         waves: shown?.waves ?? entry.maintenance.status.waves,

@@ -1,14 +1,16 @@
 /**
- * How far all maintenances are on their Nodes: targets, cursors, messages and counts.
+ * How far all maintenances are on their Nodes: admissions, targets, cursors, messages and counts.
  *
- * Promises: pure; a plan goes on only by caches that are fresh, and on Nodes that are cordoned for
- * each of their maintenances (NM-38); the targets of a Node never shrink while one of them exists,
- * whichever process stored them (NM-39).
+ * Promises: pure; a Node is worked on only when the status has admitted it, and a plan goes on only
+ * by caches that are fresh, on Nodes that are cordoned for each of their maintenances (NM-38); the
+ * targets of a Node never shrink while one of them exists, whichever process stored them (NM-39).
  */
 import type { DrainPod } from '../drain/pod.ts';
-import { effectivePlan, entrySelects } from './drain-plan.ts';
+import { compareText } from '../requirements.ts';
+import { cutText } from '../text.ts';
 import { drainMessages } from './drain-message.ts';
-import { type DrainProgress, resolveProgress } from './drain-progress.ts';
+import { effectivePlan, entrySelects } from './drain-plan.ts';
+import { resolveProgress } from './drain-progress.ts';
 import { evacuationCounts, hasLeavingPods } from './drain-step.ts';
 import {
   type DrainTargets,
@@ -19,13 +21,24 @@ import {
 } from './drain-targets.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 import type { ObservedNodes } from './maintenance-step.ts';
+import { isReleased, nextWave, nodesToAdmit } from './node-budget.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
+
+/** A Node, as its maintenances regard it. */
+export interface MaintainedNodeFacts {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Of the kubelet; empty before it reported. */
+  readonly bootId: string;
+  /** The maintenance whose work on it is done; empty without one. */
+  readonly doneFor: string;
+}
 
 /** A maintenance that cordons or drains. */
 export interface WorkedMaintenance {
   readonly maintenance: ObservedMaintenance;
-  /** The Nodes that it selects, by name. */
-  readonly nodes: readonly string[];
+  /** The Nodes that it selects. */
+  readonly nodes: readonly MaintainedNodeFacts[];
   readonly drains: boolean;
 }
 
@@ -42,27 +55,47 @@ export interface ClusterFacts {
 /** What is remembered from one look to the next; the status has it for the next process. */
 export interface ProgressMemory {
   readonly targets: TargetsByNode;
-  /** The entry at work, by UID. */
+  /** The entry at work, by UID and wave. */
   readonly cursors: ReadonlyMap<string, number>;
 }
 
-/** The progress of all, and what each of them shows of its Nodes. */
+/** What a maintenance shows of its Nodes. */
+export type ShownNodes = Pick<ObservedNodes, 'nodes' | 'waves' | 'drained'>;
+
+/** The progress of all. */
 export interface MaintenanceProgress extends ProgressMemory {
-  readonly observed: ReadonlyMap<string, Pick<ObservedNodes, 'nodes' | 'waves' | 'drained'>>;
+  /** By UID. */
+  readonly shown: ReadonlyMap<string, ShownNodes>;
 }
 
 /** Nothing is remembered. */
 export const NO_PROGRESS: ProgressMemory = { targets: new Map(), cursors: new Map() };
 
-/** Nodes are admitted all together. */
-const WAVE = 1;
+const LIMITS = NODE_MAINTENANCE_LIMITS;
+
+const storedNode = ({ status }: ObservedMaintenance, node: string): NodeStatus | undefined =>
+  status.nodes.find(({ name }) => name === node);
+
+/** The targets that the status of a maintenance has for a Node. */
+export const storedTargets = (maintenance: ObservedMaintenance, node: string): DrainTargets =>
+  storedNode(maintenance, node)?.drainTargets ?? [];
+
+/**
+ * True while the Node is to be cordoned: admitted, or released to the next one by its drain alone.
+ * A Node whose work is done is in service again.
+ */
+export const holdsNode = (maintenance: ObservedMaintenance, node: string): boolean => {
+  const state = storedNode(maintenance, node)?.state ?? 'Waiting';
+  return state === 'Admitted' ||
+    (state === 'Released' && maintenance.spec.releaseWhen === 'Drained');
+};
+
+/** Whether targets select the pod. */
+export const isTargetedBy = (targets: DrainTargets, pod: DrainPod): boolean =>
+  targets.some((entry) => entrySelects(entry, pod));
 
 const further = (left: DrainTargets, right: DrainTargets): DrainTargets =>
   reachedRank(left) >= reachedRank(right) ? left : right;
-
-/** The targets that the status of a maintenance has for a Node. */
-export const storedTargets = ({ status }: ObservedMaintenance, node: string): DrainTargets =>
-  status.nodes.find(({ name }) => name === node)?.drainTargets ?? [];
 
 /** The targets of before: remembered, or stored by any maintenance that still exists. */
 const targetsBefore = (
@@ -78,24 +111,40 @@ const targetsBefore = (
   return before;
 };
 
-const runOf = (
+const cursorKey = (uid: string, wave: number): string => `${uid}/${wave}`;
+
+/** The runs of a maintenance: one for each wave with Nodes that are held. */
+const runsOf = (
   { maintenance, nodes }: WorkedMaintenance,
   { cursors }: ProgressMemory,
-): PlanRun => ({
-  maintenance: maintenance.name,
-  wave: WAVE,
-  createdMs: maintenance.createdMs,
-  plan: effectivePlan(maintenance.spec.drainPlan, maintenance.spec.podTypes),
-  cursor: cursors.get(maintenance.uid) ??
-    maintenance.status.waves.find(({ number }) => number === WAVE)?.entriesDone ?? 0,
-  nodes,
-});
+): readonly PlanRun[] => {
+  const { uid, name, createdMs, spec, status } = maintenance;
+  const held = nodes.filter((node) => holdsNode(maintenance, node.name));
+  const waves = Map.groupBy(held, (node) => storedNode(maintenance, node.name)?.wave ?? 1);
+  const plan = effectivePlan(spec.drainPlan, spec.podTypes);
+  return [...waves].map(([wave, ofWave]) => ({
+    maintenance: name,
+    wave,
+    createdMs,
+    plan,
+    cursor: cursors.get(cursorKey(uid, wave)) ??
+      status.waves.find(({ number }) => number === wave)?.entriesDone ?? 0,
+    nodes: ofWave.map((node) => node.name),
+  }));
+};
 
-/** A Node that is cordoned only, or not in the plan yet. */
-const cordonedNode = (name: string): NodeStatus => ({
+/** What is decided for all maintenances together. */
+interface Resolved {
+  readonly runs: ReadonlyMap<string, readonly PlanRun[]>;
+  readonly targets: TargetsByNode;
+  readonly textOf: (run: PlanRun, node: string) => string;
+  readonly facts: ClusterFacts;
+}
+
+const newNode = (name: string): NodeStatus => ({
   name,
-  state: 'Admitted',
-  wave: WAVE,
+  state: 'Waiting',
+  wave: 0,
   bootId: '',
   drainTargets: [],
   drainMessage: '',
@@ -103,41 +152,88 @@ const cordonedNode = (name: string): NodeStatus => ({
   podsEvacuating: 0,
 });
 
-/** Whether targets select the pod. */
-export const isTargetedBy = (targets: DrainTargets, pod: DrainPod): boolean =>
-  targets.some((entry) => entrySelects(entry, pod));
-
-/** The status of the Nodes of a maintenance that drains. */
-const drainedNodes = (
-  { maintenance }: WorkedMaintenance,
-  run: PlanRun,
-  { progress: { targets }, messages, facts }: {
-    readonly progress: DrainProgress;
-    readonly messages: (run: PlanRun) => ReadonlyMap<string, string>;
-    readonly facts: ClusterFacts;
-  },
-): readonly NodeStatus[] => {
-  const { messageCharacters, nodes: nodesMax } = NODE_MAINTENANCE_LIMITS;
-  const texts = messages(run);
-  return run.nodes.slice(0, nodesMax).map((name) => {
-    const stored = storedTargets(maintenance, name);
-    const { pending, evacuating } = evacuationCounts(
-      facts.podsOn(name),
-      maintenance.spec.podTypes,
-      (pod) => pod.terminating || isTargetedBy(stored, pod),
-    );
-    return {
-      ...cordonedNode(name),
-      drainTargets: targets.get(name) ?? [],
-      drainMessage: (texts.get(name) ?? '').slice(0, messageCharacters),
-      podsPendingEvacuation: pending,
-      podsEvacuating: evacuating,
-    };
-  });
+/** A Node as it is now, before others are admitted. */
+const shownNode = (
+  { maintenance, drains }: WorkedMaintenance,
+  node: MaintainedNodeFacts,
+  { runs, targets, textOf, facts }: Resolved,
+): NodeStatus => {
+  const { name, spec, uid } = maintenance;
+  const stored = storedNode(maintenance, node.name) ?? newNode(node.name);
+  if (!drains) return { ...stored, drainTargets: [], drainMessage: '' };
+  const isAtWork = holdsNode(maintenance, node.name);
+  const { pending, evacuating } = evacuationCounts(
+    facts.podsOn(node.name),
+    spec.podTypes,
+    (pod) => isAtWork && (pod.terminating || isTargetedBy(stored.drainTargets, pod)),
+  );
+  const counts = { podsPendingEvacuation: pending, podsEvacuating: evacuating };
+  const run = runs.get(uid)?.find(({ nodes }) => nodes.includes(node.name));
+  if (!isAtWork || run === undefined) {
+    const isWaiting = stored.state === 'Waiting';
+    return { ...stored, drainMessage: '', ...(isWaiting ? counts : {}) };
+  }
+  const drained = isOver(run) && pending + evacuating === 0 &&
+    facts.isCordoned(node.name, maintenance);
+  const bootId = stored.bootId === '' && drained ? node.bootId : stored.bootId;
+  const release = { drained, drainedBootId: stored.bootId, ...node };
+  return {
+    ...stored,
+    ...counts,
+    state: isReleased(release, spec.releaseWhen, name) && spec.maxNodesAtOnce !== null
+      ? 'Released'
+      : stored.state,
+    bootId,
+    drainTargets: targets.get(node.name) ?? [],
+    drainMessage: cutText(textOf(run, node.name), LIMITS.messageCharacters),
+  };
 };
 
-const hasPods = ({ podsPendingEvacuation, podsEvacuating }: NodeStatus): boolean =>
-  podsPendingEvacuation + podsEvacuating > 0;
+const byName = (left: NodeStatus, right: NodeStatus): number => compareText(left.name, right.name);
+
+/** The Nodes of a maintenance, with those that are admitted now. */
+const shownNodes = (
+  worked: WorkedMaintenance,
+  resolved: Resolved,
+): readonly NodeStatus[] => {
+  const { maintenance: { spec, status }, nodes } = worked;
+  const shown = nodes.map((node) => shownNode(worked, node, resolved));
+  const topologies = new Map(
+    nodes.map(({ name, labels }) => [name, labels[spec.topologyKey] ?? '']),
+  );
+  const budgeted = shown.map(({ name, state }) => ({
+    name,
+    state,
+    topology: topologies.get(name) ?? '',
+  }));
+  const admitted = new Set(nodesToAdmit(budgeted, spec.maxNodesAtOnce));
+  const wave = nextWave([...status.nodes, ...shown]);
+  const all = shown.map((one): NodeStatus =>
+    admitted.has(one.name) ? { ...one, state: 'Admitted', wave } : one
+  );
+  const [waiting, others] = [
+    all.filter(({ state }) => state === 'Waiting'),
+    all.filter(({ state }) => state !== 'Waiting'),
+  ];
+  return [...others, ...waiting].slice(0, LIMITS.nodes).toSorted(byName);
+};
+
+const isEmpty = ({ podsPendingEvacuation, podsEvacuating }: NodeStatus): boolean =>
+  podsPendingEvacuation + podsEvacuating === 0;
+
+/** Every Node had its turn, and none that is held has pods left. */
+const isDrained = (
+  { maintenance, nodes: selected }: WorkedMaintenance,
+  nodes: readonly NodeStatus[],
+  { runs, facts }: Resolved,
+): boolean => {
+  const isDone = ({ state, name, ...rest }: NodeStatus): boolean =>
+    holdsNode(maintenance, name)
+      ? isEmpty({ state, name, ...rest }) && facts.isCordoned(name, maintenance)
+      : state === 'Released';
+  return nodes.length === selected.length && nodes.every(isDone) &&
+    (runs.get(maintenance.uid) ?? []).every(isOver);
+};
 
 /** The progress that follows; `all` are the maintenances that exist, in whatever stage. */
 export const maintenanceProgress = (
@@ -146,40 +242,41 @@ export const maintenanceProgress = (
   { facts, before }: { readonly facts: ClusterFacts; readonly before: ProgressMemory },
 ): MaintenanceProgress => {
   const draining = worked.filter(({ drains }) => drains);
+  const begun = draining.flatMap((one) =>
+    runsOf(one, before).map((run) => ({ run, maintenance: one.maintenance }))
+  );
   const uncordoned = new Set(
-    draining.flatMap(({ maintenance, nodes }) =>
-      nodes.filter((node) => !facts.isCordoned(node, maintenance))
+    begun.flatMap(({ run, maintenance }) =>
+      run.nodes.filter((node) => !facts.isCordoned(node, maintenance))
     ),
   );
   const hasTargetedPods = (node: string, targets: DrainTargets): boolean =>
     facts.isBehind || uncordoned.has(node) || hasLeavingPods(facts.podsOn(node), targets);
-  const progress = resolveProgress(
-    {
-      runs: draining.map((one) => runOf(one, before)),
-      targets: targetsBefore(all, before),
-    },
+  const { runs: going, targets } = resolveProgress(
+    { runs: begun.map(({ run }) => run), targets: targetsBefore(all, before) },
     hasTargetedPods,
   );
-  const messages = drainMessages({ ...progress, hasTargetedPods });
-  const observed = new Map<string, Pick<ObservedNodes, 'nodes' | 'waves' | 'drained'>>();
-  for (const { maintenance, nodes, drains } of worked) {
-    if (drains) continue;
-    const shown = nodes.slice(0, NODE_MAINTENANCE_LIMITS.nodes).map(cordonedNode);
-    observed.set(maintenance.uid, { nodes: shown, waves: [], drained: false });
-  }
+  const runs = new Map<string, PlanRun[]>();
   const cursors = new Map<string, number>();
-  progress.runs.forEach((run, index) => {
-    const one = draining[index];
-    if (one === undefined) return;
-    const nodes = drainedNodes(one, run, { progress, messages, facts });
-    cursors.set(one.maintenance.uid, run.cursor);
-    observed.set(one.maintenance.uid, {
-      nodes,
-      waves: [{ number: WAVE, entriesDone: run.cursor }],
-      drained: isOver(run) && !nodes.some(hasPods) && !run.nodes.some((node) =>
-        uncordoned.has(node)
-      ),
-    });
+  begun.forEach(({ maintenance: { uid } }, index) => {
+    const run = going[index];
+    if (run === undefined) return;
+    cursors.set(cursorKey(uid, run.wave), run.cursor);
+    runs.set(uid, [...runs.get(uid) ?? [], run]);
   });
-  return { targets: progress.targets, cursors, observed };
+  const messagesOf = drainMessages({ runs: going, targets, hasTargetedPods });
+  const messages = new Map(going.map((run) => [run, messagesOf(run)]));
+  const textOf = (run: PlanRun, node: string): string => messages.get(run)?.get(node) ?? '';
+  const resolved: Resolved = { runs, targets, textOf, facts };
+  const shown = new Map(worked.map((one) => {
+    const nodes = shownNodes(one, resolved);
+    const ofOne = runs.get(one.maintenance.uid) ?? [];
+    return [one.maintenance.uid, {
+      nodes,
+      waves: ofOne.map(({ wave, cursor }) => ({ number: wave, entriesDone: cursor }))
+        .toSorted((left, right) => left.number - right.number),
+      drained: one.drains && isDrained(one, nodes, resolved),
+    }];
+  }));
+  return { targets, cursors, shown };
 };

@@ -18,7 +18,7 @@ export const MAINTENANCE_REASONS = registry({
     sentence: 'The maintenance has a field that this version does not serve, so nothing is touched',
     canAct: 'platform',
     runbook: 'maintenance-unsupported',
-    change: 'Leave out spec.maxNodesAtOnce and spec.window, or select fewer nodes',
+    change: 'Leave out spec.window, and set the stage when the time has come',
   },
   MaintenanceUnprotected: {
     type: 'Normal',

@@ -71,10 +71,8 @@ const stageOf = ({ spec: { stage }, deleting }: ObservedMaintenance): Stage =>
   workedStage({ stage, deleting });
 
 /** Why this version must not work on it; empty when it may. */
-const unsupportedText = ({ maxNodesAtOnce, window }: MaintenanceSpec): string => {
-  if (maxNodesAtOnce !== null) return 'spec.maxNodesAtOnce is not served by this version';
-  return window === null ? '' : 'spec.window is not served by this version';
-};
+const unsupportedText = ({ window }: MaintenanceSpec): string =>
+  window === null ? '' : 'spec.window is not served by this version';
 
 /** The phase of its work. */
 export const maintenancePhase = (
@@ -173,9 +171,7 @@ const wantedStatus = (
   const isAtWork = cordons(stage) && phase !== 'Unsupported';
   return {
     observedGeneration: generation,
-    stages: phase === 'Unsupported'
-      ? status.stages
-      : withStartedStage(status.stages, stage, nowMs),
+    stages: phase === 'Unsupported' ? status.stages : withStartedStage(status.stages, stage, nowMs),
     nodes: isAtWork ? observed.nodes : status.nodes,
     waves: isAtWork ? observed.waves : status.waves,
     conditions: conditionsOf(facts, phase, nowMs),

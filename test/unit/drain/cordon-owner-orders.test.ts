@@ -32,10 +32,12 @@ type Actor = 'person' | 'reclaim' | typeof FIRST;
 const ACTORS: readonly Actor[] = ['person', FIRST, SECOND, 'reclaim'];
 
 const permutations = <Item>(items: readonly Item[]): readonly (readonly Item[])[] =>
-  items.length <= 1 ? [items] : items.flatMap((first, index) =>
-    permutations([...items.slice(0, index), ...items.slice(index + 1)])
-      .map((rest) => [first, ...rest])
-  );
+  items.length <= 1
+    ? [items]
+    : items.flatMap((first, index) =>
+      permutations([...items.slice(0, index), ...items.slice(index + 1)])
+        .map((rest) => [first, ...rest])
+    );
 
 /** The node, written by people and by the operator. */
 class WorkedNode {
