@@ -60,6 +60,8 @@ const createPod = (
   });
 
 const maintenance = (name: string, stage: string) => ({
+  apiVersion: 'lifecycle.tidegate.dev/v1alpha1',
+  kind: 'NodeMaintenance',
   metadata: { name },
   spec: {
     nodeSelector: {
@@ -89,6 +91,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
 
   const site = async () => {
     const cluster = await freshCluster(bed());
+    await cluster.clear(MAINTENANCES);
     for (const name of NODES) {
       await must(cluster, 'POST', COLLECTIONS.nodes, { metadata: { name, labels: POOL } });
     }
