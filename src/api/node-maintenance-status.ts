@@ -2,7 +2,7 @@
 import { Schema } from 'effect';
 import { NODE_MAINTENANCE_LIMITS } from '../domain/node-maintenance/maintenance-limits.ts';
 import { NODE_STATES } from '../domain/node-maintenance/observed-maintenance.ts';
-import { POD_TYPES } from '../domain/node-maintenance/pod-type.ts';
+import { POD_TYPES } from '../domain/node-maintenance/typed-pods.ts';
 import { FINDING_REASONS } from '../domain/node-maintenance/preview.ts';
 import { STAGES } from '../domain/node-maintenance/stage.ts';
 import { atomic, ConditionsField, int32Field, mapBy, TimestampField } from './fields.ts';

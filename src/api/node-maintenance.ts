@@ -8,7 +8,7 @@ import { Schema } from 'effect';
 import { LIFECYCLE_GROUP } from '../domain/api-group.ts';
 import { NODE_MAINTENANCE_LIMITS } from '../domain/node-maintenance/maintenance-limits.ts';
 import { RELEASES } from '../domain/node-maintenance/observed-maintenance.ts';
-import { POD_TYPES } from '../domain/node-maintenance/pod-type.ts';
+import { POD_TYPES } from '../domain/node-maintenance/typed-pods.ts';
 import { STAGES } from '../domain/node-maintenance/stage.ts';
 import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import { atomic, int32Field, LabelKeyField } from './fields.ts';
@@ -65,9 +65,17 @@ const NodeCountField = Schema.Union([
   [RULES]: [{ rule: 'type(self) == string || self >= 1', message: 'must be at least 1' }],
 });
 
+/** Five fields; what they may be is checked by the controller, which reports a malformed one. */
+const FIVE_FIELDS = /^[^ ]+( [^ ]+){4}$/u;
+
 const WindowField = Schema.Struct({
-  schedule: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(LIMITS.textCharacters))
-    .annotate({ description: 'When it opens: minute, hour, day, month and weekday of cron.' }),
+  schedule: Schema.String.check(
+    Schema.isPattern(FIVE_FIELDS),
+    Schema.isMaxLength(LIMITS.textCharacters),
+  ).annotate({
+    description: 'When it opens: minute, hour, day, month and weekday of cron, each after one ' +
+      'space.',
+  }),
   durationMinutes: Schema.Int.check(
     Schema.isBetween({ minimum: 1, maximum: LIMITS.windowMinutes }),
   ).annotate({ format: 'int32', description: 'How long it is open.' }),
@@ -76,6 +84,9 @@ const WindowField = Schema.Struct({
       .annotate({ default: 'UTC', description: 'IANA name of the time zone of the schedule.' }),
   ),
 });
+
+/** `{'Idle': 0, …}`: each stage with its number. */
+const STAGE_ORDER = `{${STAGES.map((stage, index) => `'${stage}': ${index}`).join(', ')}}`;
 
 const isSame = (field: string): string =>
   `has(self.${field}) == has(oldSelf.${field}) ` +
@@ -121,8 +132,7 @@ const NodeMaintenanceSpec = Schema.Struct({
 }).annotate({
   [RULES]: [
     {
-      rule: `${JSON.stringify(STAGES).replaceAll('"', "'")}.indexOf(oldSelf.stage) ` +
-        `<= ${JSON.stringify(STAGES).replaceAll('"', "'")}.indexOf(self.stage)`,
+      rule: `${STAGE_ORDER}[oldSelf.stage] <= ${STAGE_ORDER}[self.stage]`,
       message: 'stages go forward only: Idle, Cordon, Drain, Complete',
       fieldPath: '.stage',
     },

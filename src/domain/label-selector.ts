@@ -53,9 +53,17 @@ export const labelSelectorOf = (raw: JsonRecord | undefined): LabelSelector => {
 export const selectsLabels = (selector: LabelSelector, labels: Labels): boolean =>
   selector !== null && selector.every((requirement) => labelsHold(requirement, labels));
 
+/** Keys of selectors that were asked for before: plans repeat theirs for every node. */
+const KEYS = new WeakMap<LabelConditions, string>();
+
 /** The same text for selectors that differ in notation or order only. */
-export const selectorKey = (conditions: LabelConditions): string =>
-  canonicalRequirements(conditions).map(requirementText).join('');
+export const selectorKey = (conditions: LabelConditions): string => {
+  const known = KEYS.get(conditions);
+  if (known !== undefined) return known;
+  const key = canonicalRequirements(conditions).map(requirementText).join('');
+  KEYS.set(conditions, key);
+  return key;
+};
 
 /** The conditions in the notation of the API, in canonical order. */
 export const selectorBody = (conditions: LabelConditions): JsonRecord => {

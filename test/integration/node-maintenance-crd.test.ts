@@ -221,6 +221,8 @@ describeWithTestbed('NodeMaintenances on a real API server', {}, (bed) => {
     ['podTypes', { podTypes: ['Default', 'Default'] }, 'Duplicate value'],
     ['window', { window: { schedule: '* * * * *' } }, 'durationMinutes: Required value'],
     ['window', { window: { schedule: '* * * * *', durationMinutes: 0 } }, 'durationMinutes'],
+    ['window', { window: { schedule: '@daily', durationMinutes: 9 } }, 'should match'],
+    ['window', { window: { schedule: '0 * * * * *', durationMinutes: 9 } }, 'should match'],
   ])('refuses %s: %j', async (_, spec, problem) => {
     const { create } = await schema();
     expect(await create(spec)).toContain(problem);

@@ -5,6 +5,7 @@ import { drainChapters } from './drain-rules.ts';
 import { evictionRequestChapters } from './eviction-request-rules.ts';
 import { fleetChapters } from './fleet-rules.ts';
 import { machineChapters } from './machine-rules.ts';
+import { nodeMaintenanceChapters } from './node-maintenance-rules.ts';
 import { podChapters } from './pod-rules.ts';
 import type { RuleChapter } from './rule.ts';
 import { streamChapters } from './stream-rules.ts';
@@ -18,5 +19,6 @@ export const CHAPTERS: readonly RuleChapter[] = [
   ...clusterChapters,
   ...drainChapters,
   ...evictionRequestChapters,
+  ...nodeMaintenanceChapters,
   ...fleetChapters,
 ];

@@ -41,6 +41,11 @@ describe('CEL rules of a schema', () => {
       good: { tags: [{ key: 'a' }] },
       bad: { tags: [{ key: '' }] },
     },
+    {
+      rule: 'self.tags.map(tag, size(tag.key) * 2).isSorted()',
+      good: { tags: [{ key: 'a' }, { key: 'bb' }] },
+      bad: { tags: [{ key: 'bb' }, { key: 'a' }] },
+    },
   ])('$rule', ({ rule, good, bad }) => {
     expect(problemsOf({ rule, message: 'no' }, good)).toEqual([]);
     expect(problemsOf({ rule, message: 'no' }, bad)).toEqual([

@@ -13,7 +13,7 @@ import {
   selectsLabels,
 } from '../label-selector.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
-import { POD_TYPES, type PodType, podTypeNamed, podTypeOf } from './pod-type.ts';
+import { POD_TYPES, type PodType, podTypeNamed, podTypeOf } from './typed-pods.ts';
 
 /** Pods of one type up to a priority. */
 export interface DrainPlanEntry {

@@ -8,7 +8,7 @@
 import type { DrainPod } from '../drain/pod.ts';
 import { entrySelects } from './drain-plan.ts';
 import type { DrainTargets } from './drain-targets.ts';
-import { type PodType, podTypeOf } from './pod-type.ts';
+import { type PodType, podTypeOf } from './typed-pods.ts';
 
 /** The pods of one node at its targets. */
 export interface DrainStep {

@@ -7,8 +7,8 @@
  */
 import { selectorKey } from '../label-selector.ts';
 import type { MaintenanceName } from './maintenance-name.ts';
-import { type DrainPlanEntry, LAST_RANK, type Rank, rankOf } from './drain-plan.ts';
-import { POD_TYPES, type PodType } from './pod-type.ts';
+import { type DrainPlanEntry, entryKey, LAST_RANK, type Rank, rankOf } from './drain-plan.ts';
+import { POD_TYPES, type PodType } from './typed-pods.ts';
 
 /** Pods that must leave a node now, as its status shows them. */
 export type DrainTargets = readonly DrainPlanEntry[];
@@ -46,31 +46,34 @@ export const reachedRank = (targets: DrainTargets): Rank =>
 const selectorOf = ({ podSelector }: DrainPlanEntry): string =>
   podSelector === null ? '' : selectorKey(podSelector);
 
-const highest = (entries: readonly DrainPlanEntry[]): number =>
-  Math.max(...entries.map(({ podPriority }) => podPriority));
-
 /** One item for each selector of the type, the one without a selector first (NM-37). */
 const itemsOfType = (
   podType: PodType,
   reached: readonly DrainPlanEntry[],
   planned: readonly DrainPlanEntry[],
 ): DrainTargets => {
-  const ofType = reached.filter((entry) => entry.podType === podType);
-  if (ofType.length === 0) return [];
-  const plain = highest(ofType.filter(({ podSelector }) => podSelector === null));
-  const selectors = new Map(
-    [...ofType, ...planned.filter((entry) => entry.podType === podType)]
-      .filter(({ podSelector }) => podSelector !== null)
-      .map((entry) => [selectorOf(entry), entry]),
-  );
+  const priorities = new Map<string, number>();
+  const selectors = new Map<string, DrainPlanEntry['podSelector']>();
+  for (const entry of reached) {
+    if (entry.podType !== podType) continue;
+    const key = selectorOf(entry);
+    priorities.set(key, Math.max(priorities.get(key) ?? entry.podPriority, entry.podPriority));
+    selectors.set(key, entry.podSelector);
+  }
+  if (priorities.size === 0) return [];
+  for (const entry of planned) {
+    const key = selectorOf(entry);
+    if (entry.podType === podType && !selectors.has(key)) selectors.set(key, entry.podSelector);
+  }
+  const plain = priorities.get('') ?? Number.NEGATIVE_INFINITY;
+  selectors.delete('');
   const item = (podPriority: number, podSelector: DrainPlanEntry['podSelector']): DrainTargets =>
     podPriority === Number.NEGATIVE_INFINITY ? [] : [{ podType, podPriority, podSelector }];
   return [
     ...item(plain, null),
-    ...[...selectors].flatMap(([key, { podSelector }]) => {
-      const own = highest(ofType.filter((entry) => selectorOf(entry) === key));
-      return item(Math.max(own, plain), podSelector);
-    }),
+    ...[...selectors].flatMap(([key, podSelector]) =>
+      item(Math.max(priorities.get(key) ?? plain, plain), podSelector)
+    ),
   ];
 };
 
@@ -103,10 +106,18 @@ export const runsByNode = (runs: readonly PlanRun[]): ReadonlyMap<string, readon
   return byNode;
 };
 
-/** The targets of every node of the runs (NM-32, NM-36). */
-export const resolveTargets = (runs: readonly PlanRun[], before: TargetsByNode): TargetsByNode =>
-  new Map(
-    [...runsByNode(runs)].map((
-      [node, ofNode],
-    ) => [node, targetsOf(ofNode, before.get(node) ?? [])]),
-  );
+/**
+ * The targets of every node of the runs (NM-32, NM-36). Nodes with the same runs and targets share
+ * one list: most nodes of a maintenance are alike.
+ */
+export const resolveTargets = (runs: readonly PlanRun[], before: TargetsByNode): TargetsByNode => {
+  const numbers = new Map(runs.map((run, index) => [run, index]));
+  const resolved = new Map<string, DrainTargets>();
+  return new Map([...runsByNode(runs)].map(([node, ofNode]) => {
+    const targets = before.get(node) ?? [];
+    const key = [...ofNode.map((run) => numbers.get(run)), ...targets.map(entryKey)].join(' ');
+    const known = resolved.get(key) ?? targetsOf(ofNode, targets);
+    resolved.set(key, known);
+    return [node, known];
+  }));
+};

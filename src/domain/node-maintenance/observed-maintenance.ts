@@ -12,7 +12,7 @@ import type { DrainTargets } from './drain-targets.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 import { type MaintenanceName, maintenanceName } from './maintenance-name.ts';
 import { type NodeSelector, nodeSelectorOf } from './node-selector.ts';
-import { POD_TYPES, type PodType } from './pod-type.ts';
+import { POD_TYPES, type PodType } from './typed-pods.ts';
 import { type Stage, stageOf, STAGES, type StageStatus } from './stage.ts';
 
 /** Holds a maintenance that is not idle until its nodes are schedulable again (NM-08). */

@@ -22,22 +22,24 @@ export const USERS = {
 /** The only node that the owner may delete. */
 export const OWN_NODE = 'own-node';
 
-const rule = (apiGroup: string, resource: string, verbs: readonly string[], name?: string) => ({
+const rule = (apiGroup: string, resource: string, verb: string) => ({
   apiGroups: [apiGroup],
   resources: [resource],
-  verbs,
-  ...(name === undefined ? {} : { resourceNames: [name] }),
+  verbs: [verb],
 });
 
 /** Everybody may write the objects: only the policies tell them apart. */
 const WRITES = ['nodemaintenances', 'nodemaintenances/status']
-  .map((resource) => rule(GROUP, resource, ['*']));
+  .map((resource) => rule(GROUP, resource, '*'));
 
 const RIGHTS: Readonly<Record<string, readonly object[]>> = {
-  [USERS.controller]: [...WRITES, rule(GROUP, 'controllers', ['act'], 'nodemaintenance')],
-  [USERS.admin]: [...WRITES, rule('', 'nodes', ['delete'])],
-  [USERS.owner]: [...WRITES, rule('', 'nodes', ['delete'], OWN_NODE)],
-  [USERS.tenant]: [...WRITES, rule('', 'nodes', ['get', 'list', 'patch'])],
+  [USERS.controller]: [
+    ...WRITES,
+    { ...rule(GROUP, 'controllers', 'act'), resourceNames: ['nodemaintenance'] },
+  ],
+  [USERS.admin]: [...WRITES, rule('', 'nodes', 'delete')],
+  [USERS.owner]: [...WRITES, { ...rule('', 'nodes', 'delete'), resourceNames: [OWN_NODE] }],
+  [USERS.tenant]: [...WRITES, rule('', 'nodes', 'patch')],
 };
 
 const rolesOf = ([name, rules]: [string, readonly object[]]): readonly object[] => {

@@ -13,7 +13,7 @@ import {
 import { hasLeavingPods } from '../../../src/domain/node-maintenance/drain-step.ts';
 import type { DrainTargets, PlanRun } from '../../../src/domain/node-maintenance/drain-targets.ts';
 import { maintenanceName } from '../../../src/domain/node-maintenance/maintenance-name.ts';
-import { POD_TYPES, type PodType } from '../../../src/domain/node-maintenance/pod-type.ts';
+import { POD_TYPES, type PodType } from '../../../src/domain/node-maintenance/typed-pods.ts';
 import type { LabelConditions } from '../../../src/domain/label-selector.ts';
 import { podOf, type PodTraits } from '../drains/drain-facts.ts';
 

@@ -38,9 +38,11 @@ const sum = (list: readonly (bigint | number)[]): bigint | number =>
     ? list.reduce((total: bigint, one) => total + BigInt(one), 0n)
     : list.reduce((total: number, one) => total + Number(one), 0);
 
-/** An environment with the functions that policies may call. */
-export const kubernetesEnvironment = (): Environment =>
-  new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false })
+/** An environment with the functions that policies and rules of schemas may call. */
+export const kubernetesEnvironment = (
+  options: { readonly unlistedVariablesAreDyn?: boolean } = {},
+): Environment =>
+  new Environment({ ...options, enableOptionalTypes: true, homogeneousAggregateLiterals: false })
     .registerFunction(
       'string.find(string): string',
       (text: string, pattern: string) => found(text, pattern)[0] ?? '',

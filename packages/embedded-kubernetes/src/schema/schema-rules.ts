@@ -6,7 +6,7 @@
  * Kubernetes' CEL extensions (`isURL`, `quantity`, …) are not supported. Source:
  * `apiextensions-apiserver/pkg/apiserver/schema/cel`.
  */
-import { Environment } from '@marcbachmann/cel-js';
+import { kubernetesEnvironment } from '../cel/expressions.ts';
 import { asList, asRecord, asText, type JsonRecord, recordAt } from '../values/json.ts';
 import { sameJson } from '../patches/same-json.ts';
 import type { FieldProblem } from '../validation/field-problem.ts';
@@ -28,7 +28,7 @@ interface Rule {
   readonly holds: (self: unknown, oldSelf: unknown) => boolean;
 }
 
-const environment = new Environment({ unlistedVariablesAreDyn: true });
+const environment = kubernetesEnvironment({ unlistedVariablesAreDyn: true });
 
 const compiled = (text: string): Rule['holds'] => {
   const { valid, type, error } = environment.check(text);

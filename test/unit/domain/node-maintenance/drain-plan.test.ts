@@ -9,7 +9,7 @@ import {
   planEntriesOf,
   rankOf,
 } from '../../../../src/domain/node-maintenance/drain-plan.ts';
-import { POD_TYPES, podTypeOf } from '../../../../src/domain/node-maintenance/pod-type.ts';
+import { POD_TYPES, podTypeOf } from '../../../../src/domain/node-maintenance/typed-pods.ts';
 import { entryOf, podOfType, targetsText } from '../../../support/node-maintenance/plan-runs.ts';
 
 const MAX = 2 ** 31 - 1;

@@ -6,7 +6,7 @@ import {
   hasLeavingPods,
   mustLeave,
 } from '../../../../src/domain/node-maintenance/drain-step.ts';
-import { POD_TYPES } from '../../../../src/domain/node-maintenance/pod-type.ts';
+import { POD_TYPES } from '../../../../src/domain/node-maintenance/typed-pods.ts';
 import { entryOf, podOfType } from '../../../support/node-maintenance/plan-runs.ts';
 
 const EVERY_TYPE = POD_TYPES.map((podType) => entryOf(2 ** 31 - 1, podType));

@@ -36,7 +36,13 @@ const twoMaintenances = (rule?: NeighbourRule): DrainScene => {
 };
 
 describe('drainTargets of the maintenances A and B on a shared node', () => {
-  test('NM-32: the shared node has the lower target; NM-33: another may be further', () => {
+  test('NM-33: a node that is not shared may be further', () => {
+    const { targetsOf } = twoMaintenances();
+    expect(targetsOf('three')).toEqual([entryOf(10_000)]);
+    expect(targetsOf('one')).toEqual([entryOf(5000)]);
+  });
+
+  test('NM-32: the shared node has the lower target in both maintenances', () => {
     expect(twoMaintenances().table()).toEqual({
       'maintenance-a/one': '5000 Evacuating',
       'maintenance-a/two': '5000 Evacuating',

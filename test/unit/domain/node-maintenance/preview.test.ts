@@ -8,7 +8,7 @@ import {
   effectivePlan,
   entrySelects,
 } from '../../../../src/domain/node-maintenance/drain-plan.ts';
-import { POD_TYPES } from '../../../../src/domain/node-maintenance/pod-type.ts';
+import { POD_TYPES } from '../../../../src/domain/node-maintenance/typed-pods.ts';
 import {
   type MaintenancePreview,
   maintenancePreview,

@@ -13,6 +13,7 @@ import {
 } from '../../../../src/domain/node-maintenance/drain-progress.ts';
 import { hasLeavingPods } from '../../../../src/domain/node-maintenance/drain-step.ts';
 import {
+  type DrainTargets,
   isOver,
   type PlanRun,
   reachedRank,
@@ -102,15 +103,13 @@ const resolve = (drill: Drill, rule: NeighbourRule): void => {
     rule,
   );
   const targeted = new Set(targetedIn(drill));
-  expect(targetedBefore.every((pod) => targeted.has(pod))).toBe(true);
-  for (const [node, targets] of before.targets) {
-    expect(reachedRank(drill.progress.targets.get(node) ?? [])).toBeGreaterThanOrEqual(
-      reachedRank(targets),
-    );
-  }
-  before.runs.forEach(({ cursor }, index) => {
-    expect(drill.progress.runs[index]?.cursor).toBeGreaterThanOrEqual(cursor);
-  });
+  const isLower = (node: string, targets: DrainTargets): boolean =>
+    reachedRank(drill.progress.targets.get(node) ?? []) < reachedRank(targets);
+  const wentDown = targetedBefore.some((pod) => !targeted.has(pod)) ||
+    [...before.targets].some(([node, targets]) => isLower(node, targets)) ||
+    before.runs.some(({ cursor }, index) => (drill.progress.runs[index]?.cursor ?? -1) < cursor);
+  // Called a hundred thousand times: too often for an assertion that passes.
+  if (wentDown) expect(drill.progress).toBe(before);
 };
 
 /** Changes the cluster at random; false when nothing can change any more. */
@@ -149,7 +148,10 @@ test('NM-36: random maintenances target the pods of the rank rule, and all of th
     fc.property(seeds, (seed) => {
       const drill = drainAll(seed, 'strict', (now) => {
         const wanted = oracleTargets(now.oracle, now.progress.runs, now.pods);
-        expect(targetedIn(now)).toEqual(wanted);
+        const targeted = targetedIn(now);
+        const isSame = targeted.length === wanted.length &&
+          targeted.every((pod, index) => pod === wanted[index]);
+        if (!isSame) expect(targeted).toEqual(wanted);
       });
       expect(drill.progress.runs.every(isOver)).toBe(true);
       expect(oracleIsOver(drill.oracle, drill.progress.runs)).toBe(true);

@@ -31,9 +31,13 @@ test('NM-13: nodes are unschedulable in Cordon and Drain', () => {
   expect(STAGES.filter(cordons)).toEqual(['Cordon', 'Drain']);
 });
 
-test('NM-09: a deleted maintenance is completed; NM-05: an idle one just goes', () => {
-  expect(STAGES.map((stage) => workedStage({ stage, deleting: true })))
-    .toEqual(['Idle', 'Complete', 'Complete', 'Complete']);
+test('NM-05: a maintenance that is deleted while it is idle has no work', () => {
+  expect(workedStage({ stage: 'Idle', deleting: true })).toBe('Idle');
+});
+
+test('NM-09: a deleted maintenance is completed', () => {
+  expect(STAGES.slice(1).map((stage) => workedStage({ stage, deleting: true })))
+    .toEqual(['Complete', 'Complete', 'Complete']);
   expect(STAGES.map((stage) => workedStage({ stage, deleting: false }))).toEqual([...STAGES]);
 });
 

@@ -1,0 +1,72 @@
+/** Label selectors: their conditions, their key, and the notation of the API. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type LabelConditions,
+  labelSelectorOf,
+  selectorBody,
+  selectorKey,
+  selectsLabels,
+} from '../../../src/domain/label-selector.ts';
+
+const KEYS = ['app', 'tier', 'zone'];
+const VALUES = ['a', 'b', 'c'];
+
+const conditions: fc.Arbitrary<LabelConditions> = fc.array(
+  fc.oneof(
+    fc.record({
+      key: fc.constantFrom(...KEYS),
+      operator: fc.constantFrom('In' as const, 'NotIn' as const),
+      values: fc.array(fc.constantFrom(...VALUES), { minLength: 1, maxLength: 3 }),
+    }),
+    fc.record({
+      key: fc.constantFrom(...KEYS),
+      operator: fc.constantFrom('Exists' as const, 'DoesNotExist' as const),
+      values: fc.constant([]),
+    }),
+  ),
+  { maxLength: 5 },
+);
+
+const labels = fc.dictionary(fc.constantFrom(...KEYS), fc.constantFrom(...VALUES));
+
+describe('a label selector', () => {
+  test('without conditions selects everything, and none selects nothing', () => {
+    expect(selectsLabels(labelSelectorOf({}), {})).toBe(true);
+    expect(selectsLabels(labelSelectorOf(undefined), {})).toBe(false);
+  });
+
+  test('is written with matchLabels where these are enough', () => {
+    const read = labelSelectorOf({
+      matchExpressions: [
+        { key: 'tier', operator: 'Exists' },
+        { key: 'zone', operator: 'In', values: ['b', 'a'] },
+        { key: 'app', operator: 'In', values: ['web'] },
+      ],
+    });
+    expect(selectorBody(read ?? [])).toEqual({
+      matchLabels: { app: 'web' },
+      matchExpressions: [
+        { key: 'tier', operator: 'Exists' },
+        { key: 'zone', operator: 'In', values: ['a', 'b'] },
+      ],
+    });
+    expect(selectorBody([])).toEqual({});
+  });
+
+  test('that is written and read again selects the same, and has the same key', () => {
+    fc.assert(fc.property(conditions, labels, (before, given) => {
+      const after = labelSelectorOf(selectorBody(before));
+      expect(selectsLabels(after, given)).toBe(selectsLabels(before, given));
+      expect(selectorKey(after ?? [])).toBe(selectorKey(before));
+      expect(selectorKey(before.toReversed())).toBe(selectorKey(before));
+    }));
+  });
+
+  test('never throws', () => {
+    fc.assert(fc.property(fc.anything(), labels, (raw, given) => {
+      const matchExpressions = [raw];
+      selectsLabels(labelSelectorOf({ matchLabels: raw, matchExpressions }), given);
+    }));
+  });
+});

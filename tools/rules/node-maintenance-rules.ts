@@ -1,0 +1,138 @@
+/** The rules of NodeMaintenances (KEP-4212 under our own API group). */
+import type { Rule, RuleChapter } from './rule.ts';
+
+/** A rule tested by every test whose title begins with its number. */
+const rule = (id: string, text: string): Rule => ({ id, text, testedBy: [`${id}:`] });
+
+const objects: RuleChapter = {
+  title: 'NodeMaintenances: objects and stages',
+  intro: 'What the API server accepts, and how far a maintenance is.',
+  rules: [
+    rule('NM-01', 'The default stage is `Idle`.'),
+    rule('NM-02', 'A maintenance may be created in any stage.'),
+    rule(
+      'NM-03',
+      'Stages go forward only: `Idle`, `Cordon`, `Drain`, `Complete`; some may be skipped.',
+    ),
+    rule('NM-04', '`Drain` does the work of `Cordon`, too.'),
+    rule('NM-05', 'An idle maintenance has no work, and none at its deletion.'),
+    rule('NM-06', 'From `Idle` to `Complete` nothing but the end is done.'),
+    rule('NM-07', 'Each stage whose work has started is recorded once, with its time, and stays.'),
+    rule('NM-08', 'A maintenance that is not idle has a finalizer of Tidegate.'),
+    rule('NM-09', 'A maintenance that is deleted is completed first.'),
+    rule(
+      'NM-10',
+      'Creating, changing and deleting a maintenance needs the permission to delete nodes: every ' +
+        'node, or each node that all terms of the selector name with `matchFields`. The ' +
+        'controller has the verb `act` on `controllers/nodemaintenance` instead.',
+    ),
+    rule(
+      'NM-11',
+      'A selector that may match every node is accepted with a warning. The policy looks for a ' +
+        'term that requires no value of a label which tells nodes apart; it cannot count nodes.',
+    ),
+    rule(
+      'NM-12',
+      'A maintenance has a selector with a term; a term without conditions selects no node. The ' +
+        'selector is immutable once the stage is not `Idle`.',
+    ),
+    rule('NM-13', 'Nodes are unschedulable in `Cordon` and `Drain`.'),
+  ],
+};
+
+const plans: RuleChapter = {
+  title: 'NodeMaintenances: plans',
+  intro: 'Which pods leave before which.',
+  rules: [
+    rule(
+      'NM-21',
+      'A plan is ordered by the type of pods (`Default`, `DaemonSet`, `Static`), then by ' +
+        'priority, then entries with a selector first. Other plans are refused.',
+    ),
+    rule(
+      'NM-22',
+      'A plan has no entry twice. Entries whose selectors are equal and written differently ' +
+        'count once; an empty selector is refused.',
+    ),
+    rule('NM-23', 'The plan and the types of pods are immutable.'),
+    rule(
+      'NM-24',
+      'The effective plan has entries for 1000000000, 2000000000, 2000001000 and 2147483647 of ' +
+        'each type; the stored plan stays as it was written.',
+    ),
+    rule('NM-25', 'The plan of a maintenance without one is these twelve entries.'),
+    rule(
+      'NM-26',
+      'An entry selects pods of its type, with at most its priority and with its labels. A pod ' +
+        'without a priority has 0.',
+    ),
+    rule(
+      'NM-27',
+      'Pods of DaemonSets are `DaemonSet`, mirror pods `Static`, all others `Default`.',
+    ),
+    rule('NM-28', 'Bare pods, pods with local data and terminating pods leave like others.'),
+    rule('NM-29', 'A new pod that the current entry or an earlier one selects leaves, too.'),
+  ],
+};
+
+const targets: RuleChapter = {
+  title: 'NodeMaintenances: drain targets',
+  intro:
+    'How the plans of several maintenances are resolved on the nodes that they share. Entries ' +
+    'of all plans have one order, their rank: type, priority, and those with a selector first.',
+  rules: [
+    rule(
+      'NM-31',
+      'A maintenance goes on to its next entry when each of its nodes has reached its entry and ' +
+        'no pod of it is left there.',
+    ),
+    rule(
+      'NM-32',
+      'The targets of a node are the lowest of its maintenances, and all of them show the same.',
+    ),
+    rule('NM-33', 'A node that is not shared may be further than one that is.'),
+    rule(
+      'NM-34',
+      'Targets never go down: a younger maintenance is fast-forwarded on a shared node, and ' +
+        'starts with its own first entry on the others.',
+    ),
+    rule(
+      'NM-35',
+      'An entry also waits until no targeted pod is left on any node of a maintenance that ' +
+        'shares a node. Without this (`minimal`), too, every maintenance ends.',
+    ),
+    rule(
+      'NM-36',
+      'The targets of a node are all entries of its maintenances up to their cursors whose rank ' +
+        'is not above the lowest cursor, and those of before; so no set of maintenances waits ' +
+        'for itself.',
+    ),
+    rule(
+      'NM-37',
+      'Targets have one item for each selector of a type that has begun, at its highest priority.',
+    ),
+    rule('NM-38', 'Entries without pods are passed at once.'),
+    rule('NM-39', 'Targets and cursors are in the status, for the next process.'),
+  ],
+};
+
+const statuses: RuleChapter = {
+  title: 'NodeMaintenances: status',
+  intro: 'What a maintenance shows.',
+  rules: [
+    rule(
+      'NM-40',
+      'The status counts the pods of each node that must leave: of every priority, and neither ' +
+        'static nor finished ones. It has at most 1,000 nodes; only the controller writes it.',
+    ),
+    rule(
+      'NM-41',
+      'A node is drained when no pod of the types of the plan is left; static pods do not count.',
+    ),
+    rule('NM-43', 'The preview names the budgets that hold pods back.'),
+    rule('NM-47', 'Static pods stay, because only the kubelet stops them, and hold no drain.'),
+  ],
+};
+
+/** The chapters of maintenances. */
+export const nodeMaintenanceChapters: readonly RuleChapter[] = [objects, plans, targets, statuses];
