@@ -116,7 +116,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
     return { cluster, get, until, untilNodes };
   };
 
-  it('NM-03, NM-31: Cordon, Drain in plan order, and a deletion that gives the nodes back', {
+  it('NM-31: Cordon, Drain in plan order, and a deletion that gives the nodes back', {
     timeout: 120_000,
   }, async () => {
     const { cluster, until, untilNodes } = await site();
@@ -179,7 +179,33 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
     await must(cluster, 'DELETE', `${DAEMON_SETS}/agent`);
   });
 
-  it('NM-16, NM-17: the last of two maintenances gives the nodes back', {
+  it('NM-15: a node that no longer matches is given back, and another one is cordoned', {
+    timeout: 60_000,
+  }, async () => {
+    const { cluster, get } = await site();
+    await serveMaintenances(bed().kubeconfig);
+    const [left = '', kept = ''] = NODES;
+    await must(cluster, 'POST', MAINTENANCES, maintenance('labels', 'Cordon'));
+    const untilOne = (name: string, isSo: (node: unknown) => boolean) =>
+      eventually(async () => {
+        const node = await get(`${COLLECTIONS.nodes}/${name}`);
+        if (isSo(node)) return node;
+        throw new Error(JSON.stringify(node));
+      }, { what: `node ${name}`, everyMs: 100, timeoutMs: 30_000 });
+    await untilOne(left, isCordoned);
+    await must(cluster, 'POST', COLLECTIONS.nodes, { metadata: { name: 'late', labels: POOL } });
+    await must(cluster, 'PATCH', `${COLLECTIONS.nodes}/${left}`, {
+      metadata: { labels: { 'example.com/pool': null } },
+    });
+    await untilOne('late', isCordoned);
+    const free = await untilOne(left, (node) => !isCordoned(node));
+    expect(keysOf(free)).toEqual([]);
+    expect(isCordoned(await untilOne(kept, () => true))).toBe(true);
+    await must(cluster, 'DELETE', `${MAINTENANCES}/labels`);
+    await untilOne(kept, (node) => !isCordoned(node));
+  });
+
+  it('NM-17: the last of two maintenances gives the nodes back', {
     timeout: 60_000,
   }, async () => {
     const { cluster, until, untilNodes } = await site();

@@ -198,8 +198,8 @@ const workOf = ({ maintenance, observed, vanished }: NodeMaintenanceContext): st
   return observed.drained ? 'drained' : 'evacuating';
 };
 
-/** The act that begins with each state of the work. */
-const ACTS: Readonly<Record<string, readonly string[]>> = {
+/** The actions that begin with each state of the work. */
+const WORK_ACTIONS: Readonly<Record<string, readonly string[]>> = {
   unsupported: ['recordUnsupported', 'releaseNodes'],
   cordoned: ['cordonNodes'],
   evacuating: ['drainNodes'],
@@ -207,7 +207,7 @@ const ACTS: Readonly<Record<string, readonly string[]>> = {
   releasing: ['releaseNodes'],
   vanished: ['releaseNodes'],
 };
-const ALL_ACTS = ['recordUnsupported', 'cordonNodes', 'drainNodes', 'releaseNodes'] as const;
+const ALL_ACTIONS = ['recordUnsupported', 'cordonNodes', 'drainNodes', 'releaseNodes'] as const;
 
 const isAt = (snapshot: AnyMachineSnapshot, work: string): boolean => snapshot.matches({ work });
 
@@ -216,8 +216,8 @@ const checkWork = (step: Step): void => {
   const work = workOf(after.context);
   must(isAt(after, work), `the work is ${work}, not ${JSON.stringify(after.value)}`);
   const isEntered = event.type === 'xstate.init' || !isAt(before, work);
-  const acts = isEntered ? ACTS[work] ?? [] : [];
-  for (const act of ALL_ACTS) exactly(step, act, acts.includes(act));
+  const expected = isEntered ? WORK_ACTIONS[work] ?? [] : [];
+  for (const action of ALL_ACTIONS) exactly(step, action, expected.includes(action));
 };
 
 /** What may be written, and when. */

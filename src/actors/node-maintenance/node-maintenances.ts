@@ -276,12 +276,12 @@ export class NodeMaintenanceRegistry {
     this.#progress = progress;
     const all = [...nodes.values()].length;
     for (const entry of entries) {
-      const shown = progress.shown.get(entry.uid);
+      const reported = progress.reported.get(entry.uid);
       this.#send(entry, {
-        nodes: shown?.nodes ?? entry.maintenance.status.nodes,
-        waves: shown?.waves ?? entry.maintenance.status.waves,
-        drained: shown?.drained === true,
-        released: shown === undefined && this.#drains.isReleased(entry.owner),
+        nodes: reported?.nodes ?? entry.maintenance.status.nodes,
+        waves: reported?.waves ?? entry.maintenance.status.waves,
+        drained: reported?.drained === true,
+        released: reported === undefined && this.#drains.isReleased(entry.owner),
         selectsAll: all > 0 && selected.get(entry.uid)?.length === all,
       });
     }

@@ -26,7 +26,7 @@ export interface MessageFacts {
 }
 
 /** The message of a node whose plan is over. */
-export const DRAINED_MESSAGE = 'Drained';
+const DRAINED_MESSAGE = 'Drained';
 
 /** Names in one message. */
 const NAMED_MAX = 5;
@@ -71,15 +71,17 @@ export const drainMessages = (
 ): (run: PlanRun) => ReadonlyMap<string, string> => {
   const byNode = runsByNode(runs);
   const around = neighbours(runs);
-  const isBusy = (node: string): boolean => hasTargetedPods(node, targets.get(node) ?? []);
-  const busyOf = ({ nodes }: PlanRun): readonly string[] => nodes.filter(isBusy);
+  const busy = new Set(
+    [...byNode.keys()].filter((node) => hasTargetedPods(node, targets.get(node) ?? [])),
+  );
+  const busyOf = ({ nodes }: PlanRun): readonly string[] => nodes.filter((node) => busy.has(node));
   /** The nearest run with a busy node. */
   const rootText = (run: PlanRun): string => {
     const seen = new Set([run]);
     // Grows while it is iterated.
     for (const one of seen) {
-      const busy = busyOf(one);
-      if (busy.length > 0) return waitingText(busy, one === run ? '' : one.maintenance);
+      const nodes = busyOf(one);
+      if (nodes.length > 0) return waitingText(nodes, one === run ? '' : one.maintenance);
       for (const other of around.get(one) ?? []) seen.add(other);
     }
     return EVACUATING;
@@ -87,7 +89,7 @@ export const drainMessages = (
   return (run) => {
     const idle = isOver(run) ? DRAINED_MESSAGE : rootText(run);
     const textAt = (node: string): string => {
-      if (!isBusy(node)) return idle;
+      if (!busy.has(node)) return idle;
       const others = (byNode.get(node) ?? []).filter((other) => other !== run);
       return busyText(run, others, reachedRank(targets.get(node) ?? []));
     };

@@ -46,7 +46,7 @@ export const entryKey = (entry: DrainPlanEntry): string =>
   `${rankOf(entry)}:${entry.podSelector === null ? '' : selectorKey(entry.podSelector)}`;
 
 /** The limits of Kubernetes' priority classes, each a step of every plan (NM-24). */
-export const INJECTED_PRIORITIES = [
+const INJECTED_PRIORITIES = [
   // User-defined classes end here; system-cluster-critical, system-node-critical, the maximum.
   1_000_000_000,
   2_000_000_000,

@@ -45,7 +45,7 @@ export const neighbours = (
 };
 
 /** The nodes where targeted pods are left. */
-export const busyNodes = (
+const busyNodes = (
   targets: TargetsByNode,
   hasTargetedPods: HasTargetedPods,
 ): ReadonlySet<string> =>

@@ -60,12 +60,12 @@ export interface ProgressMemory {
 }
 
 /** What a maintenance shows of its Nodes. */
-export type ShownNodes = Pick<ObservedNodes, 'nodes' | 'waves' | 'drained'>;
+export type NodesProgress = Pick<ObservedNodes, 'nodes' | 'waves' | 'drained'>;
 
 /** The progress of all. */
 export interface MaintenanceProgress extends ProgressMemory {
   /** By UID. */
-  readonly shown: ReadonlyMap<string, ShownNodes>;
+  readonly reported: ReadonlyMap<string, NodesProgress>;
 }
 
 /** Nothing is remembered. */
@@ -153,7 +153,7 @@ const newNode = (name: string): NodeStatus => ({
 });
 
 /** A Node as it is now, before others are admitted. */
-const shownNode = (
+const nodeStatusNow = (
   { maintenance, drains }: WorkedMaintenance,
   node: MaintainedNodeFacts,
   { runs, targets, textOf, facts }: Resolved,
@@ -192,23 +192,23 @@ const shownNode = (
 const byName = (left: NodeStatus, right: NodeStatus): number => compareText(left.name, right.name);
 
 /** The Nodes of a maintenance, with those that are admitted now. */
-const shownNodes = (
+const nodeStatuses = (
   worked: WorkedMaintenance,
   resolved: Resolved,
 ): readonly NodeStatus[] => {
   const { maintenance: { spec, status }, nodes } = worked;
-  const shown = nodes.map((node) => shownNode(worked, node, resolved));
+  const reported = nodes.map((node) => nodeStatusNow(worked, node, resolved));
   const topologies = new Map(
     nodes.map(({ name, labels }) => [name, labels[spec.topologyKey] ?? '']),
   );
-  const budgeted = shown.map(({ name, state }) => ({
+  const budgeted = reported.map(({ name, state }) => ({
     name,
     state,
     topology: topologies.get(name) ?? '',
   }));
   const admitted = new Set(nodesToAdmit(budgeted, spec.maxNodesAtOnce));
-  const wave = nextWave([...status.nodes, ...shown]);
-  const all = shown.map((one): NodeStatus =>
+  const wave = nextWave([...status.nodes, ...reported]);
+  const all = reported.map((one): NodeStatus =>
     admitted.has(one.name) ? { ...one, state: 'Admitted', wave } : one
   );
   const [waiting, others] = [
@@ -268,8 +268,8 @@ export const maintenanceProgress = (
   const messages = new Map(going.map((run) => [run, messagesOf(run)]));
   const textOf = (run: PlanRun, node: string): string => messages.get(run)?.get(node) ?? '';
   const resolved: Resolved = { runs, targets, textOf, facts };
-  const shown = new Map(worked.map((one) => {
-    const nodes = shownNodes(one, resolved);
+  const reported = new Map(worked.map((one) => {
+    const nodes = nodeStatuses(one, resolved);
     const ofOne = runs.get(one.maintenance.uid) ?? [];
     return [one.maintenance.uid, {
       nodes,
@@ -278,5 +278,5 @@ export const maintenanceProgress = (
       drained: one.drains && isDrained(one, nodes, resolved),
     }];
   }));
-  return { targets, cursors, shown };
+  return { targets, cursors, reported };
 };

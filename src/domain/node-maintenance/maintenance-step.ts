@@ -75,7 +75,7 @@ const unsupportedText = ({ window }: MaintenanceSpec): string =>
   window === null ? '' : 'spec.window is not served by this version';
 
 /** The phase of its work. */
-export const maintenancePhase = (
+const maintenancePhase = (
   { maintenance, observed }: MaintenanceFacts,
 ): MaintenancePhase => {
   const stage = stageOf(maintenance);

@@ -18,7 +18,7 @@ import type { LabelConditions } from '../../../src/domain/label-selector.ts';
 import { podOf, type PodTraits } from '../drains/drain-facts.ts';
 
 /** The conditions of `matchLabels: {app: …}`. */
-export const ofApp = (app: string): LabelConditions => [
+const ofApp = (app: string): LabelConditions => [
   { key: 'app', operator: 'In', values: [app] },
 ];
 

@@ -134,7 +134,7 @@ class Oracle {
 }
 
 describe('cordons of several owners in every order', () => {
-  it('NM-16, NM-17: the node is schedulable exactly when no owner is left', () => {
+  it('NM-16: the node is schedulable exactly when no owner is left', () => {
     let histories = 0;
     let held = 0;
     for (const starts of permutations(ACTORS)) {

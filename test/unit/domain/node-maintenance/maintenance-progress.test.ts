@@ -6,8 +6,8 @@ import {
   type MaintainedNodeFacts,
   maintenanceProgress,
   NO_PROGRESS,
+  type NodesProgress,
   type ProgressMemory,
-  type ShownNodes,
   storedTargets,
 } from '../../../../src/domain/node-maintenance/maintenance-progress.ts';
 import type { ObservedMaintenance } from '../../../../src/domain/node-maintenance/observed-maintenance.ts';
@@ -32,7 +32,7 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
   let memory: ProgressMemory = NO_PROGRESS;
   const nodes = new Map(names.map((name) => [name, node(name)]));
   const pods = new Map<string, readonly DrainPod[]>();
-  const look = (): ShownNodes => {
+  const look = (): NodesProgress => {
     const progress = maintenanceProgress(
       [{ maintenance, nodes: [...nodes.values()], drains: true }],
       [maintenance],
@@ -46,15 +46,16 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
       },
     );
     memory = progress;
-    const shown = progress.shown.get(maintenance.uid) ?? { nodes: [], waves: [], drained: false };
-    const { nodes: nodeStatuses, waves } = shown;
+    const reported = progress.reported.get(maintenance.uid) ??
+      { nodes: [], waves: [], drained: false };
+    const { nodes: nodeStatuses, waves } = reported;
     maintenance = { ...maintenance, status: { ...maintenance.status, nodes: nodeStatuses, waves } };
-    return shown;
+    return reported;
   };
   return {
     look,
     /** Looks until nothing changes. */
-    settle: (): ShownNodes => {
+    settle: (): NodesProgress => {
       let before = look();
       for (;;) {
         const after = look();
@@ -74,7 +75,7 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
   };
 };
 
-const states = ({ nodes }: ShownNodes) => nodes.map(({ name, state }) => `${name} ${state}`);
+const states = ({ nodes }: NodesProgress) => nodes.map(({ name, state }) => `${name} ${state}`);
 
 describe('the nodes of a maintenance', () => {
   test('are admitted together, and worked on once the status has them', () => {
