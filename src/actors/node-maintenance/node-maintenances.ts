@@ -234,7 +234,10 @@ export class NodeMaintenanceRegistry {
   /** Looks at all maintenances together: targets depend on each other (NM-32). */
   #review(): void {
     if (!this.#isReady) return;
-    if ([...this.#actors.entries()].length === 0) this.#considerAll();
+    // Those that were observed before the other lists were complete have no actor yet.
+    const isKnown = [...this.#options.maintenances.values()]
+      .every(({ uid }) => this.#actors.has(uid));
+    if (!isKnown) this.#considerAll();
     const entries = [...this.#actors.entries()];
     const selected = new Map(entries.map(({ uid, maintenance }) => [
       uid,
