@@ -33,9 +33,14 @@ import type { NodeMaintenanceContext } from '../../machines/node-maintenance.ts'
 import { settledChanges } from '../../streams/settled-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
+import type { DrainRequesters } from '../eviction-requests/drain-requesters.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { DrainEngine } from '../node-drains/drain-engine.ts';
-import { isCordonedFor, MaintainedDrains } from './maintained-drains.ts';
+import {
+  isCordonedFor,
+  MaintainedDrains,
+  type MaintainedDrainsOptions,
+} from './maintained-drains.ts';
 import {
   type MaintenanceEntry,
   maintenanceEvents,
@@ -55,7 +60,13 @@ export interface MaintainableNode extends NodeProjection, MaintainedNodeFacts {}
 export interface NodeMaintenancesOptions {
   readonly maintenances: Pick<Informer<ObservedMaintenance>, 'facts' | 'values'>;
   readonly nodes: Pick<Informer<MaintainableNode>, 'facts' | 'get' | 'values'>;
-  readonly engine: Pick<DrainEngine, 'drains' | 'maintained' | 'requested' | 'pods'>;
+  readonly engine: Pick<DrainEngine, 'maintained'> & {
+    readonly drains:
+      & MaintainedDrainsOptions['drains']
+      & Pick<DrainEngine['drains'], 'tolerating' | 'events'>;
+    readonly requested: Pick<DrainRequesters, 'sweep'> | undefined;
+    readonly pods: Pick<Informer<DrainPod>, 'facts'>;
+  };
   /** The lists of maintenances, Nodes and pods are complete. */
   readonly isSynced: () => boolean;
   /** Nodes or pods could not be read lately. */
@@ -98,7 +109,9 @@ export class NodeMaintenanceRegistry {
     this.#actors = nodeMaintenanceActors(environment, {
       observedOf: (entry) => this.#storedOf(entry),
       onSnapshot: (entry, { maintenance }) => {
+        if (entry.maintenance === maintenance) return;
         entry.maintenance = maintenance;
+        this.#changes.next();
       },
       actions: {
         ...events,
