@@ -8,6 +8,7 @@ import { EXIT } from '../src/cli/exit-codes.ts';
 import { ROLE_SUMMARIES } from '../src/domain/operator-roles.ts';
 import { CLUSTER_OPTIONS, CLUSTER_VARIABLES } from '../src/effects/cluster-options.ts';
 import { DOCTOR_OPTIONS } from '../src/effects/doctor-options.ts';
+import { DEFAULT_INTERCEPTORS } from '../src/effects/eviction-request-options.ts';
 import { FLEET_OPTIONS } from '../src/effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../src/effects/operator-options.ts';
 import { type OptionTable, variableOf } from '../src/effects/options.ts';
@@ -194,6 +195,11 @@ const lines = [
     [
       `\`--dry-run ${DRY_RUNS.join('|')}\``,
       '`server` sends a dry run of each eviction, which reports the answers of webhooks and policies',
+    ],
+    [
+      `\`--default-interceptors ${DEFAULT_INTERCEPTORS.join('|')}\``,
+      'As the operator has it: added to the pods whose Deployment would lose availability. The ' +
+      'cluster does not say it, so without the flag these pods are listed as unknown',
     ],
     ...CLUSTER_ROWS,
   ]),

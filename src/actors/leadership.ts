@@ -5,7 +5,7 @@
  * Promises: only this module opens and closes the gate, and a crash closes it; a standby learns of
  * a release from the watch and takes over at once; without the watch the local clock decides.
  */
-import { type Observable, ReplaySubject } from 'rxjs';
+import { type Observable, ReplaySubject, Subject } from 'rxjs';
 import { type ActorRefFrom, fromPromise, type SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../api/telemetry.ts';
 import type { Fact, Identity } from '../domain/facts.ts';
@@ -59,6 +59,8 @@ export interface Leadership {
   readonly actor: ActorRefFrom<typeof leadership> | undefined;
   /** The current state, then every change. Completes with the release. */
   readonly leading: Observable<boolean>;
+  /** Hot: the lease is held again, or still, after a request for it had failed. */
+  readonly recoveries: Observable<void>;
   /** Whether this process may write now. Checks the monotonic clock, not only the state. */
   readonly leads: () => boolean;
   /** Why renewals have stopped although it still counts as leader, or undefined. */
@@ -169,7 +171,9 @@ class Candidacy implements Leadership {
   readonly #ended = Promise.withResolvers<void>();
   readonly #leaseSeen = Promise.withResolvers<LeaseRef>();
   #releaseRequested = false;
+  #problem = '';
   readonly leading: Observable<boolean>;
+  readonly recoveries = new Subject<void>();
   readonly leaseSeen = this.#leaseSeen.promise;
 
   constructor(environment: ActorEnvironment<KubeApi | WriteGate>, options: LeadershipOptions) {
@@ -237,6 +241,9 @@ class Candidacy implements Leadership {
   #onSnapshot(snapshot: SnapshotFrom<typeof leadership>): void {
     const why = this.#releaseRequested ? undefined : snapshot.context.problem;
     this.#status.show(snapshot.matches('leading'), why);
+    const before = this.#problem;
+    this.#problem = snapshot.context.problem;
+    if (before !== '' && this.#problem === '') this.recoveries.next();
     if (snapshot.status === 'done') this.#end();
   }
 
@@ -264,6 +271,7 @@ class Candidacy implements Leadership {
     this.#lease.stop();
     this.#candidates.close();
     this.#status.end();
+    this.recoveries.complete();
     this.#ended.resolve();
   }
 }

@@ -172,6 +172,8 @@ class RunningOperator implements Operator {
       .subscribe((leads) =>
         this.actor.send({ type: leads ? 'leadership.won' : 'leadership.lost' })
       );
+    // Collections whose requests were lost while the API server was away need not wait either.
+    this.#leadership.recoveries.subscribe(() => this.#informers.retryNow());
   }
 
   /** The API server has just granted the lease, so collections in a backoff need not wait. */

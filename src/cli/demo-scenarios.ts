@@ -143,7 +143,8 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
     title: 'One replica, no gap',
     about: 'The machine of a single pod is reclaimed, and its budget allows no disruption.',
     moral: 'The Deployment was raised to two replicas until the new pod was ready; only then the ' +
-      'old one left, and its replicas are as before. The budget was never broken.',
+      'old one left, and its replicas are as before. The budget was never broken, and one pod ' +
+      'was made for one that left.',
     operatorFlags: ['--roles=fleet,evictions,interceptors'],
     steps: [
       create('web', 1, { budgets: [budget('web', 0)] }),

@@ -8,9 +8,15 @@ import { Effect } from 'effect';
 import { stringify } from 'yaml';
 import { graceOf } from '../domain/drain/deadline.ts';
 import { goDurationMs } from '../domain/go-duration.ts';
+import type { Uid } from '../domain/ids.ts';
 import type { Time } from '../domain/time.ts';
+import { readLosing } from '../effects/default-interceptor-reads.ts';
 import { readDrains } from '../effects/drain-reads.ts';
 import { dryRunEvictions, type DryRuns } from '../effects/dry-run-evictions.ts';
+import {
+  DEFAULT_INTERCEPTORS,
+  defaultInterceptorsOf,
+} from '../effects/eviction-request-options.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import { nodeFactsOf } from '../view/drain-facts.ts';
 import { drainPlan, type DrainPlanView, evictable } from '../view/drain-plan.ts';
@@ -34,27 +40,42 @@ interface Question {
   readonly format: PlanFormat;
   readonly dryRun: DryRun;
   readonly graceSeconds: number;
+  /** Undefined: unknown, because the settings of the operator are not in the cluster. */
+  readonly defaultNames: readonly string[] | undefined;
 }
 
 /** The request, or one line about its problem. */
-const questionOf = ({ node, format, dryRun, grace }: DrainPlanRequest): Question | string => {
+const questionOf = (request: DrainPlanRequest): Question | string => {
+  const { node, format, dryRun, grace, defaultInterceptors } = request;
   const knownFormat = PLAN_FORMATS.find((candidate) => candidate === format);
   if (knownFormat === undefined) return unknownWord('--output', format, PLAN_FORMATS);
   const knownDryRun = DRY_RUNS.find((candidate) => candidate === dryRun);
   if (knownDryRun === undefined) return unknownWord('--dry-run', dryRun, DRY_RUNS);
+  const known = DEFAULT_INTERCEPTORS.find((candidate) => candidate === defaultInterceptors);
+  if (defaultInterceptors !== undefined && known === undefined) {
+    return unknownWord('--default-interceptors', defaultInterceptors, DEFAULT_INTERCEPTORS);
+  }
   const graceMs = grace === undefined ? 0 : goDurationMs(grace);
   if (graceMs === undefined || (grace !== undefined && graceMs <= 0)) {
     return `Cannot use --grace "${grace}": it is not a duration; write a number with its unit, ` +
       'such as 10m';
   }
   const seconds = graceOf(grace === undefined ? undefined : graceMs / 1000).seconds;
-  return { node, format: knownFormat, dryRun: knownDryRun, graceSeconds: seconds };
+  return {
+    node,
+    format: knownFormat,
+    dryRun: knownDryRun,
+    graceSeconds: seconds,
+    defaultNames: known === undefined
+      ? undefined
+      : defaultInterceptorsOf({ defaultInterceptors: known }, []),
+  };
 };
 
 const NOT_ASKED: DryRuns = { _tag: 'Asked', answers: new Map() };
 
 const answerTo = (
-  { node, dryRun, graceSeconds }: Question,
+  { node, dryRun, graceSeconds, defaultNames }: Question,
   nowMs: number,
 ): Effect.Effect<Answer<DrainPlanView>, KubeFault, KubeApi> =>
   Effect.gen(function* () {
@@ -67,11 +88,14 @@ const answerTo = (
     if (tried._tag === 'Forbidden') {
       return silent(EXIT.failure, `Cannot try evictions: ${tried.why}; leave out --dry-run`);
     }
+    const isNone = defaultNames?.length === 0;
+    const losing = isNone ? new Set<Uid>() : yield* readLosing(facts.pods, facts.budgets);
     return answered(
       drainPlan(facts, {
         graceSeconds,
         answers: asks ? tried.answers : undefined,
         interceptors: read.interceptors,
+        defaults: { names: defaultNames, pods: losing },
       }),
     );
   });

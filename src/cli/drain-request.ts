@@ -1,6 +1,7 @@
 /** The request of `tidegate drain`: flags and arguments as plain values. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
+import { DEFAULT_INTERCEPTORS } from '../effects/eviction-request-options.ts';
 import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
 import { selectorProblem } from './failures.ts';
 
@@ -35,6 +36,8 @@ export interface DrainPlanRequest {
   /** A Go duration. */
   readonly grace: string | undefined;
   readonly dryRun: string;
+  /** As the operator has it. */
+  readonly defaultInterceptors: string | undefined;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
 }
@@ -62,6 +65,11 @@ export const PLAN_FLAGS = {
     'dry-run',
     DRY_RUNS.join('|'),
     'server: also send each eviction as a dry run (default none)',
+  ),
+  defaultInterceptors: optionalText(
+    'default-interceptors',
+    DEFAULT_INTERCEPTORS.join('|'),
+    'As the operator has it: adds these to the pods whose Deployment would lose availability',
   ),
   ...CLUSTER_FLAGS,
 };
@@ -106,10 +114,12 @@ export const drainPlanRequest = (
     readonly node: string;
     readonly grace: Option.Option<string>;
     readonly dryRun: Option.Option<string>;
+    readonly defaultInterceptors: Option.Option<string>;
   },
 ): DrainPlanRequest => ({
   ...commonOf(parsed),
   node: parsed.node,
   grace: Option.getOrUndefined(parsed.grace),
   dryRun: Option.getOrElse(parsed.dryRun, () => 'none'),
+  defaultInterceptors: Option.getOrUndefined(parsed.defaultInterceptors),
 });

@@ -116,7 +116,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
   interceptors: [
     right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch'),
     right(LIFECYCLE_GROUP, 'evictionrequests/status', 'patch'),
-    right('', 'pods', 'get list delete'),
+    right('', 'pods', 'get list patch delete'),
     right('apps', 'deployments', 'get list patch'),
     right('apps', 'replicasets', 'get'),
     // A resource that only the policies of EvictionRequests ask for.

@@ -11,6 +11,9 @@ import type { Decoded } from './options.ts';
 
 const NO_DEFAULTS = 'none';
 
+/** Values of `--default-interceptors`. */
+export const DEFAULT_INTERCEPTORS = [SURGE, NO_DEFAULTS] as const;
+
 /** The options of the role, by the name of the setting. */
 export const EVICTION_REQUEST_OPTIONS = {
   evictionsApi: defaulted(choice(EVICTIONS_APIS), {
@@ -38,7 +41,7 @@ export const EVICTION_REQUEST_OPTIONS = {
     help: 'Difference of clocks that heartbeats of interceptors may have',
     default: '10s',
   }),
-  defaultInterceptors: optional(choice([SURGE, NO_DEFAULTS]), {
+  defaultInterceptors: optional(choice(DEFAULT_INTERCEPTORS), {
     name: 'default-interceptors',
     help:
       'Interceptors of pods whose Deployment would lose availability, besides those that they ' +

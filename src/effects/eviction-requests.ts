@@ -32,7 +32,7 @@ import {
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import type { EvictionsApi, EvictionsApiOption } from '../domain/native-evictions/evictions-api.ts';
 import { nativeObjectsOf } from '../domain/native-evictions/joined-request.ts';
-import type { ApplyOutcome, WriteOutcome } from '../domain/object-write.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
 import {
   chooseApi,
   type ChosenApi,
@@ -44,11 +44,11 @@ import {
 } from './evictions-api.ts';
 import { KubeApi } from './kube-api.ts';
 import { askNative, writeNative } from './native-evictions.ts';
-import { type ObjectRequest, objectWrites } from './object-writes.ts';
+import { objectSender, objectWrites } from './object-writes.ts';
+import { forcedBy } from './server-side-apply.ts';
 import { Writes } from './writes.ts';
 
 type Outcome = WriteOutcome<ObservedRequest>;
-type Counted = { readonly outcome: ApplyOutcome<ObservedRequest> };
 
 /** Whether EvictionRequests can be read. */
 export type RequestsAccess = 'Granted' | 'NotServed' | 'Denied';
@@ -79,15 +79,6 @@ const accessBy = (status: number): RequestsAccess => {
   if (status === 404) return 'NotServed';
   return status === 401 || status === 403 ? 'Denied' : 'Granted';
 };
-
-/** Force: these fields are ours by contract, whoever wrote them before. */
-const managedBy = (fieldManager: string) => ({ fieldManager, force: true });
-
-/** A field of ours that another manager keeps in spite of force: retried. */
-const withoutConflict = ({ outcome }: Counted): Outcome =>
-  outcome._tag === 'Conflict'
-    ? { _tag: 'Fault', why: `another field manager owns ${outcome.conflicts[0]?.field}` }
-    : outcome;
 
 /** To an apply, 404 means that the kind or the namespace is missing: no retry cures it soon. */
 const withoutKind = (outcome: Outcome): Outcome =>
@@ -130,8 +121,7 @@ export const evictionRequestsLayer: Layer.Layer<EvictionRequests, never, KubeApi
           api,
           project: projectEvictionRequest,
         });
-      const send = <Answer extends Counted>({ call, outcomeOf }: ObjectRequest<Answer>) =>
-        Effect.map(outcomeOf(writes.send('eviction', call)), withoutConflict);
+      const send = objectSender(writes, 'eviction');
       const chosen = yield* Ref.make<EvictionsApi>('tidegate');
       const accessTo = (path: string) =>
         api.call({ method: 'GET', path, query: { limit: '1' }, timeoutMs: DISCOVERY_TIMEOUT_MS })
@@ -157,15 +147,15 @@ export const evictionRequestsLayer: Layer.Layer<EvictionRequests, never, KubeApi
         switch (write.write) {
           case 'setStatus': {
             const body = statusBody(request, write.status);
-            return send(objects.applyStatus(name, body, managedBy(CONTROLLER_MANAGER)));
+            return send(objects.applyStatus(name, body, forcedBy(CONTROLLER_MANAGER)));
           }
           case 'setLabels': {
             const body = labelsBody(request, write.labels);
-            return send(objects.apply(name, body, managedBy(LABELS_MANAGER)));
+            return send(objects.apply(name, body, forcedBy(LABELS_MANAGER)));
           }
           case 'report': {
             const body = reportBody(request, write.report);
-            return send(objects.applyStatus(name, body, managedBy(IMPERATIVE_EVICTION)));
+            return send(objects.applyStatus(name, body, forcedBy(IMPERATIVE_EVICTION)));
           }
           case 'remove':
             return send(objects.remove(name, request.uid));

@@ -41,10 +41,11 @@ import {
   nativeWantedBody,
   ownNativeRequest,
 } from '../domain/native-evictions/writes.ts';
-import type { ApplyOutcome, WriteOutcome } from '../domain/object-write.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
 import { nativeEvictionPath, nativeRequestPath } from './evictions-api.ts';
 import type { KubeApi } from './kube-api.ts';
-import { type ObjectRequest, objectWrites } from './object-writes.ts';
+import { objectSender, objectWrites } from './object-writes.ts';
+import { forcedBy } from './server-side-apply.ts';
 import type { Writes } from './writes.ts';
 
 type Outcome = WriteOutcome<ObservedRequest>;
@@ -61,33 +62,20 @@ const isWritten = <Current>(
 ): outcome is Extract<WriteOutcome<Current>, { readonly _tag: 'Written' }> =>
   outcome._tag === 'Written';
 
-const settled = <Current>(outcome: ApplyOutcome<Current>): WriteOutcome<Current> =>
-  outcome._tag === 'Conflict'
-    ? { _tag: 'Fault', why: `another field manager owns ${outcome.conflicts[0]?.field}` }
-    : outcome;
-
-const forced = (fieldManager: string) => ({ fieldManager, force: true });
-
 /** The writes to both kinds of a namespace. */
-const objectsIn = ({ api, writes }: NativeWriting, namespace: string) => {
-  const send = <Current>(
-    { call, outcomeOf }: ObjectRequest<{ readonly outcome: ApplyOutcome<Current> }>,
-  ): Effect.Effect<WriteOutcome<Current>> =>
-    Effect.map(outcomeOf(writes.send('eviction', call)), ({ outcome }) => settled(outcome));
-  return {
-    send,
-    requests: objectWrites({
-      path: nativeRequestPath(namespace),
-      api,
-      project: projectNativeRequest,
-    }),
-    evictions: objectWrites({
-      path: nativeEvictionPath(namespace),
-      api,
-      project: projectNativeEviction,
-    }),
-  };
-};
+const objectsIn = ({ api, writes }: NativeWriting, namespace: string) => ({
+  send: objectSender(writes, 'eviction'),
+  requests: objectWrites({
+    path: nativeRequestPath(namespace),
+    api,
+    project: projectNativeRequest,
+  }),
+  evictions: objectWrites({
+    path: nativeEvictionPath(namespace),
+    api,
+    project: projectNativeEviction,
+  }),
+});
 
 type Objects = ReturnType<typeof objectsIn>;
 
@@ -113,7 +101,7 @@ const mirrored = (
   Effect.gen(function* () {
     const current = new Map(request.native.requests.map((one) => [one.name, one]));
     for (const { name, body } of mirrorBodies(request, status)) {
-      const outcome = yield* send(writesOf.applyStatus(name, body, forced(CONTROLLER_MANAGER)));
+      const outcome = yield* send(writesOf.applyStatus(name, body, forcedBy(CONTROLLER_MANAGER)));
       if (isWritten(outcome)) current.set(name, outcome.current);
       // Its requester has deleted it meanwhile.
       else if (outcome._tag === 'Absent') current.delete(name);
@@ -137,7 +125,7 @@ const ensured = (
     const outcome = yield* send(
       eviction === null
         ? evictions.create(body ?? {}, evictionName)
-        : evictions.apply(evictionName, body ?? {}, forced(CONTROLLER_MANAGER)),
+        : evictions.apply(evictionName, body ?? {}, forcedBy(CONTROLLER_MANAGER)),
     );
     if (!isWritten(outcome)) return outcome;
     const { current } = outcome;
@@ -160,7 +148,7 @@ const setStatus = (
     const { uid, resourceVersion } = eviction;
     const body = evictionStatusBody(request, status, { uid, resourceVersion });
     const outcome = yield* objects.send(
-      objects.evictions.applyStatus(eviction.name, body, forced(CONTROLLER_MANAGER)),
+      objects.evictions.applyStatus(eviction.name, body, forcedBy(CONTROLLER_MANAGER)),
     );
     return isWritten(outcome) ? renewed(request, { eviction: outcome.current, requests }) : outcome;
   });
@@ -196,7 +184,7 @@ export const writeNative = (
       const body = nativeReportBody(request, write.report);
       const name = request.native.evictionName;
       return Effect.map(
-        objects.send(objects.evictions.applyStatus(name, body, forced(IMPERATIVE_EVICTION))),
+        objects.send(objects.evictions.applyStatus(name, body, forcedBy(IMPERATIVE_EVICTION))),
         (outcome) =>
           isWritten(outcome) ? renewed(request, { eviction: outcome.current, requests }) : outcome,
       );

@@ -12,7 +12,7 @@ import { textAt } from '../domain/json.ts';
 import type { ApplyOutcome, WriteOutcome } from '../domain/object-write.ts';
 import type { KubeAnswer, KubeApi, KubeCall } from './kube-api.ts';
 import { applyCall, type ApplyOptions, fieldConflictsIn } from './server-side-apply.ts';
-import type { WriteFault } from './writes.ts';
+import type { WriteClass, WriteFault, Writes } from './writes.ts';
 
 /** From sending to the last byte of the answer. */
 const WRITE_TIMEOUT_MS = 15_000;
@@ -67,6 +67,22 @@ export interface ObjectWrites<Current> {
   /** Reads the object instead of writing, after a write that came too late. */
   readonly look: (name: string) => Effect.Effect<CountedOutcome<Current>>;
 }
+
+/** A field of ours that another manager keeps in spite of force is a fault: it is retried. */
+const withoutConflict = <Current>(outcome: ApplyOutcome<Current>): WriteOutcome<Current> =>
+  outcome._tag === 'Conflict'
+    ? { _tag: 'Fault', why: `another field manager owns ${outcome.conflicts[0]?.field}` }
+    : outcome;
+
+/** Sends writes through the write budget in one class; a conflict of fields is a fault. */
+export const objectSender = (writes: Writes['Service'], writeClass: WriteClass) =>
+<Current>(
+  { call, outcomeOf }: ObjectRequest<{ readonly outcome: ApplyOutcome<Current> }>,
+): Effect.Effect<WriteOutcome<Current>> =>
+  Effect.map(
+    outcomeOf(writes.send(writeClass, call)),
+    ({ outcome }) => withoutConflict(outcome),
+  );
 
 /** Answers that a retry would repeat; excludes 409 and 429. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422]);

@@ -17,6 +17,9 @@ export interface ApplyOptions {
   readonly force: boolean;
 }
 
+/** Takes the fields from whoever wrote them before: only for fields that are ours by contract. */
+export const forcedBy = (fieldManager: string): ApplyOptions => ({ fieldManager, force: true });
+
 /**
  * The call that applies `object` at `path` (of the object, or of a subresource). The object names
  * its `apiVersion`, `kind`, `metadata.name` and the wanted fields, and no `managedFields`. With

@@ -6,8 +6,9 @@
  * list, at once unless the one before led nowhere; an expired continue token leads to one list
  * without pages, and its failure to pages again; silence longer than the idle deadline is a fault;
  * every retry has backoff with full jitter, cut short when the API server answers another
- * collection, and only a watch that delivered something resets the backoff. Objects bypass the
- * statechart.
+ * collection, and only a watch that delivered something resets the backoff; a request that is not
+ * answered soon after the API server answered another one counts as lost and is made again, once,
+ * so a slow list is not restarted over and over. Objects bypass the statechart.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -21,6 +22,8 @@ const RETRY = { firstMs: 800, lastMs: 30_000 };
  * The server sends a bookmark about every minute; two and a half without any event are too many.
  */
 const IDLE_DEADLINE_MS = 150_000;
+/** Longer than a page takes; much shorter than the timeout of a request that was lost. */
+const ANSWER_GRACE_MS = 5000;
 /** Watches end after 5–10 minutes, each at its own time, so that servers rebalance them. */
 const WATCH_SECONDS = { least: 300, most: 600 };
 
@@ -39,6 +42,8 @@ export interface ListWatchContext extends ListWatchInput {
   readonly received: boolean;
   /** The last watch ended with a 410, and none has received anything since. */
   readonly expired: boolean;
+  /** The current request is the second: the first counts as lost. */
+  readonly repeated: boolean;
   /** False for one list after pages that took longer than the continue token lives. */
   readonly paged: boolean;
   /** The delay that the server requested. */
@@ -76,6 +81,9 @@ const LIST_FAILED = [
   { type: 'setPaging', params: failing },
 ] as const;
 
+/** The API server answers others: this request may be lost. */
+const DOUBTING = { guard: 'notRepeated', target: 'doubted' } as const;
+
 /** Resumes the watch, or lists where no resourceVersion is known. */
 const RETRY_NOW = [
   { guard: 'resourceVersionKnown', target: 'watching' },
@@ -110,10 +118,12 @@ export const listWatch = setup({
     setFailure: assign(({ context }, failure: Failure) => ({
       attempt: context.attempt + 1,
       seed: nextSeed(context.seed),
+      repeated: false,
       problem: failure.why,
       retryAfterMs: failure._tag === 'Fault' ? failure.retryAfterMs : 0,
     })),
-    clearResourceVersion: assign({ resourceVersion: null }),
+    clearResourceVersion: assign({ resourceVersion: null, repeated: false }),
+    setRepeated: assign({ repeated: true }),
     setExpired: assign({ expired: true }),
     /** The next list has no pages after the continue token expired, and only that one. */
     setPaging: assign(({ context }, { _tag }: Failure) => ({
@@ -121,7 +131,7 @@ export const listWatch = setup({
     })),
     setResourceVersion: assign((_, outcome: ListOutcome) =>
       outcome._tag === 'Listed'
-        ? { resourceVersion: outcome.resourceVersion, paged: true, problem: '' }
+        ? { resourceVersion: outcome.resourceVersion, repeated: false, paged: true, problem: '' }
         : {}
     ),
     setProgress: assign((_, resourceVersion: string) => ({
@@ -129,6 +139,7 @@ export const listWatch = setup({
       attempt: 0,
       received: true,
       expired: false,
+      repeated: false,
       problem: '',
     })),
   },
@@ -141,12 +152,14 @@ export const listWatch = setup({
     refused: (_, outcome: ListOutcome | WatchEnding) => outcome._tag === 'Refused',
     endedAfterProgress: ({ context }, ending: WatchEnding) =>
       ending._tag === 'Ended' && context.received,
+    notRepeated: ({ context }) => !context.repeated,
     resourceVersionKnown: ({ context }) => context.resourceVersion !== null,
   },
   delays: {
     retryBackoff: ({ context }) =>
       Math.max(context.retryAfterMs, backoffMs(RETRY, context.attempt, context.seed)),
     idleDeadline: IDLE_DEADLINE_MS,
+    answerGrace: ANSWER_GRACE_MS,
   },
 }).createMachine({
   id: 'listWatch',
@@ -157,6 +170,7 @@ export const listWatch = setup({
     resourceVersion: null,
     received: false,
     expired: false,
+    repeated: false,
     paged: true,
     retryAfterMs: 0,
     problem: '',
@@ -187,6 +201,17 @@ export const listWatch = setup({
           },
           { target: 'backingOff', actions: LIST_FAILED },
         ],
+      },
+      initial: 'asking',
+      states: {
+        asking: {
+          description: 'Waiting for the pages.',
+          on: { 'server.answered': DOUBTING },
+        },
+        doubted: {
+          description: 'The API server answered another request; this one may be lost.',
+          after: { answerGrace: { target: '#listWatch.listing', actions: 'setRepeated' } },
+        },
       },
     },
     watching: {
@@ -237,6 +262,7 @@ export const listWatch = setup({
               target: 'following',
               actions: { type: 'setProgress', params: ({ event }) => event.resourceVersion },
             },
+            'server.answered': DOUBTING,
           },
           after: {
             idleDeadline: {
@@ -244,6 +270,16 @@ export const listWatch = setup({
               actions: { type: 'setFailure', params: IDLE },
             },
           },
+        },
+        doubted: {
+          description: 'The API server answered another request; this watch may not be open.',
+          on: {
+            'watch.progressed': {
+              target: 'following',
+              actions: { type: 'setProgress', params: ({ event }) => event.resourceVersion },
+            },
+          },
+          after: { answerGrace: { target: '#listWatch.watching', actions: 'setRepeated' } },
         },
         following: {
           description: 'Receiving events; each chunk resets the idle deadline.',

@@ -29,7 +29,7 @@ export interface PlannedPod {
   readonly text: string;
   /** The budget that it needs a slot from. */
   readonly budget: string | null;
-  /** The interceptors that it registers, in order: asked before it is evicted. */
+  /** Those that it registers, in order, then those that the operator adds: asked first. */
   readonly interceptors: readonly string[];
   readonly leaving: boolean;
   /** No controller recreates it. */
@@ -88,13 +88,32 @@ export interface PlanTerms {
   readonly answers: ReadonlyMap<Uid, EvictionOutcome> | undefined;
   /** By UID of their pod; pods without are left out. */
   readonly interceptors: ReadonlyMap<Uid, readonly string[]>;
+  readonly defaults?: PlanDefaults;
+}
+
+/** The interceptors that the operator adds (ER-55). */
+export interface PlanDefaults {
+  /** Undefined: unknown. */
+  readonly names: readonly string[] | undefined;
+  /** The pods whose Deployment would lose availability with them. */
+  readonly pods: ReadonlySet<Uid>;
 }
 
 const NAMESPACE_GOES: EvictionOutcome = { _tag: 'NamespaceTerminating' };
 
+/** The interceptors of a pod, as far as they are known. */
+const interceptorsFor = (
+  { uid }: DrainPod,
+  { interceptors, defaults }: Pick<PlanTerms, 'interceptors' | 'defaults'>,
+): readonly string[] => {
+  const own = interceptors.get(uid) ?? [];
+  const added = defaults?.pods.has(uid) === true ? defaults.names ?? [] : [];
+  return [...own, ...added.filter((name) => !own.includes(name))];
+};
+
 const plannedPod = (
   { pod, verdict, blocker, budget }: PodPreview,
-  { interceptors }: Pick<PlanTerms, 'interceptors'>,
+  terms: Pick<PlanTerms, 'interceptors' | 'defaults'>,
 ): PlannedPod => ({
   pod: pod.key,
   controller: pod.controller === null ? null : `${pod.controller.kind}/${pod.controller.name}`,
@@ -102,7 +121,7 @@ const plannedPod = (
   reason: blocker?.reason ?? null,
   text: blocker?.text ?? '',
   budget: budget?.key ?? null,
-  interceptors: interceptors.get(pod.uid) ?? [],
+  interceptors: interceptorsFor(pod, terms),
   leaving: pod.terminating,
   willNotComeBack: !comesBack(pod),
   losesData: pod.losesData,
@@ -141,13 +160,16 @@ const limitedBudgets = (
 /** What may deviate from the plan, as far as it concerns this node. */
 const unknownOf = (
   previews: readonly PodPreview[],
-  { budgets, dryRun, interceptors }: {
+  { budgets, dryRun, ...terms }: Pick<PlanTerms, 'interceptors' | 'defaults'> & {
     readonly budgets: readonly Budget[];
     readonly dryRun: boolean;
-    readonly interceptors: PlanTerms['interceptors'];
   },
 ): readonly string[] => {
   const pods = previews.map(({ pod }) => pod);
+  const { defaults } = terms;
+  const undecided = defaults?.names === undefined
+    ? pods.filter(({ uid }) => defaults?.pods.has(uid))
+    : [];
   const limited = limitedBudgets(previews, budgets);
   const closed = previews.filter(({ blocker }) => blocker?.reason === 'BlockedByBudget');
   const finalizers = previews.filter(({ blocker }) => blocker?.reason === 'Finalizer');
@@ -176,12 +198,18 @@ const unknownOf = (
         list(returning.map(({ key }) => key))
       }`,
     ]),
-    ...pods.flatMap(({ key, uid }) => {
-      const names = interceptors.get(uid);
-      return names === undefined ? [] : [
-        `How long the interceptors of ${key} take, where the operator asks them: ${list(names)}`,
+    ...pods.flatMap((pod) => {
+      const names = interceptorsFor(pod, terms);
+      return names.length === 0 ? [] : [
+        `How long the interceptors of ${pod.key} take, where the operator asks them: ${
+          list(names)
+        }`,
       ];
     }),
+    ...(undecided.length === 0 ? [] : [
+      'Which interceptors the operator adds where a Deployment would lose availability ' +
+      `(try --default-interceptors): ${list(undecided.map(({ key }) => key))}`,
+    ]),
     ...uncertain.map(({ pod, blocker }) =>
       `How ${pod.key} resolves: ${blocker?.text ?? 'it is changing'}`
     ),
@@ -242,6 +270,6 @@ export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => 
     forecast: forecast === undefined ? '' : blockedVerdict(forecast).forecast,
     willNotComeBack: chosen((pod) => !comesBack(pod)),
     losesData: chosen(({ losesData }) => losesData),
-    unknown: unknownOf(previews, { budgets, dryRun, interceptors: terms.interceptors }),
+    unknown: unknownOf(previews, { ...terms, budgets, dryRun }),
   };
 };

@@ -43,6 +43,13 @@ const wanted = async (cluster: ClusterClient): Promise<string> => {
 const replicasOf = async (cluster: ClusterClient): Promise<unknown> =>
   recordAt((await cluster.call('GET', WEB)).body, 'spec')?.['replicas'];
 
+/** Pods whose deletion cost is the surge's. */
+const chosenPods = async (cluster: ClusterClient): Promise<readonly unknown[]> =>
+  (await cluster.list(DRAIN_COLLECTIONS.pods)).filter((pod) =>
+    recordAt(pod, 'metadata', 'annotations')?.['surge.tidegate.dev/deletion-cost-before'] !==
+      undefined
+  );
+
 /** A Deployment of one replica behind a budget of one, on a machine. */
 const singleReplica = async (
   bed: Testbed,
@@ -77,6 +84,9 @@ const expectNoGap = async (site: DrainSite, before: string): Promise<void> => {
   });
   await pods.upTo(await cluster.list(DRAIN_COLLECTIONS.pods));
   const steps = podSteps(pods.changes());
+  // The old pod and one new one: its ReplicaSet removed it, and so made no other for it.
+  expect(new Set(steps.flatMap(({ before, after }) => (after ?? before)?.uid ?? [])).size).toBe(2);
+  expect(await chosenPods(cluster)).toEqual([]);
   // A probe at every event that the API server has sent.
   expect(brokenBudgets(steps, [{ app: 'web', healthy: 1 }])).toEqual([]);
   expect(podsLeaving(steps, node, ['web'])).toEqual(['web leaves', 'web gone']);
@@ -94,7 +104,11 @@ describeWithTestbed('a Deployment of one replica behind a budget of one', BED, (
     expect(listOrEmptyAt(asked?.object, 'spec', 'requesters').map((one) => textAt(one, 'name')))
       .toEqual(['reclaim.tidegate.dev']);
     // The pod was replaced, not evicted, so the budget was never asked.
-    expect(evictionsIn(await requestsBy(bed(), 'tidegate', site.readyMs))).toEqual([]);
+    const entries = await requestsBy(bed(), 'tidegate', site.readyMs);
+    expect(evictionsIn(entries)).toEqual([]);
+    // Its own ReplicaSet has removed it.
+    expect(entries.filter(({ verb, resource }) => `${verb} ${resource}` === 'delete pods'))
+      .toEqual([]);
     await eventually(async () => (await cluster.list(REQUESTS)).length === 0, {
       what: 'the request to be deleted by its drain',
     });

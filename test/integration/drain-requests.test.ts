@@ -1,12 +1,12 @@
 /** Drains as requesters of EvictionRequests, on a real API server with the policies. */
 import { beforeAll, expect, it } from 'vitest';
-import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../src/domain/time.ts';
 import { type ClusterClient, nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
 import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { ACTOR_B, BALANCER } from '../support/eviction-requests/request-fixture.ts';
+import { activeIn, requestersOf } from '../support/eviction-requests/request-reading.ts';
 import {
   askingDrain,
   createPod,
@@ -20,12 +20,6 @@ const OURS = 'reclaim.tidegate.dev';
 const PODS = '/api/v1/namespaces/default/pods';
 
 const now = (): string => rfc3339Seconds(Date.now());
-
-const requestersOf = (request: unknown) =>
-  listOrEmptyAt(request, 'spec', 'requesters').map((one) => textAt(one, 'name')).toSorted();
-
-const activeIn = (request: unknown): unknown =>
-  listOrEmptyAt(request, 'status', 'activeInterceptors')[0];
 
 const untilGone = (cluster: ClusterClient, path: string, what: string): Promise<true> =>
   eventually(async () => {

@@ -20,6 +20,7 @@ import {
   DRAIN,
   IMPERATIVE,
 } from '../support/eviction-requests/request-fixture.ts';
+import { requestersOf } from '../support/eviction-requests/request-reading.ts';
 import {
   conditionsIn,
   createPod,
@@ -77,9 +78,6 @@ describe('on an embedded cluster', () => {
         answered('PATCH', `${REQUESTS}/${uid}/status`, { status }),
     };
   };
-
-  const requestersOf = (request: unknown) =>
-    listOrEmptyAt(request, 'spec', 'requesters').map((one) => textAt(one, 'name')).toSorted();
 
   const condition = (type: string, reason: string) => ({
     type,

@@ -14,13 +14,15 @@ import {
 } from '../support/eviction-requests/request-fixture.ts';
 import {
   activeIn,
-  now,
   processedIn,
   reportOf,
+  timeIn,
+} from '../support/eviction-requests/request-reading.ts';
+import {
+  now,
   requestScene,
   type SceneTraits,
   SHORT,
-  timeIn,
 } from '../support/eviction-requests/request-scene.ts';
 import { conditionsIn, REQUESTS } from '../support/eviction-requests/served-requests.ts';
 import { pause } from '../support/eventually.ts';

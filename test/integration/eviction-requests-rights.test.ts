@@ -1,6 +1,6 @@
 /** The role evictions with the rights of docs/reference/rbac.yaml and no others. */
 import { beforeAll, expect, test } from 'vitest';
-import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
+import { textAt } from '../../src/domain/json.ts';
 import { nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
 import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
@@ -8,6 +8,7 @@ import { accountKubeconfig, documentedAccounts } from '../support/api/service-ac
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 import { ACTOR_B, DRAIN, IMPERATIVE } from '../support/eviction-requests/request-fixture.ts';
+import { activeIn } from '../support/eviction-requests/request-reading.ts';
 import {
   conditionsIn,
   createPod,
@@ -16,9 +17,6 @@ import {
   untilRequest,
   writers,
 } from '../support/eviction-requests/served-requests.ts';
-
-const activeIn = (request: unknown): unknown =>
-  listOrEmptyAt(request, 'status', 'activeInterceptors')[0];
 
 describeWithTestbed('the role evictions with its own rights', {}, (bed) => {
   beforeAll(async () => {

@@ -13,6 +13,7 @@ import {
   DRAIN,
   IMPERATIVE,
 } from '../support/eviction-requests/request-fixture.ts';
+import { activeIn, reportOf, requestersOf } from '../support/eviction-requests/request-reading.ts';
 import {
   conditionsIn,
   createPod,
@@ -27,15 +28,6 @@ const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
 const PODS = '/api/v1/namespaces/default/pods';
 
 const now = (): string => rfc3339Seconds(Date.now());
-
-const requestersOf = (request: unknown) =>
-  listOrEmptyAt(request, 'spec', 'requesters').map((one) => textAt(one, 'name')).toSorted();
-
-const activeIn = (request: unknown): unknown =>
-  listOrEmptyAt(request, 'status', 'activeInterceptors')[0];
-
-const reportOf = (request: unknown, name: string): unknown =>
-  listOrEmptyAt(request, 'status', 'interceptors').find((one) => textAt(one, 'name') === name);
 
 const requester = (name: string) => ({ name });
 

@@ -43,6 +43,7 @@ import {
   DRAIN,
   entry,
 } from '../support/eviction-requests/request-fixture.ts';
+import { activeIn } from '../support/eviction-requests/request-reading.ts';
 import {
   conditionsIn,
   createPod,
@@ -85,9 +86,6 @@ const withRequest = async (bed: Testbed): Promise<Scene> => {
   expect((await ask('controller', withStatus(FIRST_STATUS)(scene))).message).toBe('');
   return { ...scene, request: await stored(scene) };
 };
-
-const activeIn = (request: unknown): unknown =>
-  listOrEmptyAt(request, 'status', 'activeInterceptors')[0];
 
 describeWithTestbed('the EvictionRequest of another’s pod on a real API server', {}, (bed) => {
   beforeAll(async () => {

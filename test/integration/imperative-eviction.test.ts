@@ -15,9 +15,8 @@ import { enforcePolicies } from '../support/eviction-requests/enforced-policies.
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually, pause } from '../support/eventually.ts';
 import { ACTOR_A, ACTOR_B, IMPERATIVE } from '../support/eviction-requests/request-fixture.ts';
+import { activeIn, reportOf } from '../support/eviction-requests/request-reading.ts';
 import {
-  activeIn,
-  reportOf,
   type RequestScene,
   requestScene,
   type SceneTraits,

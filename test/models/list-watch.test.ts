@@ -14,7 +14,7 @@ import { listWatch, type ListWatchContext } from '../../src/machines/list-watch.
 import { valueAt } from '../../src/domain/json.ts';
 import { listWatchHarness } from './cluster/list-watch-harness.ts';
 import type { Step } from './harness/interpreter.ts';
-import { follows, type Line, must } from './harness/step-invariants.ts';
+import { follows, isTimer, type Line, must } from './harness/step-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const why = 'planted';
@@ -74,8 +74,10 @@ const wire = (invoked: InvokedActors) => {
 const tagOf = ({ event }: Pick<Step, 'event'>): unknown => valueAt(event['output'], '_tag');
 const answers = (tag: string) => (step: Step): boolean => tagOf(step) === tag;
 const hasResourceVersion = ({ before }: Step): boolean => before.context.resourceVersion !== null;
+/** The request was not made again because the first counted as lost. */
+const isFirstRequest = ({ before }: Step): boolean => !before.context.repeated;
 
-const LISTS = { to: 'listing', does: ['invoke:listPages'] };
+const LISTS = { to: 'listing.asking', does: ['invoke:listPages'] };
 const WATCHES = { to: 'watching.opening', does: ['invoke:followChanges'] };
 const LISTED = 'xstate.done.actor.listPages';
 const WATCHED = 'xstate.done.actor.followChanges';
@@ -111,6 +113,22 @@ const transitions = follows([
   { on: WATCHED, to: 'backingOff' },
   { on: 'watch.progressed', from: ['watching'], to: 'watching.following' },
   { on: 'after idleDeadline', from: ['watching'], to: 'backingOff' },
+  {
+    on: 'server.answered',
+    from: ['listing.asking'],
+    when: isFirstRequest,
+    to: 'listing.doubted',
+    does: [],
+  },
+  {
+    on: 'server.answered',
+    from: ['watching.opening'],
+    when: isFirstRequest,
+    to: 'watching.doubted',
+    does: [],
+  },
+  { on: 'after answerGrace', from: ['listing.doubted'], ...LISTS },
+  { on: 'after answerGrace', from: ['watching.doubted'], ...WATCHES },
   ...resuming('server.answered', ['backingOff']),
   ...resuming('after retryBackoff', ['backingOff', 'refused']),
 ]);
@@ -147,6 +165,7 @@ describeModel('listWatch', {
     resourceVersionKnown: context.resourceVersion !== null,
     paged: context.paged,
     expired: context.expired,
+    repeated: context.repeated,
   }),
   invariant: (snapshot, actions) => {
     const { resourceVersion, attempt } = snapshot.context;
@@ -186,6 +205,11 @@ describeModel('listWatch', {
     if (event.type === 'watch.progressed') must(!now.expired, 'progress follows no 410');
     if (before.matches('watching') && tagOf(step) === 'Expired' && after.matches('listing')) {
       must(now.expired, 'the next 410 waits');
+    }
+    if (isTimer(step, 'answerGrace')) {
+      must(!before.context.repeated && now.repeated, 'a request is made again once');
+    } else if (tagOf(step) !== undefined || event.type === 'watch.progressed') {
+      must(!now.repeated, 'the next request may be lost, too');
     }
     if (event.type === 'list.requested') must(now.resourceVersion === null, 'a list was asked for');
   },

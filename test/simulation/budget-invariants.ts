@@ -43,6 +43,11 @@ export const budgetsOver = (site: Bench['site'], pod: JsonRecord): readonly Json
   [...site.cluster.store.collection(RESOURCE).objects(textAt(pod, 'metadata', 'namespace'))]
     .filter((budget) => selects(budget, labelsOf(pod)));
 
+/** Whether the pod is of a DaemonSet: drains leave it. */
+export const isDaemon = (pod: JsonRecord): boolean =>
+  listOrEmptyAt(pod, 'metadata', 'ownerReferences')
+    .some((owner) => textAt(owner, 'kind') === 'DaemonSet');
+
 /** One eviction of a process under a budget, of a pod that takes a slot. */
 interface Charge {
   readonly process: string;
@@ -214,9 +219,6 @@ export const drainsGoOn = (bench: Bench): Invariant => {
     const sinceMs = freeSinceMs.get(textAt(budget, 'metadata', 'uid') ?? '');
     return sinceMs === undefined ? 0 : time.monotonic() - sinceMs;
   };
-  const isDaemon = (pod: JsonRecord): boolean =>
-    listOrEmptyAt(pod, 'metadata', 'ownerReferences')
-      .some((owner) => textAt(owner, 'kind') === 'DaemonSet');
   /** Whether it is the turn of an interceptor that the pod registers. */
   const isIntercepted = (pod: JsonRecord): boolean => {
     const request = site.cluster.store.collection(REQUESTS_RESOURCE).get({

@@ -2,13 +2,13 @@
  * Invariants about EvictionRequests: whose turn it is, when it passes on, and how requests end
  * (KEP-4563).
  */
-import { asRecord, type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
+import { asRecord, type JsonRecord, textAt } from '../../src/domain/json.ts';
 import { labelsOf } from '../../src/domain/object-meta.ts';
 import {
   isFinished,
   isTerminating,
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
-import { budgetsOver } from './budget-invariants.ts';
+import { budgetsOver, isDaemon } from './budget-invariants.ts';
 import {
   activeIn,
   IMPERATIVE,
@@ -160,10 +160,6 @@ const lasting = ({ time, calmMs }: Bench) => {
 const openRequests = ({ site }: Bench): readonly JsonRecord[] =>
   [...site.cluster.store.collection(REQUESTS_RESOURCE).objects()]
     .filter((one) => !isOver(one) && textAt(one, 'metadata', 'deletionTimestamp') === undefined);
-
-const isDaemon = (pod: JsonRecord): boolean =>
-  listOrEmptyAt(pod, 'metadata', 'ownerReferences')
-    .some((owner) => textAt(owner, 'kind') === 'DaemonSet');
 
 /** ER-43 to ER-61, ER-63: the status follows from the facts, also after a restart. */
 export const requestsMoveOn = (bench: Bench): Invariant => {

@@ -232,15 +232,17 @@ const examples: RuleChapter = {
   title: 'EvictionRequests: worked examples',
   intro: 'The examples of KEP-4563 as transcripts on a simulated clock (in ' +
     '`test/unit/interceptor/golden`), and the first two on a real API server. The third differs ' +
-    'from the KEP in one point: the surge itself deletes the requested pods, and restores the ' +
-    'replicas when the last one is deleted.',
+    'from the KEP in one point: no other interceptor deletes the requested pods. Those that are ' +
+    'more than replicas were added are deleted by the surge; each of the others gets the lowest ' +
+    'deletion cost and leaves by lowering the replicas by one.',
   rules: [
     rule('ER-79', 'Of two requesters one leaves, and the interceptors go on in turn.'),
     rule('ER-80', 'The only requester leaves, and the request is canceled.'),
     rule(
       'ER-81',
       'The surge replaces the requested pods of a Deployment in waves of at most `maxSurge`; as ' +
-        'many pods as before stay available, and the replicas are restored.',
+        'many pods as before stay available, as many pods are made as leave, and the replicas ' +
+        'are restored.',
       'it takes kubelets and controllers, which a simulated cluster has.',
     ),
   ],

@@ -17,15 +17,22 @@ export const assetsFolder = (env: Environment = environment): string | undefined
   env['KUBEBUILDER_ASSETS'] || undefined;
 
 const BUNDLE = 'TIDEGATE_TEST_BUNDLE';
+/** Node keeps compiled modules there, which halves the start of a command from its sources. */
+const COMPILED = 'NODE_COMPILE_CACHE';
 
 /** The folder of a bundle of `tidegate`, when this run made one. */
 export const bundleFolder = (env: Environment = environment): string | undefined =>
   env[BUNDLE] || undefined;
 
-/** Names the bundle for this process and those that it starts. */
+/** Names the bundle for this process and those that it starts, with compiled modules beside it. */
 export const setBundleFolder = (folder: string | undefined): void => {
-  if (folder === undefined) delete process.env[BUNDLE];
-  else process.env[BUNDLE] = folder;
+  if (folder === undefined) {
+    delete process.env[BUNDLE];
+    delete process.env[COMPILED];
+  } else {
+    process.env[BUNDLE] = folder;
+    process.env[COMPILED] = join(folder, 'compiled');
+  }
 };
 
 /** Whether this is a run that may not leave suites out. */

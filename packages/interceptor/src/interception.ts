@@ -137,6 +137,25 @@ const abort = (reason: AbortReason) => ({
   actions: { type: 'setAborted' as const, params: reason },
 });
 
+/** The request is followed while the interceptor is the active one. */
+const WHILE_ACTIVE = {
+  'request.observed': [
+    { guard: 'isInactive', target: '#interception.aborted', actions: ['setRequest', 'setReason'] },
+    { actions: 'setRequest' },
+  ],
+  'request.vanished': abort('RequestDeleted'),
+} as const;
+
+/** The next state by the answer to a report. */
+const byAnswer = <const Written extends string, const Failed extends string>(
+  { written, failed }: { readonly written: Written; readonly failed: Failed },
+) =>
+  [
+    { guard: outcomeIs('Written'), target: written },
+    { guard: outcomeIs('Absent'), ...abort('RequestDeleted') },
+    { target: failed },
+  ] as const;
+
 /** The statechart; `interception-actor.ts` provides requests and the interceptor. */
 export const interception = interceptionSetup.createMachine({
   id: 'interception',
@@ -160,13 +179,7 @@ export const interception = interceptionSetup.createMachine({
       description: 'The interceptor is the active one.',
       tags: 'acting',
       initial: 'checkingPod',
-      on: {
-        'request.observed': [
-          { guard: 'isInactive', target: 'aborted', actions: ['setRequest', 'setReason'] },
-          { actions: 'setRequest' },
-        ],
-        'request.vanished': abort('RequestDeleted'),
-      },
+      on: WHILE_ACTIVE,
       states: {
         checkingPod: {
           description: 'Reading the pod: it must be the one that the request names.',
@@ -202,11 +215,7 @@ export const interception = interceptionSetup.createMachine({
         },
         announced: {
           description: 'Deciding by the answer.',
-          always: [
-            { guard: outcomeIs('Written'), target: '#interception.intercepting' },
-            { guard: outcomeIs('Absent'), ...abort('RequestDeleted') },
-            { target: 'unannounced' },
-          ],
+          always: byAnswer({ written: '#interception.intercepting', failed: 'unannounced' }),
         },
         unannounced: {
           description: 'The first heartbeat could not be written; waiting for the next attempt.',
@@ -227,13 +236,7 @@ export const interception = interceptionSetup.createMachine({
           actions: { type: 'setResult', params: ({ event }) => event.output },
         },
       },
-      on: {
-        'request.observed': [
-          { guard: 'isInactive', target: 'aborted', actions: ['setRequest', 'setReason'] },
-          { actions: 'setRequest' },
-        ],
-        'request.vanished': abort('RequestDeleted'),
-      },
+      on: WHILE_ACTIVE,
       states: {
         idle: {
           description: 'Nothing is to be reported.',
@@ -268,11 +271,7 @@ export const interception = interceptionSetup.createMachine({
         },
         written: {
           description: 'Deciding by the answer.',
-          always: [
-            { guard: outcomeIs('Written'), target: 'idle' },
-            { guard: outcomeIs('Absent'), ...abort('RequestDeleted') },
-            { target: 'unwritten' },
-          ],
+          always: byAnswer({ written: 'idle', failed: 'unwritten' }),
         },
         unwritten: {
           description: 'The report could not be written; waiting for the next attempt.',
@@ -286,13 +285,7 @@ export const interception = interceptionSetup.createMachine({
       description: 'The interceptor is done; its completion is written.',
       tags: 'acting',
       initial: 'writing',
-      on: {
-        'request.observed': [
-          { guard: 'isInactive', target: 'aborted', actions: ['setRequest', 'setReason'] },
-          { actions: 'setRequest' },
-        ],
-        'request.vanished': abort('RequestDeleted'),
-      },
+      on: WHILE_ACTIVE,
       states: {
         writing: {
           description: 'Writing the completion.',
@@ -305,11 +298,7 @@ export const interception = interceptionSetup.createMachine({
         },
         written: {
           description: 'Deciding by the answer.',
-          always: [
-            { guard: outcomeIs('Written'), target: '#interception.completed' },
-            { guard: outcomeIs('Absent'), ...abort('RequestDeleted') },
-            { target: 'unwritten' },
-          ],
+          always: byAnswer({ written: '#interception.completed', failed: 'unwritten' }),
         },
         unwritten: {
           description: 'The completion could not be written; waiting for the next attempt.',

@@ -11,7 +11,7 @@ import type { DrainPod } from '../drain/pod.ts';
 import type { ObjectKey, Uid } from '../ids.ts';
 
 /** On every pod of a Deployment. */
-const TEMPLATE_HASH = 'pod-template-hash';
+export const TEMPLATE_HASH = 'pod-template-hash';
 
 /** The ReplicaSet of a pod of a Deployment. */
 const replicaSetOf = ({ controller, labels }: DrainPod): Uid | undefined =>

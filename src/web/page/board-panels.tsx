@@ -5,6 +5,7 @@ import type { EvictionCard } from '../../view/board/eviction-card.ts';
 import type { PhaseMachines } from '../../view/board/drain-board.ts';
 import type { HealthCard } from '../../view/board/health.ts';
 import { duration } from '../../view/duration.ts';
+import { CardHeader } from './card-header.tsx';
 import { nowMs } from './feed.ts';
 import { Name } from './name.tsx';
 import { counted } from './names.ts';
@@ -31,15 +32,15 @@ export const HealthStrip = ({ health }: { readonly health: readonly HealthCard[]
 /** Something all drains depend on that needs a person. */
 export const HealthCardView = ({ card }: { readonly card: HealthCard }) => (
   <article class={`card ${card.severity.toLowerCase()}`}>
-    <header>
-      <h3>
-        <a href={addressOf(card.id)} data-item={card.id} data-command={card.command}>
-          <Name text={card.label} />
-        </a>
-      </h3>
+    <CardHeader
+      href={addressOf(card.id)}
+      item={card.id}
+      text={card.label}
+      command={card.command}
+    >
       <span class='badge'>{card.status}</span>
       <span class='deadline'>for {duration(nowMs.value - card.sinceMs)}</span>
-    </header>
+    </CardHeader>
     {card.verdict !== null && <VerdictLines verdict={card.verdict} />}
   </article>
 );
@@ -88,14 +89,14 @@ export const BudgetCardView = ({ card }: { readonly card: BudgetCard }) => {
   const { command } = splitChange(card.change);
   return (
     <article class={`card small ${card.severity.toLowerCase()}`}>
-      <header>
-        <h3>
-          <a href={addressOf(card.id)} data-item={card.key} data-command={card.command}>
-            <Name text={card.key} />
-          </a>
-        </h3>
+      <CardHeader
+        href={addressOf(card.id)}
+        item={card.key}
+        text={card.key}
+        command={card.command}
+      >
         <span class='deadline'>{card.healthy} healthy, {card.required} required</span>
-      </header>
+      </CardHeader>
       <div class='slots'>
         <Sockets slots={card.slots} used={card.used} />
         <Queue card={card} />
@@ -123,19 +124,19 @@ const turnText = ({ active, next, requesters }: EvictionCard): string =>
 /** An open EvictionRequest: who is asked, who is next, and when the hand-over comes. */
 export const EvictionCardView = ({ card }: { readonly card: EvictionCard }) => (
   <article class={`card ${card.severity.toLowerCase()}`}>
-    <header>
-      <h3>
-        <a href={addressOf(card.id)} data-item={card.key} data-command={card.command}>
-          <Name text={card.key} />
-        </a>
-      </h3>
+    <CardHeader
+      href={addressOf(card.id)}
+      item={card.key}
+      text={card.key}
+      command={card.command}
+    >
       <span class='badge'>{card.situation}</span>
       <span class='deadline'>
         {card.handOverMs === null
           ? `for ${duration(nowMs.value - card.sinceMs)}`
           : `hand-over in ${duration(card.handOverMs - nowMs.value)}`}
       </span>
-    </header>
+    </CardHeader>
     <VerdictLines verdict={card.verdict} />
     <p class='count'>{turnText(card)}</p>
   </article>

@@ -1,8 +1,8 @@
 /** The card of a node on the drain board. */
 import { DOT_STATES, type NodeCard, type PodDot } from '../../view/board/node-card.ts';
 import { duration } from '../../view/duration.ts';
+import { CardHeader } from './card-header.tsx';
 import { nowMs } from './feed.ts';
-import { Name } from './name.tsx';
 import { counted } from './names.ts';
 import { addressWith } from './route.ts';
 import { VerdictLines } from './verdict-lines.tsx';
@@ -77,19 +77,15 @@ export const NodeCardView = ({ card, brief = false }: {
   readonly brief?: boolean;
 }) => (
   <article class={`card ${card.severity.toLowerCase()}`}>
-    <header>
-      <h3>
-        <a
-          href={addressWith({ kind: 'nodeDrain', actor: card.id })}
-          data-item={card.node}
-          data-command={card.command}
-        >
-          <Name text={card.node} />
-        </a>
-      </h3>
+    <CardHeader
+      href={addressWith({ kind: 'nodeDrain', actor: card.id })}
+      item={card.node}
+      text={card.node}
+      command={card.command}
+    >
       <span class='badge'>{card.severity === 'Blocked' ? 'Blocked' : card.situation}</span>
       <Deadline card={card} />
-    </header>
+    </CardHeader>
     {!brief && <TimeBar card={card} />}
     <Dots card={card} />
     <p class='count'>

@@ -40,6 +40,9 @@ const IMAGE = merge({
   spec: { template: { spec: { containers: [{ name: 'main', image: 'other' }] } } },
 });
 
+const deletionCost = (cost: string) =>
+  merge({ metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } } });
+
 const hasCondition = (path: string, type: string, status: string): Step =>
   until(all(
     get(path),
@@ -134,6 +137,17 @@ export const controllerWorkloads: Area = {
       patch('deployments/web/scale', merge({ spec: { replicas: 1 } })),
       pods(1),
       ready(1),
+    ],
+    'the pods of the lowest deletion cost leave first when it is scaled down': [
+      ...running(3),
+      get('pods'),
+      keep({ first: 'items.0.metadata.name', kept: 'items.1.metadata.name' }),
+      keep({ last: 'items.2.metadata.name' }),
+      patch('pods/{first}', deletionCost('-2147483648')),
+      patch('pods/{last}', deletionCost('-1')),
+      patch('deployments/web/scale', merge({ spec: { replicas: 1 } })),
+      pods(1),
+      get('pods', ok({ items: [{ metadata: { name: '{kept}' } }] })),
     ],
     'no pods when it is scaled to nothing': [
       ...running(2),

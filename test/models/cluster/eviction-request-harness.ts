@@ -6,8 +6,6 @@ import type {
   ObservedRequest,
 } from '../../../src/domain/eviction-requests/observed-request.ts';
 import { IMPERATIVE_EVICTION } from '../../../src/domain/eviction-requests/qualified-name.ts';
-import type { WriteOutcome } from '../../../src/domain/object-write.ts';
-import { isOlder } from '../../../src/domain/resource-versions.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import type {
   EvictionRequestAct,
@@ -21,7 +19,14 @@ import type {
   RunEnvironment,
   StepSource,
 } from './cluster-harness.ts';
-import { contentOf, type OpenRequests, openRequests } from './eviction-request-objects.ts';
+import {
+  contentOf,
+  hindranceOfVersion,
+  observing,
+  type OpenRequests,
+  openRequests,
+  outcomeIn,
+} from './eviction-request-objects.ts';
 import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
 /** The request in the cluster, in the model's terms; null before the start and after its end. */
@@ -29,16 +34,7 @@ interface World extends WriteUnderWay<EvictionRequestAct> {
   readonly current: ObservedRequest | null;
 }
 
-type Outcome = WriteOutcome<ObservedRequest>;
 type Written = Pick<ObservedRequest, 'requesters' | 'labels' | 'status' | 'reports'>;
-
-const ANSWER = /^xstate\.done\.actor\.\w+$/;
-
-const outcomeIn = ({ event }: Moment): Outcome | undefined =>
-  ANSWER.test(event.type) ? event['output'] as Outcome : undefined;
-
-const observing = ({ event }: Moment): ObservedRequest | undefined =>
-  event.type === 'request.observed' ? event['request'] as ObservedRequest : undefined;
 
 const NO_REPORT = { startMs: null, heartbeatMs: null, completionMs: null, message: '' };
 
@@ -95,12 +91,7 @@ const hindranceOfObservation = ({ current }: World, moment: Moment): string | un
   const seen = observing(moment);
   if (seen === undefined) return undefined;
   if (current === null) return 'a recreated request has another UID';
-  if (isOlder(seen.resourceVersion, current.resourceVersion)) {
-    return 'a cluster does not send stale objects';
-  }
-  return current.requesters.length === 0 && seen.requesters.length > 0
-    ? 'a request without requesters gets none any more'
-    : undefined;
+  return hindranceOfVersion(current, seen);
 };
 
 const follows: ClusterHarness<World>['follows'] = (world, step) => {

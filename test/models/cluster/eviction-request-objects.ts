@@ -12,9 +12,11 @@ import {
   withdrawnBody,
 } from '../../../src/domain/eviction-requests/requester.ts';
 import { type JsonRecord, recordAt, textAt } from '../../../src/domain/json.ts';
+import type { WriteOutcome } from '../../../src/domain/object-write.ts';
+import { isOlder } from '../../../src/domain/resource-versions.ts';
 import { rfc3339Seconds } from '../../../src/domain/time.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
-import type { SessionEnvironment } from './cluster-harness.ts';
+import type { Moment, SessionEnvironment } from './cluster-harness.ts';
 import { objectFixture } from './object-fixture.ts';
 import { observeCollection, type ObservedCollection } from './observed-collection.ts';
 import type { Hand } from './site.ts';
@@ -50,6 +52,32 @@ export const contentOf = (
     status.conditions,
     reports,
   ]);
+
+/** What a server answers to a write of a request. */
+export type Outcome = WriteOutcome<ObservedRequest>;
+
+const ANSWER = /^xstate\.done\.actor\.\w+$/;
+
+/** The outcome that a step brings. */
+export const outcomeIn = ({ event }: Moment): Outcome | undefined =>
+  ANSWER.test(event.type) ? event['output'] as Outcome : undefined;
+
+/** The request that a step shows. */
+export const observing = ({ event }: Moment): ObservedRequest | undefined =>
+  event.type === 'request.observed' ? event['request'] as ObservedRequest : undefined;
+
+/** Why no cluster shows the request so, after it was `current`. */
+export const hindranceOfVersion = (
+  current: ObservedRequest,
+  seen: ObservedRequest,
+): string | undefined => {
+  if (isOlder(seen.resourceVersion, current.resourceVersion)) {
+    return 'a cluster does not send stale objects';
+  }
+  return current.requesters.length === 0 && seen.requesters.length > 0
+    ? 'a request without requesters gets none any more'
+    : undefined;
+};
 
 type Collection = ObservedCollection<ObservedRequest>;
 

@@ -4,7 +4,6 @@ import { provideEvictionRequester } from '../../../src/actors/eviction-requests/
 import type { RequesterWrite } from '../../../src/domain/eviction-requests/drain-requester.ts';
 import type { ObservedRequest } from '../../../src/domain/eviction-requests/observed-request.ts';
 import type { RequestedPod } from '../../../src/domain/eviction-requests/requester.ts';
-import type { WriteOutcome } from '../../../src/domain/object-write.ts';
 import { isOlder } from '../../../src/domain/resource-versions.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import type {
@@ -20,23 +19,21 @@ import type {
   RunEnvironment,
   StepSource,
 } from './cluster-harness.ts';
-import { contentOf, type OpenRequests, openRequests } from './eviction-request-objects.ts';
+import {
+  contentOf,
+  hindranceOfVersion,
+  observing,
+  type OpenRequests,
+  openRequests,
+  type Outcome,
+  outcomeIn,
+} from './eviction-request-objects.ts';
 import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
 /** The request in the cluster, in the model's terms; null when there is none. */
 interface World extends WriteUnderWay<RequesterWrite['write']> {
   readonly current: ObservedRequest | null;
 }
-
-type Outcome = WriteOutcome<ObservedRequest>;
-
-const ANSWER = /^xstate\.done\.actor\.\w+$/;
-
-const outcomeIn = ({ event }: Moment): Outcome | undefined =>
-  ANSWER.test(event.type) ? event['output'] as Outcome : undefined;
-
-const observing = ({ event }: Moment): ObservedRequest | undefined =>
-  event.type === 'request.observed' ? event['request'] as ObservedRequest : undefined;
 
 const contextOf = ({ before }: Moment): EvictionRequesterContext => before.context;
 
@@ -118,12 +115,7 @@ const hindranceOfObservation = (world: World, moment: Moment): string | undefine
   const { current } = world;
   const seen = observing(moment);
   if (seen === undefined || current === null || isLate(moment)) return undefined;
-  if (isOlder(seen.resourceVersion, current.resourceVersion)) {
-    return 'a cluster does not send stale objects';
-  }
-  return current.requesters.length === 0 && seen.requesters.length > 0
-    ? 'a request without requesters gets none any more'
-    : undefined;
+  return hindranceOfVersion(current, seen);
 };
 
 const follows: ClusterHarness<World>['follows'] = (world, step) => {

@@ -24,8 +24,8 @@ export interface Stored {
   readonly spec: unknown;
 }
 
-/** How the next requests fail, in order. */
-export type Refusal = { readonly status: number } | 'unreachable';
+/** How the next requests fail, in order; a lost one is never answered. */
+export type Refusal = { readonly status: number } | 'unreachable' | 'lost';
 
 interface OpenWatch {
   readonly query: Readonly<Record<string, string>>;
@@ -96,6 +96,7 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
       calls.push(request);
       yield* Effect.promise(() => gate);
       const refusal = listRefusals.shift();
+      if (refusal === 'lost') return yield* Effect.never;
       if (refusal === 'unreachable') return yield* new NotSent({ why: 'unreachable' });
       if (refusal !== undefined) return { status: refusal.status, body: { message: 'refused' } };
       return { status: 200, body: structuredClone(page(request)) };
@@ -104,6 +105,7 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
     Effect.gen(function* () {
       watches.push(query);
       const refusal = watchRefusals.shift();
+      if (refusal === 'lost') return yield* Effect.never;
       if (refusal === 'unreachable') return yield* new AnswerLost({ why: 'unreachable' });
       if (refusal !== undefined) {
         return yield* new WatchRefused({ status: refusal.status, message: 'refused' });

@@ -4,19 +4,13 @@
  */
 import { INTERCEPTORS_ANNOTATION } from '../../../src/domain/eviction-requests/interceptor-list.ts';
 import type { InterceptorTiming } from '../../../src/domain/eviction-requests/interceptor-deadline.ts';
-import {
-  asRecord,
-  type JsonRecord,
-  listOrEmptyAt,
-  recordAt,
-  textAt,
-  valueAt,
-} from '../../../src/domain/json.ts';
+import { type JsonRecord, recordAt } from '../../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../../src/domain/time.ts';
 import { nameOf, uidOf } from '../api/cluster-client.ts';
 import { freshCluster } from '../api/fresh-cluster.ts';
 import type { Testbed } from '../api/testbed.ts';
 import { DRAIN } from './request-fixture.ts';
+import { activeIn } from './request-reading.ts';
 import { conditionsIn, REQUESTS, serveRequests, untilRequest, writers } from './served-requests.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -49,20 +43,6 @@ const podOf = (name: string, { interceptors = [], metadata, spec }: SceneTraits)
     ...spec,
   },
 });
-
-/** The interceptor that acts. */
-export const activeIn = (request: unknown): unknown =>
-  listOrEmptyAt(request, 'status', 'activeInterceptors')[0];
-
-/** What an interceptor reports. */
-export const reportOf = (request: unknown, name: string): JsonRecord =>
-  asRecord(
-    listOrEmptyAt(request, 'status', 'interceptors').find((one) => textAt(one, 'name') === name),
-  ) ?? {};
-
-/** The time of a field of a report; NaN without it. */
-export const timeIn = (request: unknown, name: string, field: string): number =>
-  Date.parse(textAt(reportOf(request, name), field) ?? '');
 
 export const now = (): string => rfc3339Seconds(Date.now());
 
@@ -122,7 +102,3 @@ export const requestScene = async (bed: Testbed, traits: SceneTraits = {}) => {
 
 /** The scene of a test. */
 export type RequestScene = Awaited<ReturnType<typeof requestScene>>;
-
-/** The names in `processedInterceptors`. */
-export const processedIn = (request: unknown): unknown =>
-  valueAt(request, 'status', 'processedInterceptors') ?? [];

@@ -1,6 +1,9 @@
 /** A Deployment on an embedded cluster, and what happens to its pods and replicas. */
 import { onTestFinished } from 'vitest';
-import { BASELINE_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-facts.ts';
+import {
+  BASELINE_ANNOTATION,
+  COST_BEFORE_ANNOTATION,
+} from '../../../packages/interceptor/src/surge/surge-facts.ts';
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
 import { DEPLOYMENTS, embeddedCluster, PODS } from './embedded-cluster.ts';
 
@@ -52,11 +55,14 @@ export const withDeployment = async (
   let least = replicas;
   let most = replicas;
   const deleted = new Set<string>();
+  const known = new Set(cluster.list(PODS).map(uidOf));
+  const created = new Set<string>();
   const stop = cluster.cluster.store.subscribe(({ resource, object }) => {
     if (resource === 'deployments.apps') {
       most = Math.max(most, numberAt(object, 'spec', 'replicas') ?? 0);
     }
     if (resource !== 'pods') return;
+    if (!known.has(uidOf(object))) created.add(uidOf(object));
     if (textAt(object, 'metadata', 'deletionTimestamp') !== undefined) deleted.add(uidOf(object));
     least = Math.min(least, available());
   });
@@ -70,9 +76,16 @@ export const withDeployment = async (
     cordon,
     pods: () => cluster.list(PODS),
     available,
-    /** The fewest available pods, the most wanted ones, and the UIDs of those that were deleted. */
-    seen: () => ({ least, most, deleted }),
+    /** The fewest available pods, the most wanted ones, and the UIDs of new and deleted ones. */
+    seen: () => ({ least, most, created, deleted }),
     replicas: () => numberAt(cluster.get(WEB), 'spec', 'replicas'),
+    /** Names of the pods whose deletion cost is the surge's. */
+    chosen: () =>
+      cluster.list(PODS)
+        .filter((pod) =>
+          textAt(pod, 'metadata', 'annotations', COST_BEFORE_ANNOTATION) !== undefined
+        )
+        .map((pod) => textAt(pod, 'metadata', 'name')),
     baseline: () => textAt(cluster.get(WEB), 'metadata', 'annotations', BASELINE_ANNOTATION),
   };
 };

@@ -121,9 +121,11 @@ const podChanges: Describe = ({ type, object, before }) => {
     return now === then ? undefined : now;
   };
   const node = changed('spec', 'nodeName');
+  const cost = changed('metadata', 'annotations', 'controller.kubernetes.io/pod-deletion-cost');
   return [
     ...(type === 'ADDED' ? [`creates the pod ${name}`] : []),
     ...(node === undefined ? [] : [`places ${name} on ${node}`]),
+    ...(cost === undefined ? [] : [`sets the deletion cost of ${name} to ${cost}`]),
     ...(isReady(object) && !isReady(before) ? [`sees ${name} available`] : []),
     ...(changed('metadata', 'deletionTimestamp') === undefined ? [] : [`deletes the pod ${name}`]),
     ...(type === 'DELETED' ? [`has terminated ${name}`] : []),

@@ -102,15 +102,32 @@ export const openPage = async (browser: Browser, url: string, look: Look = {}): 
   return page;
 };
 
+/** Of axe's rules, those that the color scheme can break. */
+const ABOUT_COLORS = {
+  runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
+};
+
+const faultsBy = async (page: Page, rules: object): Promise<readonly string[]> => {
+  const axe = new AxeBuilder({ page }).setLegacyMode()
+    .options({ resultTypes: ['violations'], ...rules });
+  const { violations } = await axe.analyze();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+};
+
 /**
  * Serious accessibility violations, by every rule. The page has no frames, so that it needs no
  * second page to join their results; and a rule that holds lists no elements, of which a page of
  * ten thousand actors has tens of thousands.
  */
-export const seriousFaults = async (page: Page): Promise<readonly string[]> => {
-  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
-  const { violations } = await axe.analyze();
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+export const seriousFaults = (page: Page): Promise<readonly string[]> => faultsBy(page, {});
+
+/** Those of a page that is light, and those that it has when it becomes dark. */
+export const seriousFaultsInBothSchemes = async (page: Page): Promise<readonly string[]> => {
+  const whenLight = await seriousFaults(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const whenDark = await faultsBy(page, ABOUT_COLORS);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...whenLight, ...whenDark.map((fault) => `in the dark: ${fault}`)];
 };

@@ -44,6 +44,7 @@ export const setup = async (): Promise<() => Promise<void>> => {
   setBundleFolder(folder);
   return async () => {
     setBundleFolder(undefined);
-    await rm(folder, { recursive: true, force: true });
+    // A process that ends writes what it compiled.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   };
 };

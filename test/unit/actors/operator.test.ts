@@ -168,6 +168,24 @@ describe('an operator', () => {
     expect(things.openWatches()).toBe(1);
   });
 
+  // A watch that was asked for in an outage stayed unanswered for 30 s, a list for a minute.
+  test('opens a lost watch again after an outage in which it keeps the lease', async () => {
+    const { time, client, things, log } = startProcess({ one: { reads: ['things'] } });
+    await time.settle();
+    things.bookmark();
+    await time.settle();
+    things.refuseWatches('lost');
+    things.endWatches('eof');
+    client.meets('unreachable');
+    await time.advance(4000);
+    client.meets('fair');
+    await time.advance(2000);
+    expect(things.watches.length).toBe(2);
+    await time.advance(5000);
+    expect(things.watches.length).toBe(3);
+    expect(log).toEqual(['one starts', 'one leads']);
+  });
+
   test('is ready when every role is', async () => {
     const rig = startProcess({ one: { reads: ['things'] }, two: { ready: 'waits' } });
     const held = rig.things.holdPages();

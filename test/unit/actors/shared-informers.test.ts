@@ -55,6 +55,9 @@ const rig = () => {
   return { time, api, informers };
 };
 
+/** The grace of a request after the API server has answered another one. */
+const GRACE_MS = 5000;
+
 describe('shared informers', () => {
   test('keep the union of the fields that readers request, and watch once', async () => {
     const { time, api, informers } = rig();
@@ -119,6 +122,64 @@ describe('shared informers', () => {
     await time.advance(10_000);
     await current;
     expect(api.calls).toHaveLength(2);
+  });
+
+  test('make a lost list again soon after the API server answers another request', async () => {
+    const { time, api, informers } = rig();
+    const colors = informers.collection({ ...THINGS, project: colored });
+    api.refuseLists('lost');
+    informers.start();
+    await time.advance(30_000);
+    expect([colors.synced, api.calls.length]).toEqual([false, 1]);
+    informers.retryNow();
+    await time.advance(GRACE_MS);
+    expect([colors.synced, api.calls.length]).toEqual([true, 2]);
+  });
+
+  test('open a lost watch again soon after the API server answers another request', async () => {
+    const { time, api, informers } = rig();
+    const colors = informers.collection({ ...THINGS, project: colored });
+    informers.start();
+    await time.settle();
+    api.bookmark();
+    await time.settle();
+    api.refuseWatches('lost');
+    api.endWatches('eof');
+    api.put('a', { color: 'red' });
+    await time.advance(20_000);
+    expect(colors.get(objectKey('a'))).toBeUndefined();
+    informers.retryNow();
+    await time.advance(GRACE_MS);
+    expect(colors.get(objectKey('a'))?.color).toBe('red');
+    expect([api.calls.length, api.watches.length]).toEqual([1, 3]);
+  });
+
+  test('make a slow list again once, however often the API server answers others', async () => {
+    const { time, api, informers } = rig();
+    const colors = informers.collection({ ...THINGS, project: colored });
+    const pages = api.holdPages();
+    informers.start();
+    for (let i = 0; i < 10; i += 1) {
+      informers.retryNow();
+      await time.advance(GRACE_MS);
+    }
+    expect(api.calls.length).toBe(2);
+    pages.release();
+    await time.settle();
+    expect(colors.synced).toBe(true);
+  });
+
+  test('await a list that is answered soon after another request', async () => {
+    const { time, api, informers } = rig();
+    const colors = informers.collection({ ...THINGS, project: colored });
+    const pages = api.holdPages();
+    informers.start();
+    await time.settle();
+    informers.retryNow();
+    await time.advance(GRACE_MS - 1);
+    pages.release();
+    await time.advance(2 * GRACE_MS);
+    expect([colors.synced, api.calls.length]).toEqual([true, 1]);
   });
 
   test('watch the whole collection when readers use different selectors', async () => {

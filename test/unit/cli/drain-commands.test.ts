@@ -115,6 +115,7 @@ const plan = async (api: StubApi, asked: Partial<DrainPlanRequest> = {}) => {
     format: 'table',
     grace: undefined,
     dryRun: 'none',
+    defaultInterceptors: undefined,
     context: undefined,
     ...asked,
   };
@@ -278,6 +279,10 @@ describe('drain plan', () => {
     [{ grace: '-5s' }, /^Cannot use --grace "-5s"/],
     [{ dryRun: 'client' }, /^Cannot use --dry-run "client": .*none, server\n$/],
     [{ format: 'wide' }, /^Cannot use --output "wide"/],
+    [
+      { defaultInterceptors: 'x' },
+      /^Cannot use --default-interceptors "x": .*tidegate.dev, none\n$/,
+    ],
   ])('exit code 2: %j', async (asked, line) => {
     const ended = await plan(await cluster(), asked);
     expect(ended.code).toBe(2);

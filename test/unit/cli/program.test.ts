@@ -281,6 +281,7 @@ test('drain plan takes one node, a grace and whether to try evictions', async ()
     'node-7',
     '--grace=10m',
     '--dry-run=server',
+    '--default-interceptors=none',
     '-o',
     'json',
     '--context=c',
@@ -291,6 +292,7 @@ test('drain plan takes one node, a grace and whether to try evictions', async ()
     format: 'json',
     grace: '10m',
     dryRun: 'server',
+    defaultInterceptors: 'none',
     kubeconfig: undefined,
     context: 'c',
   }]]);

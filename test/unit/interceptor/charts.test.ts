@@ -13,7 +13,10 @@ import {
   observedRequest,
 } from '../../../packages/interceptor/src/observed-request.ts';
 import { NO_REPORT, type Report } from '../../../packages/interceptor/src/report.ts';
-import type { SurgeFacts } from '../../../packages/interceptor/src/surge/surge-facts.ts';
+import {
+  LOWEST_COST,
+  type SurgeFacts,
+} from '../../../packages/interceptor/src/surge/surge-facts.ts';
 import { DEFAULT_SURGE_TIMING } from '../../../packages/interceptor/src/surge/deployment-surge.ts';
 import { valueAt } from '../../../src/domain/json.ts';
 import { chartProblems, chartProblemText } from '../../tidy/statecharts.ts';
@@ -208,9 +211,21 @@ describeChart({
 const POD = {
   name: 'a',
   uid: 'a',
+  resourceVersion: '1',
+  replicaSet: 'set',
   isAvailable: true,
   isTerminating: false,
+  hasEnded: false,
   unschedulable: '',
+  deletionCost: 0,
+  costText: '',
+  costChange: null,
+};
+const CHOSEN = {
+  ...POD,
+  deletionCost: LOWEST_COST,
+  costText: `${LOWEST_COST}`,
+  costChange: { before: '', isKept: true },
 };
 const CALM = {
   resourceVersion: '1',
@@ -220,13 +235,24 @@ const CALM = {
   isDeleting: false,
   pods: [POD],
 };
-const RAISED = { ...CALM, replicas: 2, baseline: { replicas: 1, raisedTo: 2 } };
+const RAISED = {
+  ...CALM,
+  replicas: 2,
+  baseline: { replicas: 1, raisedTo: 2, isUnaimed: false },
+};
+const LOWERED = { ...CALM, baseline: { replicas: 1, raisedTo: 1, isUnaimed: false } };
 const REPLACEMENT = { ...POD, name: 'b', uid: 'b' };
 const SURGE_FACTS: readonly SurgeFacts[] = [
   CALM,
   RAISED,
   { ...RAISED, pods: [POD, REPLACEMENT] },
+  { ...RAISED, pods: [CHOSEN, REPLACEMENT] },
+  { ...LOWERED, pods: [CHOSEN, REPLACEMENT] },
+  { ...LOWERED, pods: [REPLACEMENT] },
+  // The ReplicaSet has removed the replacement.
+  { ...LOWERED, pods: [CHOSEN] },
   { ...RAISED, pods: [REPLACEMENT] },
+  { ...RAISED, replicas: 5, pods: [CHOSEN, REPLACEMENT] },
   { ...RAISED, replicas: 5 },
   { ...CALM, replicas: 2 },
   { ...CALM, pods: [REPLACEMENT] },
@@ -258,7 +284,10 @@ describeChart({
       { output: { _tag: 'Failed', problem: 'planted', retryAfterMs: 0 } },
     ],
     'xstate.done.actor.raiseReplicas': SURGE_WRITES,
+    'xstate.done.actor.lowerCost': SURGE_WRITES,
+    'xstate.done.actor.lowerReplicas': SURGE_WRITES,
     'xstate.done.actor.deletePod': SURGE_WRITES,
+    'xstate.done.actor.restoreCost': SURGE_WRITES,
     'xstate.done.actor.restoreReplicas': SURGE_WRITES,
   },
   project: ({ requested, facts, step, refusal, problem }) => [
@@ -272,11 +301,24 @@ describeChart({
       must(requested.includes(step.pod.uid), 'only requested pods are deleted');
       must(facts.pods.includes(REPLACEMENT), 'a pod is deleted when another one is available');
     }
+    if (actions.includes('invoke:lowerCost')) {
+      must(requested.includes(step.pod.uid), 'only requested pods are chosen');
+      must(facts.pods.includes(REPLACEMENT), 'a pod is chosen when another one is available');
+    }
+    if (actions.includes('invoke:restoreCost')) {
+      must(step.pod === CHOSEN, 'only what the surge has changed is restored');
+    }
+    if (actions.includes('invoke:lowerReplicas')) {
+      must(facts.pods.includes(CHOSEN), 'replicas are lowered for a pod that is chosen');
+      must(facts.pods.includes(REPLACEMENT), 'replicas are lowered for a pod that is replaced');
+      must(step.baseline.raisedTo >= step.baseline.replicas, 'never below what was wanted');
+    }
     if (actions.includes('invoke:raiseReplicas')) {
       must(step.baseline.raisedTo <= step.baseline.replicas + facts.maxSurge, 'at most maxSurge');
     }
-    if (actions.includes('invoke:restoreReplicas') && facts.replicas === 5) {
-      must(step.replicas === null, 'what somebody else wrote stays');
+    if (actions.includes('invoke:restoreReplicas')) {
+      must(facts.replicas !== 5 || step.replicas === null, 'what somebody else wrote stays');
+      must(!facts.pods.includes(CHOSEN), 'replicas are restored when no pod is chosen');
     }
   },
 });

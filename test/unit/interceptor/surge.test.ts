@@ -1,8 +1,11 @@
 /** The surge on an embedded cluster with its Deployments, on simulated time. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startInterceptor, surge } from '../../../packages/interceptor/mod.ts';
-import { BASELINE_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-facts.ts';
-import { textAt } from '../../../src/domain/json.ts';
+import {
+  BASELINE_ANNOTATION,
+  COST_ANNOTATION,
+} from '../../../packages/interceptor/src/surge/surge-facts.ts';
+import { numberAt, recordAt, textAt } from '../../../src/domain/json.ts';
 import {
   conditionsOf,
   type EmbeddedCluster,
@@ -52,22 +55,22 @@ describe('the surge', () => {
     expect(replicas()).toBe(8);
     expect(seen()).toMatchObject({ least: 8, most: 10 });
     await cluster.time.advance(30_000);
+    expect(seen().created.size).toBe(pods.length);
     expect(available()).toBe(8);
     const nodes = cluster.list(PODS).map((pod) => textAt(pod, 'spec', 'nodeName'));
     expect(nodes).not.toContain('node-1');
   });
 
-  test('ER-81: deletes the requested pods, and of the others only surplus ones', async () => {
+  test('ER-81: removes the requested pods and no other, and makes one for each', async () => {
     const { cluster, cordon, seen, replicas } = await withDeployment(surgeDeployment(4));
     startSurge(cluster);
-    const before = cluster.list(PODS);
     const requested = cordon('node-1').slice(0, 1);
     const paths = requested.map((pod) => cluster.request(pod));
     await cluster.until(() => isEvicted(cluster, paths), 'the pod has left');
     await cluster.until(() => replicas() === 4, 'the replicas are restored');
     await cluster.time.advance(30_000);
-    const kept = before.map(uidOf).filter((uid) => !requested.map(uidOf).includes(uid));
-    expect(kept.filter((uid) => seen().deleted.has(uid))).toEqual([]);
+    expect([...seen().deleted]).toEqual(requested.map(uidOf));
+    expect(seen().created.size).toBe(1);
     expect(reportOf(cluster.get(paths[0] ?? ''), NAME)).toMatchObject({
       message: `Pod "${nameOf(requested[0])}" left after its replacement was available`,
       completionTime: expect.any(String),
@@ -86,7 +89,9 @@ describe('the surge', () => {
     const path = cluster.request(pod);
     await cluster.until(() => isEvicted(cluster, [path]), 'the pod has left');
     await cluster.until(() => replicas() === 1, 'the replicas are restored');
+    await cluster.time.advance(30_000);
     expect(seen()).toMatchObject({ least: 1, most: 2 });
+    expect(seen().created.size).toBe(1);
   });
 
   test('restores the replicas when the request is canceled', async () => {
@@ -106,8 +111,8 @@ describe('the surge', () => {
 
   test('killed anywhere, the next process ends what it began', async () => {
     // After each number of requests that it has sent.
-    for (let atMost = 5; atMost <= 26; atMost += 3) {
-      const { cluster, cordon, seen, replicas, baseline } = await withDeployment(
+    for (let atMost = 5; atMost <= 32; atMost += 3) {
+      const { cluster, cordon, seen, replicas, baseline, chosen } = await withDeployment(
         surgeDeployment(2),
       );
       let left = atMost;
@@ -119,7 +124,10 @@ describe('the surge', () => {
       startSurge(cluster);
       await cluster.until(() => isEvicted(cluster, [path]), `the pod leaves (${atMost})`);
       await cluster.until(() => baseline() === undefined, `it is restored (${atMost})`);
+      await cluster.time.advance(30_000);
       expect([atMost, replicas(), seen().least, seen().most]).toEqual([atMost, 2, 2, 3]);
+      expect([atMost, seen().created.size, seen().deleted.size]).toEqual([atMost, 1, 1]);
+      expect(chosen()).toEqual([]);
     }
   }, 60_000);
 
@@ -163,6 +171,63 @@ describe('the surge', () => {
     await cluster.time.advance(5000);
     expect(replicas()).toBe(5);
     expect(textAt(reportOf(cluster.get(path), NAME), 'message')).toContain('set to 5');
+  });
+
+  test('deletes the pod when its ReplicaSet has removed another, and lowers no more', async () => {
+    const { cluster, seen, replicas, baseline } = await withDeployment(surgeDeployment(1));
+    const [pod] = cluster.list(PODS);
+    const annotations = { [COST_ANNOTATION]: '5' };
+    // Somebody else sets the cost of the chosen pod before its ReplicaSet is lowered.
+    startSurge(cluster, ({ method, path, body }) => {
+      if (method !== 'PATCH' || !path.startsWith(WEB)) return undefined;
+      if (numberAt(body, 'spec', 'replicas') === 1) {
+        cluster.ask('PATCH', `${PODS}/${nameOf(pod)}`, { metadata: { annotations } });
+      }
+      return undefined;
+    });
+    const path = cluster.request(pod);
+    const unaimed = '{"replicas":1,"raisedTo":2,"isUnaimed":true}';
+    await cluster.until(() => baseline() === unaimed, 'the replicas are raised again');
+    expect(isEvicted(cluster, [path])).toBe(false);
+    await cluster.until(() => isEvicted(cluster, [path]), 'the pod has left');
+    await cluster.until(() => baseline() === undefined, 'the replicas are restored');
+    expect([replicas(), seen().least, seen().most]).toEqual([1, 1, 2]);
+  });
+
+  test('gives a pod that stays the deletion cost that it had', async () => {
+    const { cluster, replicas, chosen, pods, seen, baseline } = await withDeployment(
+      surgeDeployment(1),
+    );
+    const [pod] = pods();
+    const annotations = { [COST_ANNOTATION]: '7' };
+    const podPath = `${PODS}/${nameOf(pod)}`;
+    cluster.ask('PATCH', podPath, { metadata: { annotations } });
+    // Its process is cut off when it has chosen the pod.
+    const first = startSurge(cluster, () => chosen().length > 0 ? 'cut' : undefined);
+    cluster.request(pod);
+    await cluster.until(() => chosen().length > 0, 'the pod is chosen');
+    expect(replicas()).toBe(2);
+    first.stop();
+    cluster.request(pod, false);
+    startSurge(cluster);
+    await cluster.until(() => baseline() === undefined, 'the replicas are restored');
+    await cluster.time.advance(30_000);
+    expect([chosen(), replicas(), seen().created.size]).toEqual([[], 1, 1]);
+    expect(recordAt(cluster.get(podPath), 'metadata', 'annotations')).toMatchObject(annotations);
+    expect(seen().deleted.has(uidOf(pod))).toBe(false);
+  });
+
+  test('without the right to change pods it removes the pod by the plain way', async () => {
+    const { cluster, seen, replicas, baseline } = await withDeployment(surgeDeployment(1));
+    startSurge(
+      cluster,
+      ({ method, path }) =>
+        method === 'PATCH' && path.startsWith(PODS) ? { status: 403 } : undefined,
+    );
+    const path = cluster.request(cluster.list(PODS)[0]);
+    await cluster.until(() => isEvicted(cluster, [path]), 'the pod has left');
+    await cluster.until(() => baseline() === undefined, 'the replicas are restored');
+    expect([replicas(), seen().least, seen().most]).toEqual([1, 1, 2]);
   });
 
   test('undoes a surge whose annotation is not kept', async () => {

@@ -18,8 +18,9 @@ import {
   wantedBody,
   withdrawnBody,
 } from '../../../src/domain/eviction-requests/requester.ts';
-import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
+import { type JsonRecord, numberAt, textAt } from '../../../src/domain/json.ts';
 import { nameOf, uidOf } from '../../support/api/cluster-client.ts';
+import { activeIn } from '../../support/eviction-requests/request-reading.ts';
 import {
   conditionsOf,
   DEPLOYMENTS,
@@ -128,9 +129,6 @@ const startActorA = (cluster: EmbeddedCluster): void =>
         return 'The pod is deleted';
       },
     }));
-
-const activeIn = (request: unknown): unknown =>
-  listOrEmptyAt(request, 'status', 'activeInterceptors')[0];
 
 /** A pod of B and A, and what can be seen of its request. */
 const onePod = async () => {

@@ -16,6 +16,16 @@ const trueSince = (observedGeneration: number) => ({
   lastTransitionTime: '2025-12-31T00:00:00Z',
 });
 
+/** A session whose first roll-up, with these requests, was acknowledged. */
+const acknowledged = async (...requests: readonly ReturnType<typeof request>[]) => {
+  const session = start();
+  session.cluster.list(...requests);
+  session.openStream();
+  session.ack();
+  await session.time.settle();
+  return session;
+};
+
 describe('acknowledgements', () => {
   test('wire 2: requests become Acknowledged with the ack of their roll-up, not when it was sent', async () => {
     const { time, cluster, openStream, patches, ack, counts } = start();
@@ -89,11 +99,7 @@ describe('acknowledgements', () => {
   });
 
   test('no request is acknowledged twice for an ack of a roll-up that was built long before', async () => {
-    const { time, cluster, openStream, patches, ack } = start();
-    cluster.list(request('a'));
-    openStream();
-    ack();
-    await time.settle();
+    const { time, cluster, patches, ack } = await acknowledged(request('a'));
     cluster.show(request('a', { phase: 'Acknowledged', version: '100' }));
     ack();
     await time.settle();
@@ -101,11 +107,7 @@ describe('acknowledgements', () => {
   });
 
   test('a request that a client sets back to Pending is acknowledged again', async () => {
-    const { time, cluster, openStream, patches, ack } = start();
-    cluster.list(request('a'));
-    openStream();
-    ack();
-    await time.settle();
+    const { time, cluster, patches, ack } = await acknowledged(request('a'));
     cluster.show(request('a', { phase: 'Acknowledged', version: '100' }));
     cluster.show(request('a', { phase: 'Pending', version: '101' }));
     await time.advance(INTERVAL_MS);
@@ -167,22 +169,16 @@ describe('acknowledgements', () => {
   });
 
   test('a condition that an older version left behind is corrected', async () => {
-    const { time, cluster, openStream, patches, ack } = start();
     const unknown = { ...trueSince(1), status: 'Unknown', reason: 'Pending' };
-    cluster.list(request('a', { phase: 'Acknowledged', conditions: [unknown] }));
-    openStream();
-    ack();
-    await time.settle();
+    const { patches } = await acknowledged(
+      request('a', { phase: 'Acknowledged', conditions: [unknown] }),
+    );
     expect(patches.map(({ body }) => listOrEmptyAt(body, 'status', 'conditions')))
       .toMatchObject([[{ status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }]]);
   });
 
   test('another request of the same name is another request', async () => {
-    const { time, cluster, openStream, patches, ack } = start();
-    cluster.list(request('a'));
-    openStream();
-    ack();
-    await time.settle();
+    const { time, cluster, patches, ack } = await acknowledged(request('a'));
     cluster.hide(request('a'));
     cluster.show({ ...request('a', { version: '60' }), uid: request('b').uid });
     ack();

@@ -118,6 +118,33 @@ describe('the plan of a drain', () => {
     );
   });
 
+  test('ER-55: names those that the operator adds, or that they are not known', () => {
+    const pods = [podOf({ name: 'web-1' }), podOf({ name: 'web-2' })];
+    const [first = expect.fail()] = pods;
+    const planned = (names: readonly string[] | undefined) =>
+      drainPlan(sceneOfNode({ node: FREE, pods }), {
+        graceSeconds: 120,
+        answers: undefined,
+        interceptors: new Map([[first.uid, ['backup.example.com']]]),
+        defaults: { names, pods: new Set([first.uid]) },
+      });
+    const namesIn = ({ tiers }: ReturnType<typeof planned>) =>
+      tiers.flatMap((tier) => tier.pods.map((pod) => pod.interceptors));
+    const known = planned(['surge.tidegate.dev']);
+    expect(namesIn(known)).toEqual([['backup.example.com', 'surge.tidegate.dev'], []]);
+    expect(known.unknown).toContain(
+      'How long the interceptors of ns/web-1 take, where the operator asks them: ' +
+        'backup.example.com, surge.tidegate.dev',
+    );
+    expect(known.unknown.join()).not.toContain('--default-interceptors');
+    expect(namesIn(planned(['backup.example.com']))).toEqual([['backup.example.com'], []]);
+    expect(planned(undefined).unknown).toContain(
+      'Which interceptors the operator adds where a Deployment would lose availability ' +
+        '(try --default-interceptors): ns/web-1',
+    );
+    expect(planned([]).unknown.join()).not.toContain('--default-interceptors');
+  });
+
   test('DR-43: a finalizer that the Job controller removes itself blocks no pod', () => {
     const tracking = 'batch.kubernetes.io/job-tracking';
     const ofJob = { labels: {}, controller: { kind: 'Job', name: 'batch' } };

@@ -2,7 +2,7 @@
  * Replica arithmetic of a workload: pods to create, pods to delete, and their names.
  *
  * Promises: pure; deletes in the order of Kubernetes (`controller.ActivePods`): unassigned, not
- * running, not Ready, youngest.
+ * running, not Ready, lowest deletion cost, youngest.
  */
 import { asRecord, type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../values/json.ts';
 import { annotationsOf, labelsOf } from '../values/object-meta.ts';
@@ -15,11 +15,16 @@ export interface ReplicaPlan {
   readonly toRemove: readonly JsonRecord[];
 }
 
+/** 0 without one, and for what is no number. */
+const deletionCostOf = (pod: JsonRecord): number =>
+  Number(annotationsOf(pod)['controller.kubernetes.io/pod-deletion-cost'] ?? 0) || 0;
+
 /** Lower ranks are deleted first. */
-const rankOf = (pod: JsonRecord): readonly [number, number, number] => [
+const rankOf = (pod: JsonRecord): readonly [number, number, number, number] => [
   nodeOf(pod) === '' ? 0 : 1,
   phaseOf(pod) === 'Running' ? 1 : 0,
   isReady(pod) ? 1 : 0,
+  deletionCostOf(pod),
 ];
 
 const createdAt = (pod: JsonRecord): string => textAt(pod, 'metadata', 'creationTimestamp') ?? '';
@@ -27,7 +32,7 @@ const createdAt = (pod: JsonRecord): string => textAt(pod, 'metadata', 'creation
 /** Negative when `left` is deleted before `right`. */
 const byRank = (left: JsonRecord, right: JsonRecord): number => {
   const [one, other] = [rankOf(left), rankOf(right)];
-  for (const at of [0, 1, 2] as const) if (one[at] !== other[at]) return one[at] - other[at];
+  for (const at of [0, 1, 2, 3] as const) if (one[at] !== other[at]) return one[at] - other[at];
   if (createdAt(left) !== createdAt(right)) return createdAt(left) > createdAt(right) ? -1 : 1;
   return nameOf(left).name < nameOf(right).name ? -1 : 1;
 };

@@ -1,8 +1,8 @@
 /**
- * The surge of one Deployment: requested pods are replaced first, then deleted, in waves.
+ * The surge of one Deployment: requested pods are replaced first, then removed, in waves.
  *
  * Promises: every step follows from the Deployment and its pods as they are read, so an interrupted
- * surge goes on or is undone from there; one pod is deleted for each reading; a surge that makes no
+ * surge goes on or is undone from there; one pod leaves for each reading; a surge that makes no
  * progress is undone and says why.
  */
 import { assign, setup } from 'xstate';
@@ -12,6 +12,7 @@ import type { SurgeFacts, SurgePod } from './surge-facts.ts';
 import {
   availableOf,
   remainingPods,
+  type SurgeDemand,
   surgeRefusal,
   type SurgeStep,
   surgeStep,
@@ -28,7 +29,7 @@ export interface DeploymentKey {
 export interface SurgeTiming {
   /** From one reading to the next while replacements start. */
   readonly pollMs: number;
-  /** For room, after the scheduler found none. */
+  /** For room, after the scheduler found none; and for a ReplicaSet, to remove a pod. */
   readonly capacityMs: number;
   /** For replacements that were scheduled and do not become available. */
   readonly replacementMs: number;
@@ -121,13 +122,20 @@ const hasProgressed = (
   availableOf(facts) > availableOf(before) ||
   remainingPods(facts, requested).length !== remainingPods(before, requested).length;
 
+/** What is asked, after this long without progress. */
+const demandOf = ({ requested, timing }: SurgeContext, waitedMs: number): SurgeDemand => ({
+  requested,
+  isLate: waitedMs >= timing.capacityMs,
+});
+
 /** Why no surge goes on; null while one does. */
 const refusalOf = (context: SurgeContext, facts: SurgeFacts, waitedMs: number): string | null => {
   const { requested, refusal } = context;
   if (refusal !== null || remainingPods(facts, requested).length === 0) return refusal;
   const impossible = surgeRefusal(facts);
   if (impossible !== undefined) return impossible;
-  return surgeStep(facts, requested)._tag === 'Wait' ? stalled(context, facts, waitedMs) : null;
+  const { _tag } = surgeStep(facts, demandOf(context, waitedMs));
+  return _tag === 'Wait' ? stalled(context, facts, waitedMs) : null;
 };
 
 /** Replicas that were raised and lost their annotation at once: raised again, they never end. */
@@ -144,10 +152,12 @@ const decided = (
 ): Partial<SurgeContext> => {
   const stalledSinceMs = hasProgressed(context, facts) ? nowMs : context.stalledSinceMs;
   const undo = unmarkedRaise(context, facts);
+  const waitedMs = nowMs - stalledSinceMs;
   const refusal = undo === null
-    ? refusalOf(context, facts, nowMs - stalledSinceMs)
+    ? refusalOf(context, facts, waitedMs)
     : 'its annotation is removed by somebody else';
-  const step = undo ?? surgeStep(facts, refusal === null ? context.requested : []);
+  const demand = demandOf(context, waitedMs);
+  const step = undo ?? surgeStep(facts, refusal === null ? demand : { ...demand, requested: [] });
   const { attempts } = context;
   return {
     facts,
@@ -182,10 +192,15 @@ const writeOf = (
   step: step ?? { _tag: 'Wait' },
 });
 
-const writing = <const Act extends 'raiseReplicas' | 'deletePod' | 'restoreReplicas'>(
-  src: Act,
-  description: string,
-) => ({
+type Act =
+  | 'raiseReplicas'
+  | 'lowerCost'
+  | 'lowerReplicas'
+  | 'deletePod'
+  | 'restoreCost'
+  | 'restoreReplicas';
+
+const writing = <const Src extends Act>(src: Src, description: string) => ({
   description,
   invoke: {
     id: src,
@@ -218,7 +233,10 @@ export const deploymentSurge = setup({
   actors: {
     readFacts: required<FactsOutcome, { readonly deployment: DeploymentKey }>('readFacts'),
     raiseReplicas: required<SurgeWriteOutcome, SurgeWrite>('raiseReplicas'),
+    lowerCost: required<SurgeWriteOutcome, SurgeWrite>('lowerCost'),
+    lowerReplicas: required<SurgeWriteOutcome, SurgeWrite>('lowerReplicas'),
     deletePod: required<SurgeWriteOutcome, SurgeWrite>('deletePod'),
+    restoreCost: required<SurgeWriteOutcome, SurgeWrite>('restoreCost'),
     restoreReplicas: required<SurgeWriteOutcome, SurgeWrite>('restoreReplicas'),
   },
   delays: {
@@ -293,21 +311,27 @@ export const deploymentSurge = setup({
       always: [
         { guard: 'hasFailed', target: 'backingOff' },
         { guard: stepIs('Raise'), target: 'raising' },
+        { guard: stepIs('LowerCost'), target: 'loweringCost' },
+        { guard: stepIs('Lower'), target: 'lowering' },
         { guard: stepIs('Delete'), target: 'deleting' },
+        { guard: stepIs('RestoreCost'), target: 'restoringCost' },
         { guard: stepIs('Restore'), target: 'restoring' },
         { guard: stepIs('Done'), target: 'settled' },
         { target: 'waiting' },
       ],
     },
     raising: writing('raiseReplicas', 'Raising the replicas, with the number before beside them.'),
+    loweringCost: writing('lowerCost', 'Giving a requested pod the lowest deletion cost.'),
+    lowering: writing('lowerReplicas', 'Lowering the replicas: the pod of that cost is removed.'),
     deleting: writing('deletePod', 'Deleting a requested pod: enough others are available.'),
+    restoringCost: writing('restoreCost', 'Giving a pod that stays the deletion cost that it had.'),
     restoring: writing('restoreReplicas', 'Setting the replicas to what they were.'),
     answered: {
       description: 'Deciding by the answer.',
       always: [{ guard: 'hasFailed', target: 'backingOff' }, { target: 'observing' }],
     },
     waiting: {
-      description: 'Replacements are starting.',
+      description: 'Replacements are starting, or a ReplicaSet removes a pod.',
       on: {
         'pod.requested': { target: 'observing', actions: 'addPod' },
         'pod.withdrawn': { target: 'observing', actions: 'removePod' },

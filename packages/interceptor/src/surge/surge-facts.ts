@@ -14,22 +14,50 @@ import {
 /** On the Deployment, while its replicas are raised: what to restore. */
 export const BASELINE_ANNOTATION = 'surge.tidegate.dev/baseline';
 
+/** Of a pod: a ReplicaSet that is lowered removes the lowest cost first (KEP-2255). */
+export const COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
+
+/** On a pod, while its deletion cost is the surge's: the cost before, empty for none. */
+export const COST_BEFORE_ANNOTATION = 'surge.tidegate.dev/deletion-cost-before';
+
+/** The lowest 32-bit integer: no other pod has less. */
+export const LOWEST_COST = -(2 ** 31);
+
 /** What the surge has changed. */
 export interface SurgeBaseline {
   /** The replicas before; restored as they were. */
   readonly replicas: number;
   /** What the surge wrote; another value is somebody else's, and stays. */
   readonly raisedTo: number;
+  /** The ReplicaSet has removed another pod than the one with the lowest cost. */
+  readonly isUnaimed: boolean;
+}
+
+/** What the surge has changed of a pod that it has chosen to leave. */
+export interface CostChange {
+  /** The text of the deletion cost before; empty for none. */
+  readonly before: string;
+  /** The cost is still what the surge wrote. */
+  readonly isKept: boolean;
 }
 
 /** A pod of the Deployment. */
 export interface SurgePod {
   readonly name: string;
   readonly uid: string;
+  readonly resourceVersion: string;
+  /** The UID of its ReplicaSet. */
+  readonly replicaSet: string;
   readonly isAvailable: boolean;
   readonly isTerminating: boolean;
+  /** Succeeded or failed: its ReplicaSet counts it no more. */
+  readonly hasEnded: boolean;
   /** Why the scheduler finds no node; empty when it has or has not tried. */
   readonly unschedulable: string;
+  readonly deletionCost: number;
+  /** The text that `deletionCost` was read from; empty for none. */
+  readonly costText: string;
+  readonly costChange: CostChange | null;
 }
 
 /** A Deployment and its pods, read at one time. */
@@ -56,14 +84,15 @@ const maxSurgeOf = (deployment: unknown, replicas: number): number => {
 };
 
 /** No Deployment has these replicas, so that nothing is restored from it. */
-const UNREADABLE: SurgeBaseline = { replicas: -1, raisedTo: -1 };
+const UNREADABLE: SurgeBaseline = { replicas: -1, raisedTo: -1, isUnaimed: false };
 
 const baselineOf = (deployment: unknown): SurgeBaseline | null => {
   const text = textAt(deployment, 'metadata', 'annotations', BASELINE_ANNOTATION);
   if (text === undefined) return null;
   const parsed = parseJson(text);
   const [replicas, raisedTo] = [numberAt(parsed, 'replicas'), numberAt(parsed, 'raisedTo')];
-  return replicas === undefined || raisedTo === undefined ? UNREADABLE : { replicas, raisedTo };
+  if (replicas === undefined || raisedTo === undefined) return UNREADABLE;
+  return { replicas, raisedTo, isUnaimed: valueAt(parsed, 'isUnaimed') === true };
 };
 
 const conditionOf = (pod: unknown, type: string): JsonRecord =>
@@ -89,23 +118,43 @@ const unschedulableOf = (pod: unknown): string => {
 const hasEnded = (pod: unknown): boolean =>
   ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase') ?? '');
 
-const podOf = (pod: unknown, nowMs: number, minReadySeconds: number): SurgePod => {
-  const isTerminating = textAt(pod, 'metadata', 'deletionTimestamp') !== undefined;
-  return {
-    name: textAt(pod, 'metadata', 'name') ?? '',
-    uid: textAt(pod, 'metadata', 'uid') ?? '',
-    isAvailable: !isTerminating && !hasEnded(pod) && isAvailable(pod, nowMs, minReadySeconds),
-    isTerminating,
-    unschedulable: unschedulableOf(pod),
-  };
-};
-
 /** The controller of an object, of a kind. */
 export const controllerOf = (object: unknown, kind: string): JsonRecord | undefined => {
   const found = listAt(object, 'metadata', 'ownerReferences').find((owner) =>
     valueAt(owner, 'controller') === true && textAt(owner, 'kind') === kind
   );
   return found === undefined ? undefined : recordAt({ found }, 'found');
+};
+
+/** Empty for what the API server refuses in a write: it counts as none. */
+const costTextOf = (pod: unknown): string => {
+  const text = textAt(pod, 'metadata', 'annotations', COST_ANNOTATION) ?? '';
+  const isInteger = /^(?:-\d+|0|[1-9]\d*)$/.test(text);
+  return isInteger && Number(text) >= LOWEST_COST && Number(text) < -LOWEST_COST ? text : '';
+};
+
+const costChangeOf = (pod: unknown, costText: string): CostChange | null => {
+  const before = textAt(pod, 'metadata', 'annotations', COST_BEFORE_ANNOTATION);
+  return before === undefined ? null : { before, isKept: costText === `${LOWEST_COST}` };
+};
+
+const podOf = (pod: unknown, nowMs: number, minReadySeconds: number): SurgePod => {
+  const isTerminating = textAt(pod, 'metadata', 'deletionTimestamp') !== undefined;
+  const ended = hasEnded(pod);
+  const costText = costTextOf(pod);
+  return {
+    name: textAt(pod, 'metadata', 'name') ?? '',
+    uid: textAt(pod, 'metadata', 'uid') ?? '',
+    resourceVersion: textAt(pod, 'metadata', 'resourceVersion') ?? '',
+    replicaSet: textAt(controllerOf(pod, 'ReplicaSet'), 'uid') ?? '',
+    isAvailable: !isTerminating && !ended && isAvailable(pod, nowMs, minReadySeconds),
+    isTerminating,
+    hasEnded: ended,
+    unschedulable: unschedulableOf(pod),
+    deletionCost: Number(costText),
+    costText,
+    costChange: costChangeOf(pod, costText),
+  };
 };
 
 /** The selector of a Deployment as a query. */

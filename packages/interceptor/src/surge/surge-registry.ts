@@ -9,7 +9,7 @@ import { nextSeed, type Seed } from '../backoff.ts';
 import { type JsonRecord, textAt } from '../json.ts';
 import type { KubernetesApi } from '../kubernetes-api.ts';
 import { kubernetesError } from '../kubernetes-client.ts';
-import { podPath, type TargetPod } from '../observed-request.ts';
+import type { TargetPod } from '../observed-request.ts';
 import { statechartClock, type Time } from '../time.ts';
 import {
   type DeploymentKey,
@@ -17,19 +17,10 @@ import {
   type FactsOutcome,
   type SurgeTiming,
   type SurgeWrite,
-  type SurgeWriteOutcome,
 } from './deployment-surge.ts';
-import { BASELINE_ANNOTATION, selectorText, type SurgeFacts, surgeFacts } from './surge-facts.ts';
-import { remainingPods } from './surge-step.ts';
-
-/** The field manager of what the surge writes. */
-export const SURGE_NAME = 'surge.tidegate.dev';
-
-const DEPLOYMENTS = '/apis/apps/v1';
-
-/** The path of a Deployment. */
-export const deploymentPath = ({ namespace, name }: Omit<DeploymentKey, 'uid'>): string =>
-  `${DEPLOYMENTS}/namespaces/${namespace}/deployments/${name}`;
+import { selectorText, type SurgeFacts, surgeFacts } from './surge-facts.ts';
+import { availableOf, remainingPods } from './surge-step.ts';
+import { deploymentPath, writeStep } from './surge-writes.ts';
 
 /** The dependencies of surges. */
 export interface SurgeEnvironment {
@@ -60,48 +51,18 @@ const readFacts = async (
   }
 };
 
-/** The change of a Deployment, on the version that it was decided on. */
-const changeOf = ({ resourceVersion, step }: SurgeWrite): JsonRecord => {
-  const metadata = (baseline: string | null) => ({
-    resourceVersion,
-    annotations: { [BASELINE_ANNOTATION]: baseline },
-  });
-  if (step._tag === 'Raise') {
-    const { baseline } = step;
-    // In one write: no replicas are raised without the number to restore.
-    return { metadata: metadata(JSON.stringify(baseline)), spec: { replicas: baseline.raisedTo } };
-  }
-  const replicas = step._tag === 'Restore' ? step.replicas : null;
-  return { metadata: metadata(null), ...(replicas === null ? {} : { spec: { replicas } }) };
-};
-
-/** The outcome of a write; what is gone or has changed is read again. */
-const outcomeOf = async (write: Promise<unknown>): Promise<SurgeWriteOutcome> => {
-  try {
-    await write;
-    return { _tag: 'Written' };
-  } catch (cause) {
-    const { _tag, message: problem, retryAfterMs } = kubernetesError(cause);
-    return _tag === 'NotFound' ? { _tag: 'Written' } : { _tag: 'Failed', problem, retryAfterMs };
-  }
-};
-
 const provideSurge = (environment: SurgeEnvironment): typeof deploymentSurge => {
   const { api, log } = environment;
-  const setReplicas = fromPromise(({ input }: { readonly input: SurgeWrite }) =>
-    outcomeOf(api.patch(deploymentPath(input.deployment), changeOf(input), SURGE_NAME))
-  );
+  const write = fromPromise(({ input }: { readonly input: SurgeWrite }) => writeStep(api, input));
   return deploymentSurge.provide({
     actors: {
       readFacts: fromPromise(({ input }) => readFacts(environment, input.deployment)),
-      raiseReplicas: setReplicas,
-      restoreReplicas: setReplicas,
-      deletePod: fromPromise(({ input }: { readonly input: SurgeWrite }) => {
-        const { deployment: { namespace }, step } = input;
-        if (step._tag !== 'Delete') return Promise.resolve({ _tag: 'Written' as const });
-        const { name, uid } = step.pod;
-        return outcomeOf(api.remove(podPath({ namespace, name }), uid));
-      }),
+      raiseReplicas: write,
+      lowerCost: write,
+      lowerReplicas: write,
+      deletePod: write,
+      restoreCost: write,
+      restoreReplicas: write,
     },
     actions: {
       logProblem: ({ context: { deployment, problem } }) =>
@@ -160,10 +121,14 @@ export class SurgeRegistry {
     if (deployment === undefined) return '';
     if (typeof problem === 'string') return problem;
     if (facts === null || facts === undefined) return `Reads Deployment "${deployment.name}"`;
-    const available = facts.pods.filter(({ isAvailable }) => isAvailable).length;
-    return `Deployment "${deployment.name}" raised from ${
-      facts.baseline?.replicas ?? facts.replicas
-    } to ${facts.replicas} replicas: ${available} available`;
+    const { baseline, replicas } = facts;
+    const name = `Deployment "${deployment.name}"`;
+    const available = availableOf(facts);
+    return baseline !== null && baseline.replicas === replicas
+      ? `${name} lowered to ${replicas} replicas: ${available} available`
+      : `${name} raised from ${
+        baseline?.replicas ?? replicas
+      } to ${replicas} replicas: ${available} available`;
   };
 
   /** Replaces a pod; resolves when it leaves. Rejects when no surge is possible. */

@@ -1,22 +1,45 @@
 /**
  * What the surge of a Deployment does next: facts in, one step out.
  *
- * Promises: pure. A requested pod is deleted only when as many pods as the Deployment had before
- * stay available, or when it is not available itself; no other pod is ever deleted; replicas are
- * raised by at most `maxSurge`, and restored only from what the surge itself wrote.
+ * Promises: pure. No pod is given up unless as many as the Deployment had before stay available
+ * without it, or it is not available itself; no pod that was not requested is ever deleted;
+ * replicas are raised by at most `maxSurge`, and restored only from what the surge itself wrote.
+ *
+ * A pod that is deleted is replaced by its ReplicaSet. So pods are deleted while more of them are
+ * requested than replicas were added; each of the last ones gets the lowest deletion cost and
+ * leaves by lowering the replicas, and no pod is made that nobody needs.
  */
-import type { SurgeBaseline, SurgeFacts, SurgePod } from './surge-facts.ts';
+import { LOWEST_COST, type SurgeBaseline, type SurgeFacts, type SurgePod } from './surge-facts.ts';
 
 /** The next step. */
 export type SurgeStep =
   | { readonly _tag: 'Raise'; readonly baseline: SurgeBaseline }
+  /** The pod gets the lowest deletion cost. */
+  | { readonly _tag: 'LowerCost'; readonly pod: SurgePod }
+  /** One replica less: the ReplicaSet removes the chosen pod, that of the lowest cost. */
+  | { readonly _tag: 'Lower'; readonly baseline: SurgeBaseline }
   | { readonly _tag: 'Delete'; readonly pod: SurgePod }
+  /** The pod stays: it gets the deletion cost that it had. */
+  | { readonly _tag: 'RestoreCost'; readonly pod: SurgePod }
   /** Replicas as before the surge; null: they are somebody else's by now and stay. */
   | { readonly _tag: 'Restore'; readonly replicas: number | null }
-  /** For replacements to be available. */
+  /** For replacements to be available, or for the ReplicaSet to remove a pod. */
   | { readonly _tag: 'Wait' }
   /** Nothing is left to do. */
   | { readonly _tag: 'Done' };
+
+/** What is asked of a Deployment. */
+export interface SurgeDemand {
+  /** UIDs of pods; none once the surge is refused. */
+  readonly requested: readonly string[];
+  /** For a minute nothing has changed for the better. */
+  readonly isLate: boolean;
+}
+
+/** Its deletion cost is the surge's. */
+const isChosen = ({ costChange }: SurgePod): boolean => costChange !== null;
+
+const WAIT: SurgeStep = { _tag: 'Wait' };
 
 /** The requested pods that have still to go. */
 export const remainingPods = (
@@ -43,30 +66,96 @@ export const surgeRefusal = (facts: SurgeFacts): string | undefined => {
   return facts.maxSurge > 0 ? undefined : 'its strategy allows no surge';
 };
 
+/** What is left of the surge, in the order in which it may be cut off: replicas come last. */
 const restoration = (facts: SurgeFacts): SurgeStep => {
-  const { baseline } = facts;
+  const { baseline, pods } = facts;
+  const pod = pods.find((one) => isChosen(one) && !one.isTerminating);
+  if (pod !== undefined) return { _tag: 'RestoreCost', pod };
   if (baseline === null) return { _tag: 'Done' };
   return { _tag: 'Restore', replicas: isOverwritten(facts) ? null : baseline.replicas };
 };
 
-const raise = (
-  { baseline, replicas, maxSurge }: SurgeFacts,
-  remaining: number,
-): SurgeStep => {
+/** The pods that a ReplicaSet counts. */
+const activePods = ({ pods }: SurgeFacts): readonly SurgePod[] =>
+  pods.filter(({ hasEnded, isTerminating }) => !hasEnded && !isTerminating);
+
+const raise = (facts: SurgeFacts, remaining: readonly SurgePod[]): SurgeStep => {
+  const { baseline, replicas, maxSurge } = facts;
   const before = baseline?.replicas ?? replicas;
-  const raisedTo = before + Math.min(maxSurge, remaining);
-  return raisedTo > replicas
-    ? { _tag: 'Raise', baseline: { replicas: before, raisedTo } }
-    : { _tag: 'Wait' };
+  const raisedTo = before + Math.min(maxSurge, remaining.length);
+  if (raisedTo <= replicas) return WAIT;
+  // A chosen pod that outlived the lowering would outlive the next one, too.
+  const isUnaimed = baseline?.isUnaimed === true || remaining.some(isChosen);
+  return { _tag: 'Raise', baseline: { replicas: before, raisedTo, isUnaimed } };
 };
 
-/** The next step for the requested pods; none are requested once the surge is refused. */
-export const surgeStep = (facts: SurgeFacts, requested: readonly string[]): SurgeStep => {
-  const remaining = remainingPods(facts, requested);
+/** Each pod that is deleted gets a replacement, and all of them are needed. */
+const deletion = (
+  facts: SurgeFacts,
+  remaining: readonly SurgePod[],
+  isLate: boolean,
+): SurgeStep => {
+  const chosen = remaining.find(isChosen);
+  // The ReplicaSet is about to remove one.
+  if (chosen !== undefined && activePods(facts).length > facts.replicas && !isLate) return WAIT;
+  const pod = remaining.find(({ isAvailable }) => !isAvailable);
+  if (pod !== undefined) return { _tag: 'Delete', pod };
   const [first] = remaining;
-  if (first === undefined || surgeRefusal(facts) !== undefined) return restoration(facts);
   const spare = availableOf(facts) - (facts.baseline?.replicas ?? facts.replicas);
+  return spare > 0 && first !== undefined
+    ? { _tag: 'Delete', pod: chosen ?? first }
+    : raise(facts, remaining);
+};
+
+/**
+ * Whether a ReplicaSet removes the pod, and no other, when it is lowered by one. Before the
+ * deletion cost it ranks pods without a node, then those that do not run, then those that are not
+ * Ready (`ActivePodsWithRanks` of kube-controller-manager).
+ */
+type Aim = 'sure' | 'pending' | 'impossible';
+
+const aimAt = (pod: SurgePod, facts: SurgeFacts, requested: readonly string[]): Aim => {
+  const active = activePods(facts);
+  const staying = active.filter(({ uid }) => !requested.includes(uid));
+  const cost = isChosen(pod) ? pod.deletionCost : LOWEST_COST;
+  const isOneSet = active.every(({ replicaSet }) => replicaSet === pod.replicaSet);
+  if (!isOneSet || staying.some(({ deletionCost }) => deletionCost <= cost)) return 'impossible';
+  const isCalm = active.length === facts.replicas &&
+    staying.every(({ isAvailable }) => isAvailable);
+  return isCalm ? 'sure' : 'pending';
+};
+
+/** The ReplicaSet removes the pod, because its replacement is there. */
+const lowering = (
+  facts: SurgeFacts & { readonly baseline: SurgeBaseline },
+  remaining: readonly SurgePod[],
+  { requested, isLate }: SurgeDemand,
+): SurgeStep => {
+  const { baseline, replicas } = facts;
   const unavailable = remaining.find(({ isAvailable }) => !isAvailable);
-  if (unavailable !== undefined) return { _tag: 'Delete', pod: unavailable };
-  return spare > 0 ? { _tag: 'Delete', pod: first } : raise(facts, remaining.length);
+  const pod = unavailable ?? remaining.find(isChosen) ?? remaining[0];
+  const isSpared = unavailable !== undefined || availableOf(facts) > baseline.replicas;
+  if (pod === undefined || !isSpared) return WAIT;
+  const aim = aimAt(pod, facts, requested);
+  if (isLate || baseline.isUnaimed || aim === 'impossible') return { _tag: 'Delete', pod };
+  if (aim === 'pending') return WAIT;
+  return isChosen(pod)
+    ? { _tag: 'Lower', baseline: { ...baseline, raisedTo: replicas - 1 } }
+    : { _tag: 'LowerCost', pod };
+};
+
+/** The next step for the requested pods. */
+export const surgeStep = (facts: SurgeFacts, demand: SurgeDemand): SurgeStep => {
+  const remaining = remainingPods(facts, demand.requested);
+  if (remaining.length === 0 || surgeRefusal(facts) !== undefined) return restoration(facts);
+  const withdrawn = facts.pods.find((pod) =>
+    isChosen(pod) && !pod.isTerminating && !demand.requested.includes(pod.uid)
+  );
+  if (withdrawn !== undefined) return { _tag: 'RestoreCost', pod: withdrawn };
+  const ended = remaining.find(({ hasEnded }) => hasEnded);
+  if (ended !== undefined) return { _tag: 'Delete', pod: ended };
+  const { baseline, replicas } = facts;
+  return baseline === null || remaining.length > replicas - baseline.replicas
+    ? deletion(facts, remaining, demand.isLate)
+    : lowering({ ...facts, baseline }, remaining, demand);
 };

@@ -2,8 +2,8 @@
  * The interceptor `surge.tidegate.dev`: a pod of a Deployment leaves after its replacement is
  * available.
  *
- * Promises: as many pods as the Deployment had stay available; the pods that are deleted are those
- * that were requested; replicas that were raised are restored, by this process or the next one.
+ * Promises: as many pods as the Deployment had stay available; the pods that leave are those that
+ * were requested; what was changed for it is restored, by this process or the next one.
  */
 import { type Interception, type InterceptorDefinition } from '../interceptor-definition.ts';
 import { defineInterceptor } from '../interceptor-definition.ts';
@@ -15,7 +15,8 @@ import type { Log } from '../running-interceptor.ts';
 import type { Time } from '../time.ts';
 import { DEFAULT_SURGE_TIMING, type DeploymentKey, type SurgeTiming } from './deployment-surge.ts';
 import { BASELINE_ANNOTATION, controllerOf } from './surge-facts.ts';
-import { deploymentPath, SURGE_NAME, SurgeRegistry } from './surge-registry.ts';
+import { SurgeRegistry } from './surge-registry.ts';
+import { deploymentPath, SURGE_NAME } from './surge-writes.ts';
 
 /** What a surge runs with. */
 export interface SurgeOptions {

@@ -1,0 +1,115 @@
+/**
+ * The requests that write the steps of a surge.
+ *
+ * Promises: each is on the version, or the UID, that its step was decided on; a stale one is
+ * refused by the API server.
+ */
+import type { JsonRecord } from '../json.ts';
+import type { KubernetesApi } from '../kubernetes-api.ts';
+import { kubernetesError } from '../kubernetes-client.ts';
+import { podPath } from '../observed-request.ts';
+import type { DeploymentKey, SurgeWrite, SurgeWriteOutcome } from './deployment-surge.ts';
+import {
+  BASELINE_ANNOTATION,
+  COST_ANNOTATION,
+  COST_BEFORE_ANNOTATION,
+  LOWEST_COST,
+  type SurgeBaseline,
+  type SurgePod,
+} from './surge-facts.ts';
+
+/** The field manager of what the surge writes. */
+export const SURGE_NAME = 'surge.tidegate.dev';
+
+const DEPLOYMENTS = '/apis/apps/v1';
+
+/** The path of a Deployment. */
+export const deploymentPath = ({ namespace, name }: Omit<DeploymentKey, 'uid'>): string =>
+  `${DEPLOYMENTS}/namespaces/${namespace}/deployments/${name}`;
+
+const baselineText = ({ replicas, raisedTo, isUnaimed }: SurgeBaseline): string =>
+  JSON.stringify({ replicas, raisedTo, ...(isUnaimed ? { isUnaimed } : {}) });
+
+/** In one write: no replicas are changed without the number to restore. */
+const deploymentChange = (
+  resourceVersion: string,
+  baseline: SurgeBaseline | null,
+  replicas: number | null,
+): JsonRecord => ({
+  metadata: {
+    resourceVersion,
+    annotations: {
+      [BASELINE_ANNOTATION]: baseline === null ? null : baselineText(baseline),
+    },
+  },
+  ...(replicas === null ? {} : { spec: { replicas } }),
+});
+
+const podChange = ({ resourceVersion, uid }: SurgePod, annotations: JsonRecord): JsonRecord => ({
+  metadata: { resourceVersion, uid, annotations },
+});
+
+const lowestCost = (pod: SurgePod): JsonRecord =>
+  podChange(pod, {
+    [COST_ANNOTATION]: `${LOWEST_COST}`,
+    [COST_BEFORE_ANNOTATION]: pod.costText,
+  });
+
+/** A deletion cost that somebody else has set since stays. */
+const costBefore = (pod: SurgePod): JsonRecord => {
+  const { costChange } = pod;
+  const cost = costChange === null || costChange.before === '' ? null : costChange.before;
+  return podChange(pod, {
+    [COST_BEFORE_ANNOTATION]: null,
+    ...(costChange?.isKept === true ? { [COST_ANNOTATION]: cost } : {}),
+  });
+};
+
+const request = async (
+  api: KubernetesApi,
+  { deployment, resourceVersion, step }: SurgeWrite,
+): Promise<void> => {
+  const { namespace } = deployment;
+  const setReplicas = (baseline: SurgeBaseline | null, replicas: number | null) =>
+    api.patch(
+      deploymentPath(deployment),
+      deploymentChange(resourceVersion, baseline, replicas),
+      SURGE_NAME,
+    );
+  const setPod = ({ name }: SurgePod, change: JsonRecord) =>
+    api.patch(podPath({ namespace, name }), change, SURGE_NAME);
+  switch (step._tag) {
+    case 'Raise':
+    case 'Lower':
+      await setReplicas(step.baseline, step.baseline.raisedTo);
+      break;
+    case 'Restore':
+      await setReplicas(null, step.replicas);
+      break;
+    case 'LowerCost':
+      await setPod(step.pod, lowestCost(step.pod));
+      break;
+    case 'RestoreCost':
+      await setPod(step.pod, costBefore(step.pod));
+      break;
+    case 'Delete':
+      await api.remove(podPath({ namespace, name: step.pod.name }), step.pod.uid);
+      break;
+    case 'Wait':
+    case 'Done':
+  }
+};
+
+/** Writes a step; what is gone or has changed is read again. */
+export const writeStep = async (
+  api: KubernetesApi,
+  write: SurgeWrite,
+): Promise<SurgeWriteOutcome> => {
+  try {
+    await request(api, write);
+    return { _tag: 'Written' };
+  } catch (cause) {
+    const { _tag, message: problem, retryAfterMs } = kubernetesError(cause);
+    return _tag === 'NotFound' ? { _tag: 'Written' } : { _tag: 'Failed', problem, retryAfterMs };
+  }
+};
