@@ -3,8 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
+import { effectivePlan, planEntriesOf } from '../../src/domain/node-maintenance/drain-plan.ts';
+import { maintenancePreview, previewBody } from '../../src/domain/node-maintenance/preview.ts';
+import { POD_TYPES } from '../../src/domain/node-maintenance/typed-pods.ts';
 import { clusterClient } from '../support/api/cluster-client.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
+import { budgetOf, podOf } from '../support/drains/drain-facts.ts';
 import {
   enforceMaintenancePolicies,
   maintenanceOf,
@@ -310,6 +314,20 @@ describeWithTestbed('NodeMaintenances on a real API server', {}, (bed) => {
     expect(await setStatus(controller, { stageStatuses: [cordon] })).toContain('never removed');
     const moved = [started('Cordon', '05'), started('Drain', '01')];
     expect(await setStatus(controller, { stageStatuses: moved })).toContain('never removed');
+  });
+
+  it('NM-43: the preview of the controller is stored', async () => {
+    const { create, setStatus, read } = await schema();
+    await create({ drainPlan: [entry(5, 'Default', 'web')] });
+    const pod = podOf({ labels: { app: 'web' } });
+    const budget = budgetOf({ status: { desiredHealthy: 4, currentHealthy: 4 } });
+    const preview = previewBody(maintenancePreview({
+      podsByNode: new Map([[OWN_NODE, [pod]]]),
+      plan: effectivePlan(planEntriesOf([entry(5, 'Default', 'web')]), POD_TYPES),
+      budgets: [budget],
+    }));
+    expect(await setStatus({ preview })).toBe('');
+    expect(valueAt(await read(), 'status', 'preview')).toEqual(preview);
   });
 
   it('NM-40: a status with 1,000 nodes is stored', async () => {

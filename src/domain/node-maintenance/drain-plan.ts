@@ -9,6 +9,7 @@ import { numberAt, recordAt, textAt } from '../json.ts';
 import {
   type LabelConditions,
   labelSelectorOf,
+  selectorBody,
   selectorKey,
   selectsLabels,
 } from '../label-selector.ts';
@@ -78,6 +79,13 @@ export const effectivePlan = (
 export const entrySelects = (entry: DrainPlanEntry, pod: DrainPod): boolean =>
   pod.priority <= entry.podPriority && podTypeOf(pod) === entry.podType &&
   (entry.podSelector === null || selectsLabels(entry.podSelector, pod.labels));
+
+/** The entry in the notation of the API. */
+export const planEntryBody = ({ podType, podPriority, podSelector }: DrainPlanEntry): object => ({
+  podType,
+  podPriority,
+  ...(podSelector === null ? {} : { podSelector: selectorBody(podSelector) }),
+});
 
 /**
  * Reads the entries of a plan or of drain targets; an empty selector is none. Entries that the

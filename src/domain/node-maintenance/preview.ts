@@ -11,7 +11,7 @@ import type { DrainPod } from '../drain/pod.ts';
 import { slotNeed } from '../drain/slots.ts';
 import { compareText } from '../requirements.ts';
 import { cutText } from '../text.ts';
-import { type DrainPlanEntry, entrySelects } from './drain-plan.ts';
+import { type DrainPlanEntry, entrySelects, planEntryBody } from './drain-plan.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 
 /** What may be found beforehand. The first four hold pods back, the others lose something. */
@@ -193,3 +193,15 @@ export const maintenancePreview = (
     terminationSeconds: finite(sumOf('seconds')),
   };
 };
+
+/** `status.preview`, in the notation of the API. */
+export const previewBody = (
+  { nodes, entries, staticPods, findings, rounds, terminationSeconds }: MaintenancePreview,
+): object => ({
+  nodes,
+  entries: entries.map(({ entry, pods }) => ({ ...planEntryBody(entry), pods })),
+  staticPods,
+  findings,
+  ...(rounds === null ? {} : { rounds }),
+  ...(terminationSeconds === null ? {} : { terminationSeconds }),
+});

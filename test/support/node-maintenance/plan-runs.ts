@@ -25,10 +25,10 @@ const ofApp = (app: string): LabelConditions => [
 /** An entry of a plan. */
 export const entryOf = (
   podPriority: number,
-  podType: PodType = 'Default',
+  podType?: PodType,
   app?: string,
 ): DrainPlanEntry => ({
-  podType,
+  podType: podType ?? 'Default',
   podPriority,
   podSelector: app === undefined ? null : ofApp(app),
 });

@@ -12,6 +12,7 @@ import { POD_TYPES } from '../../../../src/domain/node-maintenance/typed-pods.ts
 import {
   type MaintenancePreview,
   maintenancePreview,
+  previewBody,
 } from '../../../../src/domain/node-maintenance/preview.ts';
 import { budgetOf } from '../../../support/drains/drain-facts.ts';
 import { entryOf, podOfType, targetsText } from '../../../support/node-maintenance/plan-runs.ts';
@@ -125,6 +126,24 @@ describe('the preview of a maintenance', () => {
     const budgets = [budgetFor('web', 9, 2), budgetFor('db', 3, 1)];
     expect(previewOf(pods, budgets)).toMatchObject({ rounds: 5, terminationSeconds: 150 });
     expect(previewOf([], budgets)).toMatchObject({ rounds: 0, terminationSeconds: 0 });
+  });
+
+  test('is written without what has no bound', () => {
+    const plan = effectivePlan([entryOf(1, 'Default', 'db')], ['Default']);
+    const preview = previewOf(podsOfApp('db', 2), [budgetFor('db', 2, 0)], plan);
+    expect(previewBody(preview)).toEqual({
+      nodes: 1,
+      entries: [{
+        podType: 'Default',
+        podPriority: 1,
+        podSelector: { matchLabels: { app: 'db' } },
+        pods: 2,
+      }],
+      staticPods: 0,
+      findings: preview.findings,
+    });
+    expect(previewBody(previewOf(podsOfApp('web', 1))))
+      .toMatchObject({ rounds: 1, terminationSeconds: 30 });
   });
 
   test('keeps the twenty findings with the most pods', () => {
