@@ -24,6 +24,7 @@ const ACCOUNTS: readonly Account[] = [
   { name: 'tidegate-operator', roles: ['fleet', 'pods'] },
   { name: 'tidegate-pods', roles: ['pods'] },
   { name: 'tidegate-evictions', roles: ['evictions'] },
+  { name: 'tidegate-maintenance', roles: ['maintenance'] },
   { name: 'tidegate-interceptors', roles: ['interceptors'] },
 ];
 

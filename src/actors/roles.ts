@@ -22,8 +22,9 @@ import {
   fleetSessionRole,
   type FleetSessionRoleOptions,
 } from './fleet-session/fleet-session-role.ts';
-import type { DrainPolicy } from './node-drains/node-drains-role.ts';
+import type { DrainPolicy } from './node-drains/drain-engine.ts';
 import { nodeDrainsRole } from './node-drains/node-drains-role.ts';
+import { nodeMaintenanceRole } from './node-maintenance/node-maintenance-role.ts';
 import type { ClusterServices } from '../effects/operator-services.ts';
 import type { Role, RoleContext } from './role.ts';
 import { upcomingNodeCollection, upcomingNodesRole } from './upcoming-nodes/upcoming-nodes-role.ts';
@@ -41,6 +42,8 @@ export interface RolesOptions {
   readonly fleet?: FleetOptions | undefined;
   readonly pods?: PodPolicy | undefined;
   readonly evictions?: EvictionRequestPolicy | undefined;
+  /** How maintenances drain; the fleet's drains count when there are any. */
+  readonly maintenance?: DrainPolicy | undefined;
   readonly interceptors?: boolean | undefined;
 }
 
@@ -83,12 +86,17 @@ export const makeRoles =
   (context: RoleContext): readonly Role[] => {
     const pods = options.pods && capacityRequestsRole(environment, options.pods, context);
     const fleet = options.fleet && fleetRoles(environment, options.fleet, { context, pods });
+    const maintenance = options.maintenance && nodeMaintenanceRole(environment, {
+      policy: options.maintenance,
+      drains: fleet?.nodeDrains.shared,
+    }, context);
     const evictions = options.evictions && evictionRequestsRole(environment, {
       policy: options.evictions,
-      drains: fleet?.nodeDrains.shared,
+      drains: fleet?.nodeDrains.shared ?? maintenance?.shared,
     }, context);
     const inOrder = [
       fleet?.nodeDrains,
+      maintenance,
       evictions,
       options.interceptors === true ? interceptorsRole(environment) : undefined,
       pods,

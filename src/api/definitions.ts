@@ -3,6 +3,7 @@ import type { JsonRecord } from '../domain/json.ts';
 import type { RoleName } from '../domain/operator-roles.ts';
 import { type CustomResource, customResourceDefinition } from './crd.ts';
 import { evictionRequest } from './eviction-request.ts';
+import { nodeMaintenance } from './node-maintenance.ts';
 import { CUSTOM_RESOURCES, LIFECYCLE_RESOURCES } from './resources.ts';
 
 /** One definition per custom resource. */
@@ -15,6 +16,7 @@ const OF_ROLES: Readonly<Record<RoleName, readonly CustomResource[]>> = {
   pods: CUSTOM_RESOURCES,
   evictions: [evictionRequest],
   interceptors: [evictionRequest],
+  maintenance: [nodeMaintenance],
 };
 
 /** Those that the roles need. */

@@ -221,6 +221,11 @@ export const METRICS = catalogue({
     help: 'Node drains by statechart state.',
     labels: ['state'],
   },
+  tidegate_node_maintenances: {
+    type: 'gauge',
+    help: 'NodeMaintenances, by statechart state.',
+    labels: ['state'],
+  },
   tidegate_drains_ended_total: {
     type: 'counter',
     help: 'Ended node drains by outcome.',

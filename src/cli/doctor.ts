@@ -10,7 +10,7 @@ import { definitionsOf } from '../api/definitions.ts';
 import { textAt } from '../domain/json.ts';
 import type { KeyPair } from '../domain/credentials.ts';
 import { evictionsApiOf } from '../domain/native-evictions/evictions-api.ts';
-import { EVICTION_REQUEST_POLICIES, NEEDED_RIGHTS } from '../domain/operator-rights.ts';
+import { NEEDED_RIGHTS, policiesFor } from '../domain/operator-rights.ts';
 import type { Time } from '../domain/time.ts';
 import { type AskedRight, reviewAccess } from '../effects/access-reviews.ts';
 import { credentialReader } from '../effects/credentials.ts';
@@ -131,10 +131,11 @@ const definitionsCheck = ({ roles }: DoctorSettings): Checking =>
 
 const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
 
-/** The policies of EvictionRequests and their bindings, where their role is selected. */
+/** The policies that the selected roles rely on, and their bindings. */
 const policiesCheck = ({ roles }: DoctorSettings): Checking => {
-  if (!roles.includes('evictions') && !roles.includes('interceptors')) return Effect.succeed([]);
-  const wanted = EVICTION_REQUEST_POLICIES.flatMap((name) => [
+  const names = policiesFor(roles);
+  if (names.length === 0) return Effect.succeed([]);
+  const wanted = names.flatMap((name) => [
     { kind: 'ValidatingAdmissionPolicy', name, plural: 'validatingadmissionpolicies' },
     { kind: 'ValidatingAdmissionPolicyBinding', name, plural: 'validatingadmissionpolicybindings' },
   ]);

@@ -19,6 +19,7 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   leadership: 'debug',
   listWatch: 'debug',
   nodeDrain: 'debug',
+  nodeMaintenance: 'debug',
   operator: 'info',
   podDemand: 'debug',
   podEviction: 'debug',

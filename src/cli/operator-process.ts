@@ -6,6 +6,7 @@ import { Layer, ManagedRuntime } from 'effect';
 import { startOperator } from '../actors/operator.ts';
 import { operatorServices } from '../effects/operator-services.ts';
 import { makeRoles, type RolesOptions } from '../actors/roles.ts';
+import type { DrainPolicy } from '../actors/node-drains/drain-engine.ts';
 import type { LeadershipOptions } from '../actors/leadership.ts';
 import { logStreamDefects } from '../streams/stream-defects.ts';
 import { makeActorEnvironment } from '../actors/actor-environment.ts';
@@ -14,6 +15,7 @@ import { type ClusterTime, clusterTime } from '../domain/cluster-time.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
+import type { DrainSettings } from '../effects/drain-settings.ts';
 import { machineClocks, realTime } from '../effects/real-time.ts';
 import type { LeaseSettings, OperatorSettings } from '../effects/settings.ts';
 import { shardCallsLayer } from '../effects/shard-call.ts';
@@ -53,9 +55,13 @@ const layersOf = (settings: OperatorSettings, { time, telemetry, intern }: Share
   return Layer.mergeAll(services, shardCallsLayer, credentialsLayer);
 };
 
+const drainPolicyOf = (
+  { ownPod: own, isPaused: paused, evictionsPerBudget: callsPerBudget, ...rest }: DrainSettings,
+): DrainPolicy => ({ ...rest, own, paused, callsPerBudget });
+
 /** The inputs of the selected roles. */
 const rolesOptions = (
-  { fleet, pods, evictions, interceptors }: OperatorSettings,
+  { fleet, pods, evictions, maintenance, interceptors }: OperatorSettings,
   intern: Intern,
 ): RolesOptions => ({
   fleet: fleet && {
@@ -70,21 +76,12 @@ const rolesOptions = (
       key: fleet.tls.keyFile,
       authority: fleet.tls.caFile,
     },
-    drains: {
-      own: fleet.drains.ownPod,
-      tierWaitMs: fleet.drains.tierWaitMs,
-      paused: fleet.drains.isPaused,
-      callsPerBudget: fleet.drains.evictionsPerBudget,
-      via: fleet.drains.via,
-      evictionsApi: fleet.drains.evictionsApi,
-      defaultInterceptors: fleet.drains.defaultInterceptors,
-      isReclaimable: fleet.drains.isReclaimable,
-      maxDraining: fleet.drains.maxDraining,
-    },
+    drains: drainPolicyOf(fleet.drains),
     intern,
   },
   pods,
   evictions,
+  maintenance: maintenance && drainPolicyOf(maintenance),
   interceptors,
 });
 

@@ -41,6 +41,21 @@ const SHARED: readonly NeededRight[] = [
   right('events.k8s.io', 'events', 'create patch'),
 ];
 
+/** Of drains that ask by EvictionRequest. */
+const REQUESTING: readonly NeededRight[] = [
+  {
+    ...right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch create patch delete'),
+    isOptional: true,
+  },
+  {
+    ...right(NATIVE_GROUP, 'evictionrequests', 'list watch create patch delete'),
+    isOptional: true,
+  },
+  { ...right(NATIVE_GROUP, 'evictions', 'list watch'), isOptional: true },
+  // The policies of EvictionRequests ask for it; these roles delete no pod.
+  { ...right('', 'pods', 'delete'), isOptional: true },
+];
+
 /** The rights of each role. */
 export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> = {
   fleet: [
@@ -55,17 +70,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'pods/eviction', 'create'),
     right('policy', 'poddisruptionbudgets', 'list watch'),
     { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
-    {
-      ...right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch create patch delete'),
-      isOptional: true,
-    },
-    {
-      ...right(NATIVE_GROUP, 'evictionrequests', 'list watch create patch delete'),
-      isOptional: true,
-    },
-    { ...right(NATIVE_GROUP, 'evictions', 'list watch'), isOptional: true },
-    // The policies of EvictionRequests ask for it; this role deletes no pod.
-    { ...right('', 'pods', 'delete'), isOptional: true },
+    ...REQUESTING,
     ...SHARED,
   ],
   pods: [
@@ -94,6 +99,20 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: IMPERATIVE_EVICTION },
     ...SHARED,
   ],
+  maintenance: [
+    right(LIFECYCLE_GROUP, 'nodemaintenances', 'get list watch patch'),
+    right(LIFECYCLE_GROUP, 'nodemaintenances/status', 'patch'),
+    right('', 'nodes', 'list watch patch'),
+    { ...right('', 'nodes/status', 'patch'), isOptional: true },
+    right('', 'pods', 'list watch'),
+    right('', 'pods/eviction', 'create'),
+    right('policy', 'poddisruptionbudgets', 'list watch'),
+    { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
+    ...REQUESTING,
+    // A resource that only the policies of NodeMaintenances ask for.
+    { ...right(LIFECYCLE_GROUP, 'controllers', 'act'), name: 'nodemaintenance' },
+    ...SHARED,
+  ],
   interceptors: [
     right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch'),
     right(LIFECYCLE_GROUP, 'evictionrequests/status', 'patch'),
@@ -106,9 +125,20 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
   ],
 };
 
-/** The policies of EvictionRequests; each has a binding of its own name. */
-export const EVICTION_REQUEST_POLICIES: readonly string[] = ['spec', 'status']
-  .map((part) => `evictionrequests-${part}.${LIFECYCLE_GROUP}`);
+const policiesOf = (plural: string): readonly string[] =>
+  ['spec', 'status'].map((part) => `${plural}-${part}.${LIFECYCLE_GROUP}`);
+
+/** The policies of EvictionRequests and NodeMaintenances. */
+const POLICIES: Readonly<Partial<Record<RoleName, readonly string[]>>> = {
+  evictions: policiesOf('evictionrequests'),
+  interceptors: policiesOf('evictionrequests'),
+  maintenance: policiesOf('nodemaintenances'),
+};
+
+/** The policies that the roles rely on; each has a binding of its own name. */
+export const policiesFor = (roles: readonly RoleName[]): readonly string[] => [
+  ...new Set(roles.flatMap((role) => POLICIES[role] ?? [])),
+];
 
 /** `capacityrequests.bigfleet.lucy.sh/status`, as `kubectl auth can-i` takes it. */
 export const rightName = ({ group, resource, subresource }: NeededRight): string =>

@@ -6,13 +6,14 @@ export const ROLE_SUMMARIES = {
   pods: 'a CapacityRequest for every pod',
   evictions: 'EvictionRequests: interceptors in turn, then the eviction of the pod',
   interceptors: 'the interceptor surge.tidegate.dev: Deployments replace a pod before it leaves',
+  maintenance: 'NodeMaintenances: cordons nodes, drains them by plan, and releases them',
 } as const;
 
 /** The name of a role. */
 export type RoleName = keyof typeof ROLE_SUMMARIES;
 
 /** Announced roles that this version does not have. */
-const PLANNED_ROLES: readonly string[] = ['maintenance', 'availability'];
+const PLANNED_ROLES: readonly string[] = ['availability'];
 
 const isRole = (name: string): name is RoleName => Object.hasOwn(ROLE_SUMMARIES, name);
 

@@ -14,6 +14,7 @@ import { type CapacityRequests, capacityRequestsLayer } from './capacity-request
 import { type Cordons, cordonsLayer } from './cordons.ts';
 import { type EvictionRequests, evictionRequestsLayer } from './eviction-requests.ts';
 import { type Events, eventsLayer } from './events.ts';
+import { type NodeMaintenances, nodeMaintenancesLayer } from './node-maintenance.ts';
 import { type PodEvictionApi, podEvictionApiLayer } from './pod-eviction-api.ts';
 import type { KubeApi } from './kube-api.ts';
 import { type PodRequests, podRequestsLayer } from './pod-requests.ts';
@@ -35,6 +36,7 @@ export type ClusterServices =
   | Events
   | PodEvictionApi
   | EvictionRequests
+  | NodeMaintenances
   | Writes
   | PodRequests;
 
@@ -69,6 +71,7 @@ export const operatorServices = <Problem>(
     podEvictionApiLayer(telemetry),
     podRequestsLayer({ telemetry, intern }),
     evictionRequestsLayer,
+    nodeMaintenancesLayer,
   );
   const base = Layer.merge(clockLayer(time), randomLayer(seed));
   return Layer.provideMerge(objects, writes).pipe(Layer.provideMerge(base));

@@ -63,6 +63,7 @@ export const podsOperatorSettings = (
       fleet: undefined,
       pods: podPolicyOf(decoded.settings),
       evictions: undefined,
+      maintenance: undefined,
       interceptors: false,
     },
   };

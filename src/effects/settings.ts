@@ -89,6 +89,8 @@ export interface OperatorSettings extends ProcessSettings {
   readonly fleet: FleetRoleSettings | undefined;
   readonly pods: PodSettings | undefined;
   readonly evictions: EvictionSettings | undefined;
+  /** How maintenances drain; undefined without the role. */
+  readonly maintenance: DrainSettings | undefined;
   /** Whether surges run in this process. */
   readonly interceptors: boolean;
 }
@@ -350,6 +352,9 @@ export const operatorSettings = (
       fleet: fleet?.settings,
       pods,
       evictions,
+      maintenance: roles.includes('maintenance')
+        ? drainSettings(options, ownPod(processEnvironment))
+        : undefined,
       interceptors: roles.includes('interceptors'),
     },
   };

@@ -11,6 +11,7 @@ import { fleetSession } from './fleet-session.ts';
 import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
 import { nodeDrain } from './node-drain.ts';
+import { nodeMaintenance } from './node-maintenance.ts';
 import { operator } from './operator.ts';
 import { podDemand } from './pod-demand.ts';
 import { podEviction } from './pod-eviction.ts';
@@ -32,6 +33,7 @@ export const MACHINES = {
   leadership,
   listWatch,
   nodeDrain,
+  nodeMaintenance,
   operator,
   podDemand,
   podEviction,

@@ -149,12 +149,12 @@ export const policiesFinding = (
 ): Finding => {
   const check = 'policies';
   if (missing.length === 0) {
-    return finding(check, 'ok', 'The policies of EvictionRequests are installed');
+    return finding(check, 'ok', 'The policies of the selected roles are installed');
   }
   const names = missing.map(({ kind, name }) => `${kind} ${name}`).join(', ');
   return finding(check, 'failed', [
-    `Not installed: ${names}. Without them, whoever may write EvictionRequests may have any pod ` +
-    'evicted and write the status of any interceptor',
+    `Not installed: ${names}. Without them, whoever may write EvictionRequests or ` +
+    'NodeMaintenances may have any pod evicted and write the status of any controller',
     'kubectl apply --server-side -f charts/tidegate/files/policies',
     PAGES.definitions,
   ]);

@@ -140,7 +140,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       ...['src/machines/node-maintenance', 'src/actors/node-maintenance/'],
       ...['src/effects/node-maintenance', 'src/view/node-maintenance', 'src/cli/node-maintenance'],
       ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],
-      ...['test/unit/machines/node-maintenance', 'test/models/node-maintenance'],
+      ...['test/unit/actors/node-maintenance', 'test/models/node-maintenance'],
       ...['test/integration/node-maintenance', 'test/e2e/node-maintenance'],
     ],
   },

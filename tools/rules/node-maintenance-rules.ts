@@ -40,6 +40,24 @@ const objects: RuleChapter = {
   ],
 };
 
+const cordons: RuleChapter = {
+  title: 'NodeMaintenances: cordons',
+  intro: 'Each maintenance is one owner of the cordon of its nodes, beside reclaims and people.',
+  rules: [
+    rule(
+      'NM-14',
+      'A node that others make schedulable three times within five minutes is recorded as an ' +
+        'Event, once in that time.',
+    ),
+    rule('NM-15', 'A node that no longer matches the selector is given back.'),
+    rule(
+      'NM-16',
+      'A node is schedulable exactly when no maintenance, no reclaim and no person holds it.',
+    ),
+    rule('NM-17', 'The last of several maintenances makes the node schedulable.'),
+  ],
+};
+
 const plans: RuleChapter = {
   title: 'NodeMaintenances: plans',
   intro: 'Which pods leave before which.',
@@ -135,4 +153,10 @@ const statuses: RuleChapter = {
 };
 
 /** The chapters of maintenances. */
-export const nodeMaintenanceChapters: readonly RuleChapter[] = [objects, plans, targets, statuses];
+export const nodeMaintenanceChapters: readonly RuleChapter[] = [
+  objects,
+  cordons,
+  plans,
+  targets,
+  statuses,
+];

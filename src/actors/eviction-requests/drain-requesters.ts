@@ -31,6 +31,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import { type Defer, deferredSends } from '../actor-logic.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
+import type { MaintainedNodes } from '../node-drains/maintained-nodes.ts';
 import type { RequestedEvictions } from '../pod-evictions/pod-evictions.ts';
 import {
   type DrainRequesterActors,
@@ -52,6 +53,8 @@ export interface DrainRequestersOptions {
   readonly nodes: Pick<Informer<DrainedNode>, 'get'>;
   /** The interceptors of a pod besides those that it registers. */
   readonly defaultsFor: (pod: DrainPod) => readonly string[];
+  /** The names of maintenances; without it, those of their owners. */
+  readonly maintained?: Pick<MaintainedNodes, 'requesterOf' | 'ownerOf'> | undefined;
   readonly record: RecordEvent;
 }
 
@@ -106,7 +109,8 @@ export class DrainRequesters implements RequestedEvictions {
   readonly actors = () => this.#registry.actors();
 
   readonly want: RequestedEvictions['want'] = (pod, owner) => {
-    const requester = requesterName(owner);
+    const { maintained } = this.#options;
+    const requester = maintained?.requesterOf(owner) ?? requesterName(owner);
     if (!this.#isLeading || requester === undefined) return;
     const known = this.#registry.entry(keyOf(pod.uid, owner));
     if (known === undefined && this.#asks(pod)) {
@@ -138,7 +142,7 @@ export class DrainRequesters implements RequestedEvictions {
 
   readonly onLeading = (): void => {
     this.#isLeading = true;
-    this.#sweep();
+    this.sweep();
   };
 
   /** The next leader goes on with the entries: none is removed. */
@@ -253,16 +257,16 @@ export class DrainRequesters implements RequestedEvictions {
   }
 
   /** Removes the entries of drains that ended while no process led. */
-  #sweep(): void {
+  readonly sweep = (): void => {
     const { requests } = this.#options;
     if (!this.#isLeading || !requests.synced) return;
     for (const request of [...requests.values()]) this.#sweepRequest(request);
-  }
+  };
 
   #sweepRequest({ requesters, namespace, pod }: ObservedRequest): void {
-    const { pods, nodes } = this.#options;
+    const { pods, nodes, maintained } = this.#options;
     for (const requester of requesters) {
-      const owner = ownerOfRequester(requester);
+      const owner = maintained?.ownerOf(requester) ?? ownerOfRequester(requester);
       if (!isDrainOwner(owner) || this.#registry.has(keyOf(pod.uid, owner))) continue;
       const cached = pods.get(objectKey(pod.name, namespace));
       const current = cached?.uid === pod.uid ? cached : undefined;
@@ -299,7 +303,7 @@ export class DrainRequesters implements RequestedEvictions {
       return;
     }
     for (const request of fact.objects) this.#requestSeen(request);
-    this.#sweep();
+    this.sweep();
   }
 
   #observeLife(entry: RequesterEntry, life: PodLife): void {

@@ -14,6 +14,7 @@ import type { EvictionsApiOption } from '../../domain/native-evictions/evictions
 import { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { Informer } from '../informers/informer.ts';
+import type { MaintainedNodes } from '../node-drains/maintained-nodes.ts';
 import { type RoleContext, type RoleStart, STARTED } from '../role.ts';
 import { DrainRequesters } from './drain-requesters.ts';
 import { followRequests } from './followed-requests.ts';
@@ -36,13 +37,15 @@ export interface DrainRequestsOptions {
   readonly nodes: Informer<DrainedNode>;
   /** The interceptors of a pod besides those that it registers; without it, none. */
   readonly defaultsFor?: (pod: DrainPod) => readonly string[];
+  /** The names by which maintenances ask. */
+  readonly maintained?: MaintainedNodes;
 }
 
 /** The requesters of the drains, and the requests that they follow; undefined for `evictions`. */
 export const drainRequests = (
   environment: ActorEnvironment<EvictionRequests>,
   { informers, record }: Pick<RoleContext, 'informers' | 'record'>,
-  { mode, api = 'auto', pods, nodes, defaultsFor = () => [] }: DrainRequestsOptions,
+  { mode, api = 'auto', pods, nodes, maintained, defaultsFor = () => [] }: DrainRequestsOptions,
 ) => {
   if (mode === 'evictions') return undefined;
   let isUsed = true;
@@ -65,6 +68,7 @@ export const drainRequests = (
       pods,
       registrations,
       nodes,
+      maintained,
       defaultsFor: (pod) => followed.isNative() ? [] : defaultsFor(pod),
       record,
     }),

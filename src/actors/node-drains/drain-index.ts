@@ -210,7 +210,10 @@ export const drainEntry = (
 export const resumedDrain = (
   time: Time,
   annotation: CordonAnnotation,
-  { owner, isWithdrawn }: Pick<DrainBeginning, 'owner' | 'isWithdrawn'>,
+  { owner, isWithdrawn, isReleased }: Pick<
+    DrainBeginning,
+    'owner' | 'isWithdrawn' | 'isReleased'
+  >,
 ): DrainBeginning => ({
   owner,
   orders: [],
@@ -219,7 +222,7 @@ export const resumedDrain = (
   sinceMs: time.monotonic() - Math.max(0, time.now() - annotation.sinceMs),
   resumedSinceMs: annotation.sinceMs,
   machineId: '',
-  isReleased: true,
+  isReleased,
   isWithdrawn,
 });
 

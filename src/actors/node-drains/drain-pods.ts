@@ -36,6 +36,10 @@ export interface DrainPodsOptions {
   /** When another process began the drain, on the wall clock; null for a new drain. */
   readonly resumedSinceMs: number | null;
   readonly own: PlanTerms['own'];
+  /** The owner names the pods of DaemonSets that leave. */
+  readonly daemonSetsLeave: boolean;
+  /** Pods that must leave and are not due yet: they are in no tier. */
+  readonly isWithheld: (pod: DrainPod) => boolean;
   readonly now: () => number;
 }
 
@@ -85,7 +89,10 @@ export class DrainPods {
   readonly #evictedOwners = new Set<Uid>();
   #isResumed = false;
   readonly #asked = new Set<Uid>();
+  /** Of the pods that are due. */
   #plan = NO_PLAN;
+  /** All that must leave, also those that are not due yet. */
+  #left = 0;
   #observed: ReadonlyMap<Uid, ObservedPod> = new Map();
 
   constructor(options: DrainPodsOptions) {
@@ -94,16 +101,21 @@ export class DrainPods {
 
   /** Reviews the pods; `startedTo` is the highest tier whose evictions were requested. */
   readonly look = (startedTo: TierKey | null): PodsObserved => {
-    const { on, own } = this.#options;
+    const { on, own, daemonSetsLeave, isWithheld } = this.#options;
     const present = [...on()];
     this.#resume(present);
     const uids = new Set(present.map(({ uid }) => uid));
     for (const { pod } of this.#observed.values()) if (!uids.has(pod.uid)) this.#setEvicted(pod);
     for (const pod of present) if (pod.terminating) this.#setEvicted(pod);
-    this.#plan = planOf(present, { own, evictedOwners: this.#evictedOwners });
+    const terms = { own, daemonSetsLeave, evictedOwners: this.#evictedOwners };
+    const due = present.filter((pod) => !isWithheld(pod));
+    this.#plan = planOf(due, terms);
+    const { tiers } = podCountsOf(this.#plan);
+    this.#left =
+      podCountsOf(due.length < present.length ? planOf(present, terms) : this.#plan).left;
     const { moved, refusal } = this.#compare(startedTo);
     for (const uid of this.#asked) if (!uids.has(uid)) this.#asked.delete(uid);
-    return { podCounts: podCountsOf(this.#plan), moved, refusal };
+    return { podCounts: { left: this.#left, tiers }, moved, refusal };
   };
 
   /** Pods of started tiers that were not asked yet. */
@@ -117,7 +129,7 @@ export class DrainPods {
   readonly setReleased = (): void => this.#asked.clear();
 
   /** The number of pods that must still leave. */
-  readonly left = (): number => podCountsOf(this.#plan).left;
+  readonly left = (): number => this.#left;
 
   /** The names of the pods that stay, because they came back past the cordon. */
   readonly tolerating = (): readonly string[] => toleratingPods(this.#plan).map(({ key }) => key);

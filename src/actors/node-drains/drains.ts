@@ -11,7 +11,6 @@ import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import { annotationOf, type DrainOwner, isDrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
-import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
 import { objectKey, type ResourceVersion } from '../../domain/ids.ts';
@@ -23,8 +22,6 @@ import type { NodeDrainEvent } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type Defer, deferredSends } from '../actor-logic.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
-import type { Informer } from '../informers/informer.ts';
-import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 import { DrainBlockers, showBlocked } from './drain-blockers.ts';
 import { UnrecognizedCordons } from './drain-events.ts';
 import {
@@ -50,34 +47,14 @@ import {
   takesInstruction,
 } from './drain-index.ts';
 import { DrainPods } from './drain-pods.ts';
-import {
-  blockersOf,
-  type DrainTargets,
-  type NodeDrainActors,
-  nodeDrainActors,
-} from './node-drain-actor.ts';
+import type { DrainsOptions } from './drains-options.ts';
+import { drainScope } from './maintained-nodes.ts';
+import { blockersOf, type NodeDrainActors, nodeDrainActors } from './node-drain-actor.ts';
 
 /** Nodes that are cordoned at once (DR-11). */
 const CORDONS_AT_ONCE = 32;
 
 export type NodeDrainActor = ActorRefFrom<typeof nodeDrain>;
-
-/** The inputs of drains. */
-export interface DrainsOptions extends DrainTargets {
-  readonly nodes: Pick<Informer<DrainedNode>, 'facts' | 'get' | 'values'>;
-  readonly pods: Pick<Informer<DrainPod>, 'facts'>;
-  /** Resolves once the Nodes are those of the cluster, as far as is known; at once if they are. */
-  readonly whenNodesCurrent: () => Promise<void>;
-  readonly whenPodsCurrent: () => Promise<void>;
-  readonly evictions: Pick<
-    PodEvictions,
-    'want' | 'bringForward' | 'release' | 'statusOf' | 'progress' | 'changes'
-  >;
-  /** The operator's own pod leaves last. */
-  readonly own: PlanTerms['own'];
-  /** `--tier-wait`. */
-  readonly tierWaitMs?: number;
-}
 
 /** All drains of a process; not leading at first. */
 export class DrainRegistry {
@@ -163,6 +140,24 @@ export class DrainRegistry {
       this.#send(key, { type: 'drain.withdrawn' });
     } else if (this.#isLeading && present !== undefined) this.#observeOwner(present, owner);
   };
+
+  /** What the owner drains there has changed. */
+  readonly reconsider = (node: string, owner: DrainOwner): void => {
+    const present = this.#options.nodes.get(objectKey(node));
+    const key = drainKey(node, owner);
+    if (!this.#registry.has(key) && this.#isLeading && present !== undefined) {
+      this.#observeOwner(present, owner);
+    }
+    const entry = this.#registry.entry(key);
+    if (entry === undefined) return;
+    entry.observed = null;
+    this.#changed.add(key);
+    this.#changes.next();
+  };
+
+  /** The pods that stay, because they came back past the cordon; undefined without a drain. */
+  readonly tolerating = (node: string, owner: DrainOwner): readonly string[] | undefined =>
+    this.#entryOf(node, owner)?.pods.tolerating();
 
   readonly onLeading = (): void => {
     if (this.#isLeading) return;
@@ -287,8 +282,10 @@ export class DrainRegistry {
   }
 
   #begin(node: DrainedNode, beginning: DrainBeginning): void {
+    const { owner } = beginning;
+    const on = () => this.#pods.on(node.name);
     const pods = new DrainPods({
-      on: () => this.#pods.on(node.name),
+      ...drainScope(this.#options.maintained, { node: node.name, owner, on }),
       evictions: this.#options.evictions,
       resumedSinceMs: beginning.resumedSinceMs,
       own: this.#options.own,
@@ -334,7 +331,13 @@ export class DrainRegistry {
     this.#ends.delete(key);
     if (annotation === undefined) return void this.#withdrawn.delete(key);
     if (annotation.ended !== null && !isWithdrawn) return;
-    this.#begin(node, resumedDrain(this.#environment.time, annotation, { owner, isWithdrawn }));
+    const { maintained } = this.#options;
+    if (!isWithdrawn && maintained?.resumes(node.name, owner) === false) return;
+    const isReleased = maintained?.of(node.name, owner).isReleased ?? true;
+    this.#begin(
+      node,
+      resumedDrain(this.#environment.time, annotation, { owner, isWithdrawn, isReleased }),
+    );
   }
 
   #observe(node: DrainedNode): void {

@@ -222,6 +222,8 @@ class DrainActions implements NodeDrainActions {
     if (entry === undefined) return;
     const context = this.#lookup.contextOf(entry);
     const lastError = end === 'Failed' ? this.#lastErrorOf(entry, context) : '';
+    // An owner that leaves ends nothing that anybody waits for.
+    if (entry.isWithdrawn) return;
     this.#targets.events.ended(entry.node, {
       end,
       seconds: (this.#time.monotonic() - entry.sinceMs) / 1000,

@@ -15,6 +15,7 @@ import {
   type CordonFacts,
   cordonOf,
   type CordonOwner,
+  isMaintenanceOwner,
   joinAnnotations,
   printCordon,
   readCordon,
@@ -163,8 +164,7 @@ export const cancelSeen = (
     (reading.annotation.ended === null && !facts.unschedulable);
 };
 
-const uncordons = (owner: string): boolean =>
-  owner === 'disabled' || owner.startsWith('maintenance-');
+const uncordons = (owner: string): boolean => owner === 'disabled' || isMaintenanceOwner(owner);
 
 /**
  * The patch that removes an owner's key; `undefined` when there is none. The node becomes

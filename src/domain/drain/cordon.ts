@@ -28,7 +28,11 @@ export type DrainOwner = 'reclaim' | 'disabled' | `maintenance-${string}`;
 
 /** True for an owner whose unfinished annotation is a drain. */
 export const isDrainOwner = (owner: string): owner is DrainOwner =>
-  owner === 'reclaim' || owner === 'disabled' || owner.startsWith('maintenance-');
+  owner === 'reclaim' || owner === 'disabled' || isMaintenanceOwner(owner);
+
+/** True for the key of a NodeMaintenance. */
+export const isMaintenanceOwner = (owner: string): owner is `maintenance-${string}` =>
+  owner.startsWith('maintenance-');
 
 /** How an owner's work on the node ended. */
 export const CORDON_ENDS = ['Drained', 'Failed', 'Cancelled'] as const;
@@ -155,7 +159,7 @@ export const cordonsIn = (
 };
 
 /** The owner name of a maintenance: twelve hex digits of its UID. */
-export const maintenanceOwner = (uid: string): CordonOwner =>
+export const maintenanceOwner = (uid: string): `maintenance-${string}` =>
   `maintenance-${uid.replaceAll('-', '').slice(0, 12)}`;
 
 /** The parsed key of an owner on this Node; `undefined` without one. */

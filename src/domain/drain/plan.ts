@@ -24,6 +24,8 @@ export interface PlanTerms {
   readonly own: { readonly namespace: string; readonly name: string } | null;
   /** Controllers of pods that were evicted from this node. */
   readonly evictedOwners: ReadonlySet<Uid>;
+  /** Pods of DaemonSets leave, too: a maintenance names them (NM-26). */
+  readonly daemonSetsLeave?: boolean;
 }
 
 /** Pods that leave together. */
@@ -52,9 +54,12 @@ export interface DrainPlan {
 }
 
 /** The role of a pod in the drain. A terminating pod is always waited for. */
-export const roleOf = (pod: DrainPod, { evictedOwners }: PlanTerms): PodRole => {
+export const roleOf = (
+  pod: DrainPod,
+  { evictedOwners, daemonSetsLeave = false }: PlanTerms,
+): PodRole => {
   if (pod.mirror) return 'Mirror';
-  if (pod.controller?.kind === 'DaemonSet') return 'DaemonSet';
+  if (pod.controller?.kind === 'DaemonSet' && !daemonSetsLeave) return 'DaemonSet';
   if (pod.finished) return 'Finished';
   const cameBack = !pod.terminating && pod.toleratesCordon && pod.controller !== null &&
     evictedOwners.has(pod.controller.uid);

@@ -65,6 +65,7 @@ test.each<[RoleName, string]>([
   ['fleet', '## Permissions'],
   ['pods', 'With `--with-pods`'],
   ['evictions', 'With the role `evictions`'],
+  ['maintenance', 'With the role `maintenance`'],
   ['interceptors', 'With the role `interceptors`'],
 ])('the rights of the role %s are those that the documents list', (role, below) => {
   const needed = NEEDED_RIGHTS[role].map(({ resource, subresource, verbs }) =>

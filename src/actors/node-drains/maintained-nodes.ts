@@ -1,0 +1,89 @@
+/**
+ * What maintenances let their drains do: which Nodes they cover, and which pods must leave now.
+ *
+ * Promises: data only; a drain of a maintenance that is not listed here evicts nothing, so that a
+ * key on a Node alone never empties it.
+ */
+import { type DrainOwner, isMaintenanceOwner } from '../../domain/drain/cordon.ts';
+import type { DrainPod } from '../../domain/drain/pod.ts';
+import { requesterName } from '../../domain/eviction-requests/drain-requester.ts';
+import { drainKey } from './drain-index.ts';
+
+/** One Node of a maintenance. */
+export interface MaintainedNode {
+  /** Its pods may leave: the maintenance drains. */
+  readonly isReleased: boolean;
+  /** The pods that must leave in the end. */
+  readonly isPlanned: (pod: DrainPod) => boolean;
+  /** Those of them that leave now. */
+  readonly isTargeted: (pod: DrainPod) => boolean;
+}
+
+const UNKNOWN: MaintainedNode = {
+  isReleased: false,
+  isPlanned: () => false,
+  isTargeted: () => false,
+};
+const WHOLE: MaintainedNode = {
+  isReleased: true,
+  isPlanned: () => true,
+  isTargeted: () => true,
+};
+
+/** The pods of a drain: all of its Node, or those that the maintenance names. */
+export const drainScope = (
+  maintained: Pick<MaintainedNodes, 'of'> | undefined,
+  { node, owner, on }: {
+    readonly node: string;
+    readonly owner: DrainOwner;
+    readonly on: () => Iterable<DrainPod>;
+  },
+) => {
+  const isOfMaintenance = maintained !== undefined && isMaintenanceOwner(owner);
+  const now = () => maintained?.of(node, owner) ?? WHOLE;
+  return {
+    on: isOfMaintenance ? () => [...on()].filter(now().isPlanned) : on,
+    isWithheld: (pod: DrainPod): boolean => !now().isTargeted(pod),
+    daemonSetsLeave: isOfMaintenance,
+  };
+};
+
+/** All Nodes of all maintenances of a process. */
+export class MaintainedNodes {
+  readonly #nodes = new Map<string, MaintainedNode>();
+  /** Requester names by owner, and owners by requester name. */
+  readonly #requesters = new Map<string, string>();
+  readonly #owners = new Map<string, DrainOwner>();
+
+  readonly set = (node: string, owner: DrainOwner, maintained: MaintainedNode): void =>
+    void this.#nodes.set(drainKey(node, owner), maintained);
+
+  readonly remove = (node: string, owner: DrainOwner): void =>
+    void this.#nodes.delete(drainKey(node, owner));
+
+  readonly clear = (): void => {
+    this.#nodes.clear();
+    this.#requesters.clear();
+    this.#owners.clear();
+  };
+
+  /** The name by which the owner asks for evictions. */
+  readonly setRequester = (owner: DrainOwner, requester: string): void => {
+    this.#requesters.set(owner, requester);
+    this.#owners.set(requester, owner);
+  };
+
+  readonly requesterOf = (owner: DrainOwner): string | undefined =>
+    this.#requesters.get(owner) ?? requesterName(owner);
+
+  /** Undefined for a name that no known maintenance has. */
+  readonly ownerOf = (requester: string): DrainOwner | undefined => this.#owners.get(requester);
+
+  /** Whether a key of the owner on the Node begins a drain. */
+  readonly resumes = (node: string, owner: DrainOwner): boolean =>
+    !isMaintenanceOwner(owner) || this.#nodes.has(drainKey(node, owner));
+
+  /** What its owner lets the drain do; everything, unless it is a maintenance. */
+  readonly of = (node: string, owner: DrainOwner): MaintainedNode =>
+    isMaintenanceOwner(owner) ? this.#nodes.get(drainKey(node, owner)) ?? UNKNOWN : WHOLE;
+}

@@ -1,0 +1,138 @@
+/**
+ * The drains of one maintenance: one for each of its Nodes, in the registry of all drains.
+ *
+ * Promises: a Node that is not cordoned for the maintenance is ordered again, whoever uncordoned it
+ * (NM-13); pods leave only by targets that its status has, so that a restart knows them; Nodes that
+ * it no longer selects are released (NM-15).
+ */
+import type { NodeProjection } from '../../domain/cluster-node.ts';
+import { annotationOf, cordonOf, type DrainOwner } from '../../domain/drain/cordon.ts';
+import type { DrainPod } from '../../domain/drain/pod.ts';
+import { sameJson } from '../../domain/json-equality.ts';
+import { hasLeavingPods, mustLeave } from '../../domain/node-maintenance/drain-step.ts';
+import { isTargetedBy, storedTargets } from '../../domain/node-maintenance/maintenance-progress.ts';
+import type { Time } from '../../domain/time.ts';
+import type { DrainRegistry } from '../node-drains/drains.ts';
+import type { MaintainedNodes } from '../node-drains/maintained-nodes.ts';
+import type { MaintenanceEntry } from './node-maintenance-actor.ts';
+
+/** A drain that was refused is not begun again before. */
+const AGAIN_AFTER_MS = 60_000;
+
+/** What the drains follow and act on. */
+export interface MaintainedDrainsOptions {
+  readonly nodes: () => Iterable<NodeProjection>;
+  /** The pods of a Node, without those that came back past the cordon. */
+  readonly podsOn: (node: string) => readonly DrainPod[];
+  readonly drains: Pick<
+    DrainRegistry,
+    'order' | 'release' | 'withdraw' | 'reconsider' | 'has' | 'get'
+  >;
+  readonly maintained: Pick<MaintainedNodes, 'set' | 'remove'>;
+  /** A Node that was cordoned for the maintenance is so no more. */
+  readonly onUncordoned: (entry: MaintenanceEntry, node: string) => void;
+}
+
+/** True while the Node is cordoned for the owner; an unreadable key is left alone. */
+export const isCordonedFor = (node: NodeProjection, owner: DrainOwner): boolean => {
+  const reading = node.unschedulable ? cordonOf(node, owner) : undefined;
+  return reading !== undefined &&
+    (reading._tag === 'Unrecognized' || reading.annotation.ended !== 'Cancelled');
+};
+
+/** The drains of all maintenances. */
+export class MaintainedDrains {
+  readonly #time: Time;
+  readonly #options: MaintainedDrainsOptions;
+
+  constructor(time: Time, options: MaintainedDrainsOptions) {
+    this.#time = time;
+    this.#options = options;
+  }
+
+  /** Drains, or only cordons, the Nodes; releases the others. */
+  readonly cover = (entry: MaintenanceEntry, selected: readonly NodeProjection[]): void => {
+    const names = new Set(selected.map(({ name }) => name));
+    for (const node of selected) this.#coverNode(entry, node);
+    this.#releaseNodes(entry.owner, (name) => !names.has(name));
+  };
+
+  /** The keys of the owner leave all Nodes. */
+  readonly release = (owner: DrainOwner): void => this.#releaseNodes(owner, () => true);
+
+  /** No Node has a key of the owner, and no drain of it is under way. */
+  readonly isReleased = (owner: DrainOwner): boolean => {
+    for (const node of this.#options.nodes()) if (this.#isHeld(node, owner)) return false;
+    return true;
+  };
+
+  #isHeld(node: NodeProjection, owner: DrainOwner): boolean {
+    return annotationOf(node, owner) !== undefined || this.#options.drains.has(node.name, owner);
+  }
+
+  #releaseNodes(owner: DrainOwner, isLeft: (node: string) => boolean): void {
+    const { drains, maintained, nodes } = this.#options;
+    for (const node of nodes()) {
+      const { name } = node;
+      if (!isLeft(name) || !this.#isHeld(node, owner)) continue;
+      maintained.remove(name, owner);
+      const isWithdrawn = drains.get(name, owner)?.getSnapshot().context.withdrawn === true;
+      if (owner !== 'reclaim' && !isWithdrawn) drains.withdraw(name, owner);
+    }
+  }
+
+  #coverNode(entry: MaintenanceEntry, node: NodeProjection): void {
+    const { owner, maintenance, mode } = entry;
+    const { drains, maintained, podsOn, onUncordoned } = this.#options;
+    const { name } = node;
+    const targets = mode === 'Drain' ? storedTargets(maintenance, name) : [];
+    const isReleased = targets.length > 0;
+    const { podTypes } = maintenance.spec;
+    maintained.set(name, owner, {
+      isReleased,
+      isPlanned: (pod) => isReleased && mustLeave(pod, podTypes),
+      isTargeted: (pod) => isTargetedBy(targets, pod),
+    });
+    const isCordoned = isCordonedFor(node, owner);
+    if (!isCordoned && entry.cordoned.delete(name)) onUncordoned(entry, name);
+    if (isCordoned) entry.cordoned.add(name);
+    const areNew = !sameJson(entry.sentTargets.get(name) ?? [], targets);
+    entry.sentTargets.set(name, targets);
+    if (drains.has(name, owner)) {
+      if (isReleased) this.#releasePods(entry, node);
+      if (areNew) drains.reconsider(name, owner);
+      return;
+    }
+    const annotation = annotationOf(node, owner);
+    if (isCordoned && annotation?.ended === null) return drains.reconsider(name, owner);
+    const isDue = annotation?.ended !== 'Failed' ||
+      this.#time.now() - annotation.sinceMs >= AGAIN_AFTER_MS;
+    const hasPods = isReleased && isDue && hasLeavingPods(podsOn(name), targets);
+    if (!isCordoned || hasPods) this.#order(entry, node, isReleased);
+  }
+
+  #order(entry: MaintenanceEntry, node: NodeProjection, isReleased: boolean): void {
+    const { owner, maintenance } = entry;
+    const sinceMs = this.#time.now();
+    const id = `${maintenance.name}@${sinceMs}`;
+    entry.orders.set(node.name, id);
+    this.#options.drains.order(node, {
+      id,
+      owner,
+      machineId: '',
+      deadlineMs: null,
+      graceSeconds: 0,
+      sinceMs,
+    });
+    if (isReleased) this.#releasePods(entry, node);
+  }
+
+  #releasePods({ owner, orders }: MaintenanceEntry, node: NodeProjection): void {
+    const { drains } = this.#options;
+    if (drains.get(node.name, owner)?.getSnapshot().context.released === true) return;
+    const ids = new Set(annotationOf(node, owner)?.ids);
+    const id = orders.get(node.name);
+    if (id !== undefined) ids.add(id);
+    for (const one of ids) drains.release(node.name, owner, one);
+  }
+}

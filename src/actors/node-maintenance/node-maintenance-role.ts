@@ -1,0 +1,124 @@
+/**
+ * The role that works on NodeMaintenances: cordons, drains by plan, and releases (KEP-4212).
+ *
+ * Promises: shares the drains, the caches and the evictions of the same process; has its own when
+ * there are none.
+ */
+import { projectNode } from '../../domain/cluster-node.ts';
+import { textAt } from '../../domain/json.ts';
+import { DONE_ANNOTATION } from '../../domain/node-maintenance/node-budget.ts';
+import { projectMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
+import { annotationsOf, labelsOf } from '../../domain/object-meta.ts';
+import type { Cordons } from '../../effects/cordons.ts';
+import type { EvictionRequests } from '../../effects/eviction-requests.ts';
+import { NODE_MAINTENANCES_PATH, NodeMaintenances } from '../../effects/node-maintenance.ts';
+import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { isBehind, missingLists } from '../informers/shared-informers.ts';
+import { type DrainEngine, drainEngine, type DrainPolicy } from '../node-drains/drain-engine.ts';
+import { type Role, type RoleContext, roleDefaults } from '../role.ts';
+import { type MaintainableNode, NodeMaintenanceRegistry } from './node-maintenances.ts';
+
+/** The inputs of the role. */
+export interface NodeMaintenanceRoleOptions {
+  readonly policy: DrainPolicy;
+  /** The drains of this process; without them, the role has its own. */
+  readonly drains: DrainEngine | undefined;
+}
+
+/** The role, and its drains for other roles of the process. */
+export interface NodeMaintenanceRole extends Role {
+  readonly shared: DrainEngine;
+}
+
+/** Without the kind, the role would wait for its list forever. */
+const NOT_SERVED =
+  'Cannot start the role maintenance: the API server does not serve nodemaintenances.' +
+  'lifecycle.tidegate.dev; install its CRD with "kubectl apply --server-side -f ' +
+  'charts/tidegate/files/crds", or leave the role out of --roles';
+
+const maintainableNode = (raw: unknown): MaintainableNode | undefined => {
+  const node = projectNode(raw);
+  return node && {
+    ...node,
+    labels: labelsOf(raw),
+    bootId: textAt(raw, 'status', 'nodeInfo', 'bootID') ?? '',
+    doneFor: annotationsOf(raw)[DONE_ANNOTATION] ?? '',
+  };
+};
+
+/** The drains of a process without a fleet. */
+const ownDrains = (
+  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi>,
+  policy: DrainPolicy,
+  context: RoleContext,
+): DrainEngine =>
+  drainEngine(environment, {
+    policy,
+    showOnMachine: () => Promise.resolve(),
+    machineOf: () => () => undefined,
+  }, context);
+
+/** Creates the role, not leading. */
+export const nodeMaintenanceRole = (
+  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi | NodeMaintenances>,
+  { policy, drains }: NodeMaintenanceRoleOptions,
+  context: RoleContext,
+): NodeMaintenanceRole => {
+  const { informers, record } = context;
+  const engine = drains ?? ownDrains(environment, policy, context);
+  const isOwn = drains === undefined;
+  const maintenances = informers.collection({
+    id: 'nodemaintenances',
+    path: NODE_MAINTENANCES_PATH,
+    project: projectMaintenance,
+  });
+  const nodes = informers.collection({
+    id: 'nodes',
+    path: '/api/v1/nodes',
+    project: maintainableNode,
+  });
+  const awaited = () => [maintenances, ...engine.informers()];
+  const registry = new NodeMaintenanceRegistry(environment, {
+    maintenances,
+    nodes,
+    engine,
+    isSynced: () => awaited().every(({ synced }) => synced),
+    isBehind: () => isBehind(nodes) || isBehind(engine.pods),
+    record,
+  });
+  const onLeadershipLost = (): void => {
+    registry.onLeadershipLost();
+    if (!isOwn) return;
+    engine.requested?.onLeadershipLost();
+    engine.drains.onLeadershipLost();
+  };
+  return {
+    ...roleDefaults('node-maintenance', []),
+    shared: engine,
+    get informers() {
+      return awaited();
+    },
+    ready: () => missingLists(awaited()),
+    start: async () => {
+      const areServed = await environment.runtime.runPromise(
+        NodeMaintenances.use((service) => service.areServed),
+      );
+      if (!areServed) return { _tag: 'Refused', problem: NOT_SERVED };
+      return isOwn ? engine.start() : { _tag: 'Started' };
+    },
+    onLeading: () => {
+      if (isOwn) {
+        engine.requested?.onLeading();
+        engine.drains.onLeading();
+      }
+      registry.onLeading();
+    },
+    onLeadershipLost,
+    close: () => Promise.resolve(onLeadershipLost()),
+    stop: async () => {
+      await registry.stop();
+      if (isOwn) await engine.stop();
+    },
+  };
+};

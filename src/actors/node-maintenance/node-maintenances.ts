@@ -1,0 +1,322 @@
+/**
+ * The NodeMaintenances of the cluster, one actor each, and the progress of all of them together.
+ *
+ * Promises: nothing is decided before this process leads and the lists of maintenances, Nodes and
+ * pods are complete; keys that a maintenance left behind leave their Nodes; what a maintenance
+ * drains goes through the drains of the process, beside those of every other owner.
+ */
+import { Subject, Subscription } from 'rxjs';
+import type { RecordEvent } from '../../api/event-note.ts';
+import type { NodeProjection } from '../../domain/cluster-node.ts';
+import { isMaintenanceOwner, maintenanceOwner } from '../../domain/drain/cordon.ts';
+import { nodePods } from '../../domain/drain/node-pods.ts';
+import type { DrainPod } from '../../domain/drain/pod.ts';
+import { maintenanceRequester } from '../../domain/eviction-requests/qualified-name.ts';
+import type { Fact } from '../../domain/facts.ts';
+import { objectKey } from '../../domain/ids.ts';
+import { sameJson } from '../../domain/json-equality.ts';
+import {
+  holdsNode,
+  type MaintainedNodeFacts,
+  maintenanceProgress,
+  NO_PROGRESS,
+  type ProgressMemory,
+  type WorkedMaintenance,
+} from '../../domain/node-maintenance/maintenance-progress.ts';
+import type { ObservedNodes } from '../../domain/node-maintenance/maintenance-step.ts';
+import { selectsNode } from '../../domain/node-maintenance/node-selector.ts';
+import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
+import { workedStage } from '../../domain/node-maintenance/stage.ts';
+import type { Time } from '../../domain/time.ts';
+import type { NodeMaintenances } from '../../effects/node-maintenance.ts';
+import type { NodeMaintenanceContext } from '../../machines/node-maintenance.ts';
+import { settledChanges } from '../../streams/settled-changes.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
+import type { DrainRequesters } from '../eviction-requests/drain-requesters.ts';
+import type { Informer } from '../informers/informer.ts';
+import type { DrainEngine } from '../node-drains/drain-engine.ts';
+import {
+  isCordonedFor,
+  MaintainedDrains,
+  type MaintainedDrainsOptions,
+} from './maintained-drains.ts';
+import {
+  type MaintenanceEntry,
+  maintenanceEvents,
+  type NodeMaintenanceActors,
+  nodeMaintenanceActors,
+  type NodeMode,
+} from './node-maintenance-actor.ts';
+import { UncordonedNodes } from './uncordoned-nodes.ts';
+
+/** Maintenances that are written at once; the write budget paces them. */
+const WRITES_AT_ONCE = 8;
+
+/** A Node as drains and maintenances read it. */
+export interface MaintainableNode extends NodeProjection, MaintainedNodeFacts {}
+
+/** What the maintenances follow and act on. */
+export interface NodeMaintenancesOptions {
+  readonly maintenances: Pick<Informer<ObservedMaintenance>, 'facts' | 'values'>;
+  readonly nodes: Pick<Informer<MaintainableNode>, 'facts' | 'get' | 'values'>;
+  readonly engine: Pick<DrainEngine, 'maintained'> & {
+    readonly drains:
+      & MaintainedDrainsOptions['drains']
+      & Pick<DrainEngine['drains'], 'tolerating' | 'events'>;
+    readonly requested: Pick<DrainRequesters, 'sweep'> | undefined;
+    readonly pods: Pick<Informer<DrainPod>, 'facts'>;
+  };
+  /** The lists of maintenances, Nodes and pods are complete. */
+  readonly isSynced: () => boolean;
+  /** Nodes or pods could not be read lately. */
+  readonly isBehind: () => boolean;
+  readonly record: RecordEvent;
+}
+
+/** All maintenances of a process; not leading at first. */
+export class NodeMaintenanceRegistry {
+  readonly #time: Time;
+  readonly #options: NodeMaintenancesOptions;
+  readonly #actors: NodeMaintenanceActors;
+  readonly #drains: MaintainedDrains;
+  readonly #slots: ConcurrencyLimit<MaintenanceEntry>;
+  readonly #pods = nodePods();
+  readonly #changes = new Subject<void>();
+  readonly #subscription = new Subscription();
+  #progress: ProgressMemory = NO_PROGRESS;
+  #isLeading = false;
+
+  constructor(environment: ActorEnvironment<NodeMaintenances>, options: NodeMaintenancesOptions) {
+    this.#options = options;
+    this.#time = environment.time;
+    const { maintenances, nodes, engine, record } = options;
+    const { drains, maintained, pods } = engine;
+    const events = maintenanceEvents(environment, record);
+    const uncordoned = new UncordonedNodes(environment.time, events.recordUncordoned);
+    this.#drains = new MaintainedDrains(environment.time, {
+      nodes: () => nodes.values(),
+      podsOn: this.#podsOn,
+      drains,
+      maintained,
+      onUncordoned: ({ maintenance }, node) => uncordoned.add(maintenance, node),
+    });
+    this.#slots = startConcurrencyLimit<MaintenanceEntry>({
+      atOnce: WRITES_AT_ONCE,
+      keyOf: ({ uid }) => uid,
+      activate: ({ uid }) => this.#actors.get(uid),
+    });
+    this.#actors = nodeMaintenanceActors(environment, {
+      observedOf: (entry) => this.#storedOf(entry),
+      onSnapshot: (entry, { maintenance }) => {
+        if (entry.maintenance === maintenance) return;
+        entry.maintenance = maintenance;
+        this.#changes.next();
+      },
+      actions: {
+        ...events,
+        requestSlot: (context) => this.#withEntry(context, this.#slots.request),
+        cordonNodes: (context) => this.#setMode(context, 'Cordon'),
+        drainNodes: (context) => this.#setMode(context, 'Drain'),
+        releaseNodes: (context) => this.#setMode(context, 'Release'),
+      },
+    });
+    this.#subscription.add(maintenances.facts.subscribe((fact) => this.#onMaintenances(fact)));
+    this.#subscription.add(pods.facts.subscribe((fact) => void this.#pods.observe(fact)));
+    const changes = [this.#changes, maintenances.facts, nodes.facts, pods.facts, drains.events];
+    this.#subscription.add(
+      settledChanges(changes, environment.scheduler).subscribe(() => this.#review()),
+    );
+  }
+
+  readonly actors = () => this.#actors.actors();
+
+  /** Maintenances by state. */
+  readonly counts = (): Readonly<Record<string, number>> => this.#actors.counts();
+
+  readonly onLeading = (): void => {
+    this.#isLeading = true;
+    this.#considerAll();
+  };
+
+  readonly onLeadershipLost = (): void => {
+    this.#isLeading = false;
+    for (const { uid } of [...this.#actors.entries()]) this.#actors.remove(uid);
+    this.#options.engine.maintained.clear();
+    this.#progress = NO_PROGRESS;
+  };
+
+  /** Writes nothing new; resolves when writes in flight have their answers. */
+  readonly stop = (): Promise<void> => {
+    this.#isLeading = false;
+    this.#subscription.unsubscribe();
+    this.#slots.stop();
+    return this.#actors.stop();
+  };
+
+  /** What came back past a cordon stays, so that nothing waits for it. */
+  readonly #podsOn = (node: string): readonly DrainPod[] => {
+    const { drains } = this.#options.engine;
+    const present = this.#options.nodes.get(objectKey(node));
+    const owners = Object.keys(present?.cordons ?? {}).filter(isMaintenanceOwner);
+    const staying = new Set(owners.flatMap((owner) => drains.tolerating(node, owner) ?? []));
+    return [...this.#pods.on(node)].filter(({ key }) => !staying.has(key));
+  };
+
+  get #isReady(): boolean {
+    return this.#isLeading && this.#options.isSynced();
+  }
+
+  #withEntry(
+    { maintenance }: NodeMaintenanceContext,
+    act: (entry: MaintenanceEntry) => void,
+  ): void {
+    const entry = this.#actors.entry(maintenance.uid);
+    if (entry !== undefined) act(entry);
+  }
+
+  #setMode(context: NodeMaintenanceContext, mode: NodeMode): void {
+    this.#withEntry(context, (entry) => {
+      entry.mode = mode;
+      this.#changes.next();
+    });
+  }
+
+  /** What the status has, until the Nodes are looked at. */
+  #storedOf({ owner, maintenance: { status, spec, deleting } }: MaintenanceEntry): ObservedNodes {
+    const isDraining = workedStage({ stage: spec.stage, deleting }) === 'Drain';
+    const isTrue = (type: 'Drained' | 'SelectsAllNodes'): boolean =>
+      status.conditions.some((one) => one.type === type && one.status === 'True');
+    return {
+      nodes: status.nodes,
+      waves: status.waves,
+      drained: isDraining && isTrue('Drained'),
+      released: this.#drains.isReleased(owner),
+      selectsAll: isTrue('SelectsAllNodes'),
+    };
+  }
+
+  #consider(maintenance: ObservedMaintenance): void {
+    const { uid } = maintenance;
+    const owner = maintenanceOwner(uid);
+    const entry: MaintenanceEntry = this.#actors.entry(uid) ?? {
+      uid,
+      owner,
+      maintenance,
+      mode: 'None',
+      orders: new Map(),
+      sentTargets: new Map(),
+      cordoned: new Set(),
+    };
+    entry.maintenance = maintenance;
+    this.#options.engine.maintained.setRequester(owner, maintenanceRequester(maintenance.name));
+    this.#actors.consider(entry);
+  }
+
+  #considerAll(): void {
+    if (!this.#isReady) return;
+    for (const maintenance of [...this.#options.maintenances.values()]) this.#consider(maintenance);
+    // The names of the maintenances are known now.
+    this.#options.engine.requested?.sweep();
+    this.#changes.next();
+  }
+
+  #vanished(uid: string): void {
+    const entry = this.#actors.entry(uid);
+    if (entry === undefined) return;
+    this.#actors.get(uid)?.send({ type: 'maintenance.vanished' });
+    // Keys that it left behind leave in the review.
+    this.#actors.remove(uid);
+  }
+
+  #onMaintenances(fact: Fact<ObservedMaintenance>): void {
+    if (!this.#isReady) return;
+    if (fact._tag === 'Present') return this.#consider(fact.object);
+    if (fact._tag === 'Absent') return this.#vanished(fact.last.uid);
+    const listed = new Set<string>(fact.objects.map(({ uid }) => uid));
+    for (const { uid } of [...this.#actors.entries()]) if (!listed.has(uid)) this.#vanished(uid);
+    this.#considerAll();
+  }
+
+  #selected({ spec }: ObservedMaintenance): readonly MaintainableNode[] {
+    return [...this.#options.nodes.values()]
+      .filter((node) => selectsNode(spec.nodeSelector, node))
+      .toSorted((left, right) => left.name < right.name ? -1 : 1);
+  }
+
+  /** Looks at all maintenances together: targets depend on each other (NM-32). */
+  #review(): void {
+    if (!this.#isReady) return;
+    // Those that were observed before the other lists were complete have no actor yet.
+    const isKnown = [...this.#options.maintenances.values()]
+      .every(({ uid }) => this.#actors.has(uid));
+    if (!isKnown) this.#considerAll();
+    const entries = [...this.#actors.entries()];
+    const selected = new Map(entries.map(({ uid, maintenance }) => [
+      uid,
+      this.#selected(maintenance),
+    ]));
+    this.#observe(entries, selected);
+    for (const entry of entries) {
+      if (entry.mode === 'Release') this.#drains.release(entry.owner);
+      else if (entry.mode !== 'None') {
+        const held = (selected.get(entry.uid) ?? [])
+          .filter(({ name }) => holdsNode(entry.maintenance, name));
+        this.#drains.cover(entry, held);
+      }
+    }
+    this.#releaseOrphans(entries);
+  }
+
+  #observe(
+    entries: readonly MaintenanceEntry[],
+    selected: ReadonlyMap<string, readonly MaintainableNode[]>,
+  ): void {
+    const { nodes, isBehind } = this.#options;
+    const worked = entries.flatMap(({ uid, maintenance, mode }): readonly WorkedMaintenance[] =>
+      mode === 'Cordon' || mode === 'Drain'
+        ? [{ maintenance, nodes: selected.get(uid) ?? [], drains: mode === 'Drain' }]
+        : []
+    );
+    const progress = maintenanceProgress(worked, entries.map(({ maintenance }) => maintenance), {
+      before: this.#progress,
+      facts: {
+        podsOn: this.#podsOn,
+        isBehind: isBehind(),
+        isCordoned: (name, { uid }) => {
+          const node = nodes.get(objectKey(name));
+          return node !== undefined && isCordonedFor(node, maintenanceOwner(uid));
+        },
+      },
+    });
+    this.#progress = progress;
+    const all = [...nodes.values()].length;
+    for (const entry of entries) {
+      const reported = progress.reported.get(entry.uid);
+      this.#send(entry, {
+        nodes: reported?.nodes ?? entry.maintenance.status.nodes,
+        waves: reported?.waves ?? entry.maintenance.status.waves,
+        drained: reported?.drained === true,
+        released: reported === undefined && this.#drains.isReleased(entry.owner),
+        selectsAll: all > 0 && selected.get(entry.uid)?.length === all,
+      });
+    }
+  }
+
+  #send(entry: MaintenanceEntry, observed: ObservedNodes): void {
+    const actor = this.#actors.get(entry.uid);
+    if (actor === undefined || sameJson(actor.getSnapshot().context.observed, observed)) return;
+    actor.send({ type: 'nodes.observed', observed, nowMs: this.#time.now() });
+  }
+
+  /** Keys of maintenances that do not exist, such as those whose finalizer a person removed. */
+  #releaseOrphans(entries: readonly MaintenanceEntry[]): void {
+    const known = new Set<string>(entries.map(({ owner }) => owner));
+    const orphans = new Set(
+      [...this.#options.nodes.values()].flatMap(({ cordons }) =>
+        Object.keys(cordons).filter(isMaintenanceOwner).filter((owner) => !known.has(owner))
+      ),
+    );
+    for (const owner of orphans) this.#drains.release(owner);
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * How far all maintenances are on their Nodes: admissions, targets, cursors, messages and counts.
+ *
+ * Promises: pure; a Node is worked on only when the status has admitted it, and a plan goes on only
+ * by caches that are fresh, on Nodes that are cordoned for each of their maintenances (NM-38); the
+ * targets of a Node never shrink while one of them exists, whichever process stored them (NM-39).
+ */
+import type { DrainPod } from '../drain/pod.ts';
+import { compareText } from '../requirements.ts';
+import { cutText } from '../text.ts';
+import { drainMessages } from './drain-message.ts';
+import { effectivePlan, entrySelects } from './drain-plan.ts';
+import { resolveProgress } from './drain-progress.ts';
+import { evacuationCounts, hasLeavingPods } from './drain-step.ts';
+import {
+  type DrainTargets,
+  isOver,
+  type PlanRun,
+  reachedRank,
+  type TargetsByNode,
+} from './drain-targets.ts';
+import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
+import type { ObservedNodes } from './maintenance-step.ts';
+import { isReleased, nextWave, nodesToAdmit } from './node-budget.ts';
+import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
+
+/** A Node, as its maintenances regard it. */
+export interface MaintainedNodeFacts {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Of the kubelet; empty before it reported. */
+  readonly bootId: string;
+  /** The maintenance whose work on it is done; empty without one. */
+  readonly doneFor: string;
+}
+
+/** A maintenance that cordons or drains. */
+export interface WorkedMaintenance {
+  readonly maintenance: ObservedMaintenance;
+  /** The Nodes that it selects. */
+  readonly nodes: readonly MaintainedNodeFacts[];
+  readonly drains: boolean;
+}
+
+/** What Nodes and pods show. */
+export interface ClusterFacts {
+  /** The pods of a Node, without those that came back past the cordon. */
+  readonly podsOn: (node: string) => readonly DrainPod[];
+  /** The Node is unschedulable and has the key of the maintenance. */
+  readonly isCordoned: (node: string, maintenance: ObservedMaintenance) => boolean;
+  /** The caches are behind: no plan goes on. */
+  readonly isBehind: boolean;
+}
+
+/** What is remembered from one look to the next; the status has it for the next process. */
+export interface ProgressMemory {
+  readonly targets: TargetsByNode;
+  /** The entry at work, by UID and wave. */
+  readonly cursors: ReadonlyMap<string, number>;
+}
+
+/** What a maintenance shows of its Nodes. */
+export type NodesProgress = Pick<ObservedNodes, 'nodes' | 'waves' | 'drained'>;
+
+/** The progress of all. */
+export interface MaintenanceProgress extends ProgressMemory {
+  /** By UID. */
+  readonly reported: ReadonlyMap<string, NodesProgress>;
+}
+
+/** Nothing is remembered. */
+export const NO_PROGRESS: ProgressMemory = { targets: new Map(), cursors: new Map() };
+
+const LIMITS = NODE_MAINTENANCE_LIMITS;
+
+const storedNode = ({ status }: ObservedMaintenance, node: string): NodeStatus | undefined =>
+  status.nodes.find(({ name }) => name === node);
+
+/** The targets that the status of a maintenance has for a Node. */
+export const storedTargets = (maintenance: ObservedMaintenance, node: string): DrainTargets =>
+  storedNode(maintenance, node)?.drainTargets ?? [];
+
+/**
+ * True while the Node is to be cordoned: admitted, or released to the next one by its drain alone.
+ * A Node whose work is done is in service again.
+ */
+export const holdsNode = (maintenance: ObservedMaintenance, node: string): boolean => {
+  const state = storedNode(maintenance, node)?.state ?? 'Waiting';
+  return state === 'Admitted' ||
+    (state === 'Released' && maintenance.spec.releaseWhen === 'Drained');
+};
+
+/** Whether targets select the pod. */
+export const isTargetedBy = (targets: DrainTargets, pod: DrainPod): boolean =>
+  targets.some((entry) => entrySelects(entry, pod));
+
+const further = (left: DrainTargets, right: DrainTargets): DrainTargets =>
+  reachedRank(left) >= reachedRank(right) ? left : right;
+
+/** The targets of before: remembered, or stored by any maintenance that still exists. */
+const targetsBefore = (
+  all: Iterable<ObservedMaintenance>,
+  { targets }: ProgressMemory,
+): TargetsByNode => {
+  const before = new Map<string, DrainTargets>(targets);
+  for (const { status } of all) {
+    for (const { name, drainTargets } of status.nodes) {
+      before.set(name, further(before.get(name) ?? [], drainTargets));
+    }
+  }
+  return before;
+};
+
+const cursorKey = (uid: string, wave: number): string => `${uid}/${wave}`;
+
+/** The runs of a maintenance: one for each wave with Nodes that are held. */
+const runsOf = (
+  { maintenance, nodes }: WorkedMaintenance,
+  { cursors }: ProgressMemory,
+): readonly PlanRun[] => {
+  const { uid, name, createdMs, spec, status } = maintenance;
+  const held = nodes.filter((node) => holdsNode(maintenance, node.name));
+  const waves = Map.groupBy(held, (node) => storedNode(maintenance, node.name)?.wave ?? 1);
+  const plan = effectivePlan(spec.drainPlan, spec.podTypes);
+  return [...waves].map(([wave, ofWave]) => ({
+    maintenance: name,
+    wave,
+    createdMs,
+    plan,
+    cursor: cursors.get(cursorKey(uid, wave)) ??
+      status.waves.find(({ number }) => number === wave)?.entriesDone ?? 0,
+    nodes: ofWave.map((node) => node.name),
+  }));
+};
+
+/** What is decided for all maintenances together. */
+interface Resolved {
+  readonly runs: ReadonlyMap<string, readonly PlanRun[]>;
+  readonly targets: TargetsByNode;
+  readonly textOf: (run: PlanRun, node: string) => string;
+  readonly facts: ClusterFacts;
+}
+
+const newNode = (name: string): NodeStatus => ({
+  name,
+  state: 'Waiting',
+  wave: 0,
+  bootId: '',
+  drainTargets: [],
+  drainMessage: '',
+  podsPendingEvacuation: 0,
+  podsEvacuating: 0,
+});
+
+/** A Node as it is now, before others are admitted. */
+const nodeStatusNow = (
+  { maintenance, drains }: WorkedMaintenance,
+  node: MaintainedNodeFacts,
+  { runs, targets, textOf, facts }: Resolved,
+): NodeStatus => {
+  const { name, spec, uid } = maintenance;
+  const stored = storedNode(maintenance, node.name) ?? newNode(node.name);
+  if (!drains) return { ...stored, drainTargets: [], drainMessage: '' };
+  const isAtWork = holdsNode(maintenance, node.name);
+  const { pending, evacuating } = evacuationCounts(
+    facts.podsOn(node.name),
+    spec.podTypes,
+    (pod) => isAtWork && (pod.terminating || isTargetedBy(stored.drainTargets, pod)),
+  );
+  const counts = { podsPendingEvacuation: pending, podsEvacuating: evacuating };
+  const run = runs.get(uid)?.find(({ nodes }) => nodes.includes(node.name));
+  if (!isAtWork || run === undefined) {
+    const isWaiting = stored.state === 'Waiting';
+    return { ...stored, drainMessage: '', ...(isWaiting ? counts : {}) };
+  }
+  const drained = isOver(run) && pending + evacuating === 0 &&
+    facts.isCordoned(node.name, maintenance);
+  const bootId = stored.bootId === '' && drained ? node.bootId : stored.bootId;
+  const release = { drained, drainedBootId: stored.bootId, ...node };
+  return {
+    ...stored,
+    ...counts,
+    state: isReleased(release, spec.releaseWhen, name) && spec.maxNodesAtOnce !== null
+      ? 'Released'
+      : stored.state,
+    bootId,
+    drainTargets: targets.get(node.name) ?? [],
+    drainMessage: cutText(textOf(run, node.name), LIMITS.messageCharacters),
+  };
+};
+
+const byName = (left: NodeStatus, right: NodeStatus): number => compareText(left.name, right.name);
+
+/** The Nodes of a maintenance, with those that are admitted now. */
+const nodeStatuses = (
+  worked: WorkedMaintenance,
+  resolved: Resolved,
+): readonly NodeStatus[] => {
+  const { maintenance: { spec, status }, nodes } = worked;
+  const reported = nodes.map((node) => nodeStatusNow(worked, node, resolved));
+  const topologies = new Map(
+    nodes.map(({ name, labels }) => [name, labels[spec.topologyKey] ?? '']),
+  );
+  const budgeted = reported.map(({ name, state }) => ({
+    name,
+    state,
+    topology: topologies.get(name) ?? '',
+  }));
+  const admitted = new Set(nodesToAdmit(budgeted, spec.maxNodesAtOnce));
+  const wave = nextWave([...status.nodes, ...reported]);
+  const all = reported.map((one): NodeStatus =>
+    admitted.has(one.name) ? { ...one, state: 'Admitted', wave } : one
+  );
+  const [waiting, others] = [
+    all.filter(({ state }) => state === 'Waiting'),
+    all.filter(({ state }) => state !== 'Waiting'),
+  ];
+  return [...others, ...waiting].slice(0, LIMITS.nodes).toSorted(byName);
+};
+
+const isEmpty = ({ podsPendingEvacuation, podsEvacuating }: NodeStatus): boolean =>
+  podsPendingEvacuation + podsEvacuating === 0;
+
+/** Every Node had its turn, and none that is held has pods left. */
+const isDrained = (
+  { maintenance, nodes: selected }: WorkedMaintenance,
+  nodes: readonly NodeStatus[],
+  { runs, facts }: Resolved,
+): boolean => {
+  const isDone = ({ state, name, ...rest }: NodeStatus): boolean =>
+    holdsNode(maintenance, name)
+      ? isEmpty({ state, name, ...rest }) && facts.isCordoned(name, maintenance)
+      : state === 'Released';
+  return nodes.length === selected.length && nodes.every(isDone) &&
+    (runs.get(maintenance.uid) ?? []).every(isOver);
+};
+
+/** The progress that follows; `all` are the maintenances that exist, in whatever stage. */
+export const maintenanceProgress = (
+  worked: readonly WorkedMaintenance[],
+  all: Iterable<ObservedMaintenance>,
+  { facts, before }: { readonly facts: ClusterFacts; readonly before: ProgressMemory },
+): MaintenanceProgress => {
+  const draining = worked.filter(({ drains }) => drains);
+  const begun = draining.flatMap((one) =>
+    runsOf(one, before).map((run) => ({ run, maintenance: one.maintenance }))
+  );
+  const uncordoned = new Set(
+    begun.flatMap(({ run, maintenance }) =>
+      run.nodes.filter((node) => !facts.isCordoned(node, maintenance))
+    ),
+  );
+  const hasTargetedPods = (node: string, targets: DrainTargets): boolean =>
+    facts.isBehind || uncordoned.has(node) || hasLeavingPods(facts.podsOn(node), targets);
+  const { runs: going, targets } = resolveProgress(
+    { runs: begun.map(({ run }) => run), targets: targetsBefore(all, before) },
+    hasTargetedPods,
+  );
+  const runs = new Map<string, PlanRun[]>();
+  const cursors = new Map<string, number>();
+  begun.forEach(({ maintenance: { uid } }, index) => {
+    const run = going[index];
+    if (run === undefined) return;
+    cursors.set(cursorKey(uid, run.wave), run.cursor);
+    runs.set(uid, [...runs.get(uid) ?? [], run]);
+  });
+  const messagesOf = drainMessages({ runs: going, targets, hasTargetedPods });
+  const messages = new Map(going.map((run) => [run, messagesOf(run)]));
+  const textOf = (run: PlanRun, node: string): string => messages.get(run)?.get(node) ?? '';
+  const resolved: Resolved = { runs, targets, textOf, facts };
+  const reported = new Map(worked.map((one) => {
+    const nodes = nodeStatuses(one, resolved);
+    const ofOne = runs.get(one.maintenance.uid) ?? [];
+    return [one.maintenance.uid, {
+      nodes,
+      waves: ofOne.map(({ wave, cursor }) => ({ number: wave, entriesDone: cursor }))
+        .toSorted((left, right) => left.number - right.number),
+      drained: one.drains && isDrained(one, nodes, resolved),
+    }];
+  }));
+  return { targets, cursors, reported };
+};

@@ -1,0 +1,80 @@
+/** The reasons of NodeMaintenances, a part of the registry in `src/api/reasons.ts`. */
+import type { Reason } from '../reason.ts';
+
+const registry = <const Entries extends Record<string, Reason>>(entries: Entries): Entries =>
+  entries;
+
+/** What a maintenance waits for, and what is wrong with it. */
+export const MAINTENANCE_REASONS = registry({
+  MaintenanceIdle: {
+    type: 'Normal',
+    action: 'MaintainNodes',
+    sentence: 'The maintenance is planned; neither Nodes nor pods are touched',
+    canAct: 'nobody',
+  },
+  MaintenanceUnsupported: {
+    type: 'Warning',
+    action: 'MaintainNodes',
+    sentence: 'The maintenance has a field that this version does not serve, so nothing is touched',
+    canAct: 'platform',
+    runbook: 'maintenance-unsupported',
+    change: 'Leave out spec.window, and set the stage when the time has come',
+  },
+  MaintenanceUnprotected: {
+    type: 'Normal',
+    action: 'MaintainNodes',
+    sentence: 'The finalizer of the maintenance is not stored yet',
+    canAct: 'nobody',
+  },
+  MaintenanceCordoned: {
+    type: 'Normal',
+    action: 'MaintainNodes',
+    sentence: 'The Nodes of the maintenance are cordoned and kept so',
+    canAct: 'nobody',
+  },
+  MaintenanceEvacuating: {
+    type: 'Normal',
+    action: 'MaintainNodes',
+    sentence: 'Pods leave the Nodes of the maintenance in the order of its plan',
+    canAct: 'nobody',
+  },
+  MaintenanceDrained: {
+    type: 'Normal',
+    action: 'MaintainNodes',
+    sentence: 'All pods that must leave are gone; the Nodes stay cordoned until Complete',
+    canAct: 'nobody',
+  },
+  MaintenanceReleasing: {
+    type: 'Normal',
+    action: 'MaintainNodes',
+    sentence: 'The maintenance is over; its keys leave the Nodes',
+    canAct: 'nobody',
+  },
+  MaintenanceCompleted: {
+    type: 'Normal',
+    action: 'MaintainNodes',
+    sentence: 'No Node is cordoned by the maintenance any more',
+    canAct: 'nobody',
+  },
+  MaintenanceUncordoned: {
+    type: 'Warning',
+    action: 'CordonNode',
+    sentence: 'Others keep making a Node of the maintenance schedulable; it is cordoned again',
+    canAct: 'platform',
+    runbook: 'maintenance-uncordoned',
+  },
+  NodeMaintenanceFailing: {
+    type: 'Warning',
+    action: 'WriteNodeMaintenance',
+    sentence: 'Writes of the NodeMaintenance keep failing; retried',
+    canAct: 'platform',
+    runbook: 'node-maintenance-not-written',
+  },
+  NodeMaintenanceRefused: {
+    type: 'Warning',
+    action: 'WriteNodeMaintenance',
+    sentence: 'The API server refuses a write of the NodeMaintenance',
+    canAct: 'platform',
+    runbook: 'node-maintenance-not-written',
+  },
+});

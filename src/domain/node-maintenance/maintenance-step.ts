@@ -1,0 +1,201 @@
+/**
+ * One NodeMaintenance: what its work waits for, and what is written to it next (KEP-4212, *Stages*,
+ * *Finalizers and Deletion*, *Status*).
+ *
+ * Promises: total and pure; no Node is touched before the finalizer is stored (NM-08), and the
+ * finalizer leaves only when no Node has a key of the maintenance (NM-09); a deletion completes an
+ * active maintenance first; the spec is changed for nothing else.
+ */
+import { sameJson } from '../json-equality.ts';
+import type {
+  MaintenanceCondition,
+  MaintenanceSpec,
+  MaintenanceStatus,
+  NodeStatus,
+  ObservedMaintenance,
+  WaveStatus,
+} from './observed-maintenance.ts';
+import { cordons, type Stage, withStartedStage, workedStage } from './stage.ts';
+
+/** What Nodes and pods show of a maintenance. */
+export interface ObservedNodes {
+  /** One for each Node that it selects. */
+  readonly nodes: readonly NodeStatus[];
+  readonly waves: readonly WaveStatus[];
+  /** Its plan is over, and no pod that must leave is left on any of them. */
+  readonly drained: boolean;
+  /** No Node has a key of the maintenance. */
+  readonly released: boolean;
+  /** It selects every Node of the cluster. */
+  readonly selectsAll: boolean;
+}
+
+/** Everything that decides about a maintenance. */
+export interface MaintenanceFacts {
+  readonly maintenance: ObservedMaintenance;
+  readonly observed: ObservedNodes;
+}
+
+/** What the work of a maintenance waits for. */
+export type MaintenancePhase =
+  /** For a person to choose a stage. */
+  | 'Idle'
+  /** For a newer version of the operator: the spec has fields that this one does not serve. */
+  | 'Unsupported'
+  /** For the finalizer: no Node is touched before. */
+  | 'Unprotected'
+  /** For a person to choose the next stage; its Nodes are cordoned. */
+  | 'Cordoned'
+  /** For pods to leave. */
+  | 'Evacuating'
+  /** For a person to complete it. */
+  | 'Drained'
+  /** For its keys to leave the Nodes. */
+  | 'Releasing'
+  | 'Completed';
+
+/** The next write to a maintenance. */
+export type MaintenanceWrite =
+  | { readonly write: 'addFinalizer' }
+  | { readonly write: 'complete' }
+  | { readonly write: 'setStatus'; readonly status: MaintenanceStatus }
+  | { readonly write: 'removeFinalizer' };
+
+/** What follows from the facts. */
+export interface MaintenanceStep {
+  readonly phase: MaintenancePhase;
+  readonly write: MaintenanceWrite | null;
+}
+
+const stageOf = ({ spec: { stage }, deleting }: ObservedMaintenance): Stage =>
+  workedStage({ stage, deleting });
+
+/** Why this version must not work on it; empty when it may. */
+const unsupportedText = ({ window }: MaintenanceSpec): string =>
+  window === null ? '' : 'spec.window is not served by this version';
+
+/** The phase of its work. */
+const maintenancePhase = (
+  { maintenance, observed }: MaintenanceFacts,
+): MaintenancePhase => {
+  const stage = stageOf(maintenance);
+  if (stage === 'Idle') return 'Idle';
+  if (stage === 'Complete') return observed.released ? 'Completed' : 'Releasing';
+  if (unsupportedText(maintenance.spec) !== '') return 'Unsupported';
+  if (!maintenance.hasFinalizer) return 'Unprotected';
+  if (stage === 'Cordon') return 'Cordoned';
+  return observed.drained ? 'Drained' : 'Evacuating';
+};
+
+const counted = (count: number, noun: string): string =>
+  count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+
+type Wanted = Omit<MaintenanceCondition, 'sinceMs'>;
+
+const drainedCondition = (
+  { maintenance, observed: { nodes, drained } }: MaintenanceFacts,
+): Wanted => {
+  const unsupported = unsupportedText(maintenance.spec);
+  if (unsupported !== '') {
+    return { type: 'Drained', status: 'False', reason: 'Unsupported', message: unsupported };
+  }
+  const left = nodes.reduce(
+    (sum, { podsPendingEvacuation, podsEvacuating }) =>
+      sum + podsPendingEvacuation + podsEvacuating,
+    0,
+  );
+  const where = counted(nodes.length, 'node');
+  return drained
+    ? {
+      type: 'Drained',
+      status: 'True',
+      reason: 'Drained',
+      message: `All pods that must leave are gone from ${where}`,
+    }
+    : {
+      type: 'Drained',
+      status: 'False',
+      reason: 'Evacuating',
+      message: `${counted(left, 'pod')} left on ${where}`,
+    };
+};
+
+const completedCondition = (phase: MaintenancePhase): Wanted => ({
+  type: 'Completed',
+  status: phase === 'Completed' ? 'True' : 'False',
+  reason: phase,
+  message: phase === 'Completed'
+    ? 'No Node is cordoned by this maintenance'
+    : 'Nodes are being released',
+});
+
+const SELECTS_ALL: Wanted = {
+  type: 'SelectsAllNodes',
+  status: 'True',
+  reason: 'SelectsAllNodes',
+  message: 'The node selector matches every Node of the cluster',
+};
+
+/** The conditions by type; those of earlier stages stay as they were last. */
+const conditionsOf = (
+  facts: MaintenanceFacts,
+  phase: MaintenancePhase,
+  nowMs: number,
+): readonly MaintenanceCondition[] => {
+  const { maintenance, observed } = facts;
+  const stage = stageOf(maintenance);
+  const stored = maintenance.status.conditions;
+  const wanted = [
+    ...(stage === 'Complete' ? [completedCondition(phase)] : []),
+    ...(stage === 'Drain' ? [drainedCondition(facts)] : []),
+    ...(observed.selectsAll && stage !== 'Complete' ? [SELECTS_ALL] : []),
+  ];
+  const kept = stored.filter(({ type }) =>
+    !wanted.some((one) => one.type === type) &&
+    (type !== 'SelectsAllNodes' || stage === 'Complete')
+  );
+  const since = ({ type, status }: Wanted): number =>
+    stored.find((one) => one.type === type && one.status === status)?.sinceMs ?? nowMs;
+  return [...kept, ...wanted.map((one) => ({ ...one, sinceMs: since(one) }))]
+    .toSorted((left, right) => left.type < right.type ? -1 : 1);
+};
+
+/** The status that follows. Nodes of a maintenance that is over stay as they were last. */
+const wantedStatus = (
+  facts: MaintenanceFacts,
+  phase: MaintenancePhase,
+  nowMs: number,
+): MaintenanceStatus => {
+  const { maintenance: { status, generation, ...maintenance }, observed } = facts;
+  const stage = workedStage({ stage: maintenance.spec.stage, deleting: maintenance.deleting });
+  const isAtWork = cordons(stage) && phase !== 'Unsupported';
+  return {
+    observedGeneration: generation,
+    stages: phase === 'Unsupported' ? status.stages : withStartedStage(status.stages, stage, nowMs),
+    nodes: isAtWork ? observed.nodes : status.nodes,
+    waves: isAtWork ? observed.waves : status.waves,
+    conditions: conditionsOf(facts, phase, nowMs),
+  };
+};
+
+const nextWrite = (
+  facts: MaintenanceFacts,
+  phase: MaintenancePhase,
+  nowMs: number,
+): MaintenanceWrite | null => {
+  const { spec, status: stored, deleting, hasFinalizer } = facts.maintenance;
+  // Nothing holds the object any more: it is about to vanish.
+  if (deleting && !hasFinalizer) return null;
+  if (deleting && cordons(spec.stage)) return { write: 'complete' };
+  if (phase === 'Unprotected') return { write: 'addFinalizer' };
+  const status = wantedStatus(facts, phase, nowMs);
+  if (!sameJson(status, stored)) return { write: 'setStatus', status };
+  const isOver = phase === 'Completed' || phase === 'Idle';
+  return isOver && hasFinalizer ? { write: 'removeFinalizer' } : null;
+};
+
+/** The phase, and the next write. */
+export const maintenanceStep = (facts: MaintenanceFacts, nowMs: number): MaintenanceStep => {
+  const phase = maintenancePhase(facts);
+  return { phase, write: nextWrite(facts, phase, nowMs) };
+};

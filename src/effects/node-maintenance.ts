@@ -1,0 +1,120 @@
+/**
+ * Writes NodeMaintenances.
+ *
+ * Promises: every write passes the write budget in class `phase`; the status and the finalizer are
+ * applied by server-side apply, each under a field manager of its own; a status is applied on the
+ * version that it was decided on, and a conflict is a fault that is retried on the newer one; the
+ * finalizers of others stay.
+ */
+import { Context, Effect, Layer } from 'effect';
+import { LIFECYCLE_GROUP_VERSION } from '../domain/api-group.ts';
+import { asText, listOrEmptyAt, textAt } from '../domain/json.ts';
+import type { MaintenanceWrite } from '../domain/node-maintenance/maintenance-step.ts';
+import {
+  completeBody,
+  FINALIZER_MANAGER,
+  finalizerBody,
+  maintenanceStatusBody,
+  STATUS_MANAGER,
+} from '../domain/node-maintenance/maintenance-writes.ts';
+import {
+  MAINTENANCE_FINALIZER,
+  type ObservedMaintenance,
+  projectMaintenance,
+} from '../domain/node-maintenance/observed-maintenance.ts';
+import type { ApplyOutcome, WriteOutcome } from '../domain/object-write.ts';
+import { KubeApi } from './kube-api.ts';
+import { type ObjectRequest, objectWrites } from './object-writes.ts';
+import { Writes } from './writes.ts';
+
+type Outcome = WriteOutcome<ObservedMaintenance>;
+type Counted = { readonly outcome: ApplyOutcome<ObservedMaintenance> };
+
+/** Where the API server serves NodeMaintenances. */
+export const NODE_MAINTENANCES_PATH = `/apis/${LIFECYCLE_GROUP_VERSION}/nodemaintenances`;
+
+const READ_TIMEOUT_MS = 15_000;
+
+/** NodeMaintenances of the cluster. */
+export class NodeMaintenances extends Context.Service<NodeMaintenances, {
+  /** Performs one write on the maintenance as it was observed. */
+  readonly write: (
+    maintenance: ObservedMaintenance,
+    write: MaintenanceWrite,
+  ) => Effect.Effect<Outcome>;
+  /** Whether the API server serves them; an API server that does not answer may. */
+  readonly areServed: Effect.Effect<boolean>;
+}>()('tidegate/NodeMaintenances') {}
+
+/** A field of ours that another manager keeps in spite of force: retried. */
+const withoutConflict = ({ outcome }: Counted): Outcome =>
+  outcome._tag === 'Conflict'
+    ? { _tag: 'Fault', why: `another field manager owns ${outcome.conflicts[0]?.field}` }
+    : outcome;
+
+const faulty = (why: string): Effect.Effect<Outcome> => Effect.succeed({ _tag: 'Fault', why });
+
+/** NodeMaintenances on a real API server. */
+export const nodeMaintenancesLayer: Layer.Layer<NodeMaintenances, never, KubeApi | Writes> = Layer
+  .effect(
+    NodeMaintenances,
+    Effect.gen(function* () {
+      const [api, writes] = [yield* KubeApi, yield* Writes];
+      const path = NODE_MAINTENANCES_PATH;
+      const objects = objectWrites({ path, api, project: projectMaintenance });
+      const send = <Answer extends Counted>({ call, outcomeOf }: ObjectRequest<Answer>) =>
+        Effect.map(outcomeOf(writes.send('phase', call)), withoutConflict);
+      const read = (name: string) =>
+        api.call({
+          method: 'GET',
+          path: `${path}/${encodeURIComponent(name)}`,
+          timeoutMs: READ_TIMEOUT_MS,
+        });
+      /** Ours may be owned by several managers, so that an apply without it would leave it. */
+      const removeFinalizer = ({ name, uid }: ObservedMaintenance): Effect.Effect<Outcome> =>
+        read(name).pipe(
+          Effect.flatMap(({ status, body }): Effect.Effect<Outcome> => {
+            if (status === 404) return Effect.succeed({ _tag: 'Absent' });
+            if (status !== 200) return faulty(`reading it was answered with ${status}`);
+            if (textAt(body, 'metadata', 'uid') !== uid) return Effect.succeed({ _tag: 'Absent' });
+            const finalizers = listOrEmptyAt(body, 'metadata', 'finalizers')
+              .flatMap((one) => asText(one) ?? [])
+              .filter((one) => one !== MAINTENANCE_FINALIZER);
+            const resourceVersion = textAt(body, 'metadata', 'resourceVersion');
+            return send(objects.patch(name, { metadata: { resourceVersion, finalizers } }));
+          }),
+          Effect.catch(({ why }) => faulty(why)),
+        );
+      return {
+        areServed: api.call({
+          method: 'GET',
+          path,
+          query: { limit: '1' },
+          timeoutMs: READ_TIMEOUT_MS,
+        }).pipe(
+          Effect.map(({ status }) => status !== 404),
+          Effect.catch(() => Effect.succeed(true)),
+        ),
+        write: (maintenance, write) => {
+          const { name } = maintenance;
+          switch (write.write) {
+            case 'addFinalizer':
+              return send(objects.apply(name, finalizerBody(maintenance), {
+                fieldManager: FINALIZER_MANAGER,
+                force: true,
+              }));
+            case 'complete':
+              return send(objects.patch(name, completeBody(maintenance)));
+            case 'setStatus':
+              return send(objects.applyStatus(
+                name,
+                maintenanceStatusBody(maintenance, write.status),
+                { fieldManager: STATUS_MANAGER, force: true },
+              ));
+            case 'removeFinalizer':
+              return removeFinalizer(maintenance);
+          }
+        },
+      };
+    }),
+  );

@@ -1,0 +1,309 @@
+/**
+ * One NodeMaintenance: its stages, its finalizer, its status, and what may be done to its Nodes.
+ *
+ * Promises: no Node is cordoned before the finalizer is stored, and no pod leaves outside of the
+ * stage Drain; a deletion completes the maintenance first, in any stage, and the finalizer leaves
+ * only after the last key has left the Nodes (NM-09); one write is in flight at a time. Nothing
+ * survives the process: phase and writes follow from the object and its Nodes.
+ */
+import { assign, setup } from 'xstate';
+import type { ReasonName } from '../api/reasons.ts';
+import {
+  type MaintenanceFacts,
+  type MaintenancePhase,
+  maintenanceStep,
+  type MaintenanceWrite,
+  type ObservedNodes,
+} from '../domain/node-maintenance/maintenance-step.ts';
+import type { ObservedMaintenance } from '../domain/node-maintenance/observed-maintenance.ts';
+import type { ResourceVersion } from '../domain/ids.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
+import type { Seed } from '../domain/random.ts';
+import { isOlder } from '../domain/resource-versions.ts';
+import { answersOf } from './act-answers.ts';
+import {
+  afterWrite,
+  objectWriter,
+  type ObjectWriterContext,
+  UNTRIED,
+  writerDelays,
+  writerGuards,
+  writing,
+} from './object-writer.ts';
+import { required } from './required.ts';
+
+type Outcome = WriteOutcome<ObservedMaintenance>;
+
+export interface NodeMaintenanceInput extends MaintenanceFacts {
+  /** The time of day. */
+  readonly nowMs: number;
+  readonly seed: Seed;
+}
+
+export interface NodeMaintenanceContext
+  extends MaintenanceFacts, ObjectWriterContext<MaintenanceWrite> {
+  readonly nowMs: number;
+  readonly phase: MaintenancePhase;
+  /** The object was deleted. */
+  readonly vanished: boolean;
+  /** The object of the write in flight, as it was at its start. */
+  readonly base: ResourceVersion | null;
+}
+
+/** A write: the object as it is, and what is written to it. */
+export interface NodeMaintenanceAct {
+  readonly maintenance: ObservedMaintenance;
+  readonly write: MaintenanceWrite;
+}
+
+export type NodeMaintenanceEvent =
+  | {
+    readonly type: 'maintenance.observed';
+    readonly maintenance: ObservedMaintenance;
+    /** The time of day. */
+    readonly nowMs: number;
+  }
+  | { readonly type: 'maintenance.vanished' }
+  | { readonly type: 'nodes.observed'; readonly observed: ObservedNodes; readonly nowMs: number }
+  | { readonly type: 'slot.acquired' };
+
+type Event<Type extends NodeMaintenanceEvent['type']> = Extract<
+  NodeMaintenanceEvent,
+  { readonly type: Type }
+>;
+
+/** What follows from the facts. */
+const derived = (context: NodeMaintenanceContext): NodeMaintenanceContext => {
+  const { phase, write } = maintenanceStep(context, context.nowMs);
+  return { ...context, phase, pendingWrite: context.vanished ? null : write };
+};
+
+/** The context after an observation; the write in flight may not be the wanted one any more. */
+const observed = (
+  context: NodeMaintenanceContext,
+  change: Partial<NodeMaintenanceContext>,
+): NodeMaintenanceContext => {
+  const nowMs = Math.max(context.nowMs, change.nowMs ?? 0);
+  return { ...derived({ ...context, ...change, nowMs }), sent: null };
+};
+
+const withMaintenance = (
+  context: NodeMaintenanceContext,
+  { maintenance, nowMs }: Event<'maintenance.observed'>,
+): Partial<NodeMaintenanceContext> => {
+  const known = context.maintenance.resourceVersion;
+  return isOlder(maintenance.resourceVersion, known)
+    ? {}
+    : observed(context, { maintenance, nowMs });
+};
+
+const answered = (context: NodeMaintenanceContext, outcome: Outcome): NodeMaintenanceContext => {
+  const { maintenance, base } = context;
+  const isNewer = outcome._tag === 'Written' &&
+    !isOlder(outcome.current.resourceVersion, maintenance.resourceVersion);
+  const next = derived({
+    ...context,
+    maintenance: isNewer ? outcome.current : maintenance,
+    vanished: context.vanished || outcome._tag === 'Absent',
+  });
+  const tries = afterWrite({ ...context, version: base }, outcome, next.pendingWrite);
+  return { ...next, ...tries };
+};
+
+const actOf = (
+  { context: { maintenance, pendingWrite } }: { readonly context: NodeMaintenanceContext },
+): NodeMaintenanceAct => ({ maintenance, write: pendingWrite ?? { write: 'addFinalizer' } });
+
+const writes = writing(actOf, answersOf<Outcome>()('deciding', 'setAnswer'));
+
+const branch = <const State extends string>(params: MaintenancePhase, target: State) => ({
+  guard: { type: 'phaseIs' as const, params },
+  target,
+});
+
+/** A state of the work, as long as its phase lasts. */
+const phase = <const Phase extends MaintenancePhase, const Reason extends ReasonName>(
+  params: Phase,
+  reason: Reason,
+  description: string,
+) => ({
+  description,
+  meta: { reason },
+  tags: 'waiting' as const,
+  always: { guard: { type: 'outdated' as const, params }, target: 'deciding' },
+});
+
+/** The statechart of a maintenance; `src/actors/node-maintenance` provides writes and acts. */
+export const nodeMaintenance = setup({
+  types: {
+    context: {} as NodeMaintenanceContext,
+    events: {} as NodeMaintenanceEvent,
+    input: {} as NodeMaintenanceInput,
+    meta: {} as { readonly reason: ReasonName },
+    tags: {} as 'waiting' | 'acting' | 'settled',
+  },
+  actors: {
+    addFinalizer: required<Outcome, NodeMaintenanceAct>('addFinalizer'),
+    completeStage: required<Outcome, NodeMaintenanceAct>('completeStage'),
+    setStatus: required<Outcome, NodeMaintenanceAct>('setStatus'),
+    removeFinalizer: required<Outcome, NodeMaintenanceAct>('removeFinalizer'),
+  },
+  actions: {
+    requestSlot: () => {},
+    recordUnsupported: () => {},
+    recordRefused: () => {},
+    recordFailing: () => {},
+    /** The Nodes are cordoned and kept so; no pod leaves. */
+    cordonNodes: () => {},
+    /** As well, the pods of the drain targets leave, and those that come later (NM-29). */
+    drainNodes: () => {},
+    /** The keys leave the Nodes; no pod leaves for this maintenance any more. */
+    releaseNodes: () => {},
+    setMaintenance: assign(({ context }, event: Event<'maintenance.observed'>) =>
+      withMaintenance(context, event)
+    ),
+    setNodes: assign(({ context }, { observed: nodes, nowMs }: Event<'nodes.observed'>) =>
+      observed(context, { observed: nodes, nowMs })
+    ),
+    setVanished: assign(({ context }) => observed(context, { vanished: true })),
+    setAnswer: assign(({ context }, outcome: Outcome) => answered(context, outcome)),
+    setBase: assign(({ context: { pendingWrite, maintenance } }) => ({
+      sent: pendingWrite?.write ?? null,
+      base: maintenance.resourceVersion,
+    })),
+    resetVerdict: assign({ verdict: 'Untried' }),
+  },
+  guards: {
+    ...writerGuards,
+    vanished: ({ context }) => context.vanished,
+    phaseIs: ({ context }, wanted: MaintenancePhase) => context.phase === wanted,
+    outdated: ({ context }, current: MaintenancePhase) =>
+      context.vanished || context.phase !== current,
+  },
+  delays: writerDelays,
+}).createMachine({
+  id: 'nodeMaintenance',
+  description: 'One NodeMaintenance: stages, finalizer, status, and what its Nodes may have done.',
+  context: ({ input: { seed, ...input } }) =>
+    derived({
+      ...input,
+      ...UNTRIED,
+      seed,
+      phase: 'Idle',
+      pendingWrite: null,
+      vanished: false,
+      base: null,
+    }),
+  type: 'parallel',
+  on: {
+    'maintenance.observed': { actions: { type: 'setMaintenance', params: ({ event }) => event } },
+    'maintenance.vanished': { actions: 'setVanished' },
+    'nodes.observed': { actions: { type: 'setNodes', params: ({ event }) => event } },
+  },
+  states: {
+    work: {
+      description: 'What is done to the Nodes of the maintenance.',
+      initial: 'deciding',
+      states: {
+        deciding: {
+          description: 'Decides from the stage, the finalizer and the Nodes.',
+          always: [
+            { guard: 'vanished', target: 'vanished' },
+            branch('Idle', 'idle'),
+            branch('Unsupported', 'unsupported'),
+            branch('Unprotected', 'unprotected'),
+            branch('Cordoned', 'cordoned'),
+            branch('Evacuating', 'evacuating'),
+            branch('Drained', 'drained'),
+            branch('Releasing', 'releasing'),
+            { target: 'completed' },
+          ],
+        },
+        idle: phase('Idle', 'MaintenanceIdle', 'Planned: neither Nodes nor pods are touched.'),
+        unsupported: {
+          ...phase(
+            'Unsupported',
+            'MaintenanceUnsupported',
+            'The spec has a field that this version does not serve; no Node is touched.',
+          ),
+          entry: ['recordUnsupported', 'releaseNodes'],
+        },
+        unprotected: phase(
+          'Unprotected',
+          'MaintenanceUnprotected',
+          'Waiting for the finalizer; no Node is touched before it is stored.',
+        ),
+        cordoned: {
+          ...phase('Cordoned', 'MaintenanceCordoned', 'The Nodes are cordoned and kept so.'),
+          entry: 'cordonNodes',
+        },
+        evacuating: {
+          ...phase(
+            'Evacuating',
+            'MaintenanceEvacuating',
+            'The Nodes are cordoned; the pods of the drain targets leave.',
+          ),
+          entry: 'drainNodes',
+        },
+        drained: {
+          ...phase(
+            'Drained',
+            'MaintenanceDrained',
+            'All pods that must leave are gone; the Nodes stay cordoned until the stage Complete.',
+          ),
+          entry: 'drainNodes',
+        },
+        releasing: {
+          ...phase(
+            'Releasing',
+            'MaintenanceReleasing',
+            'Complete or deleted: waiting until no Node has a key of the maintenance.',
+          ),
+          entry: 'releaseNodes',
+        },
+        completed: phase(
+          'Completed',
+          'MaintenanceCompleted',
+          'No Node has a key of the maintenance; nothing is left to do.',
+        ),
+        vanished: {
+          description: 'The object is gone; keys that it left behind leave the Nodes.',
+          entry: 'releaseNodes',
+          tags: 'settled',
+        },
+      },
+    },
+    object: {
+      description: 'The finalizer, the stage and the status.',
+      initial: 'settled',
+      states: objectWriter({
+        id: 'nodeMaintenance.object',
+        settled: {
+          description: 'The object has the finalizer and the status that it should have.',
+          always: [
+            { guard: 'vanished', target: 'absent' },
+            { guard: 'writePending', target: 'waiting' },
+          ],
+        },
+        further: {
+          absent: { description: 'The object was deleted.', tags: 'settled' },
+        },
+        writes: {
+          addingFinalizer: writes('addFinalizer', 'Applies the finalizer, before any Node.'),
+          completing: writes('completeStage', 'Sets the stage Complete of a deleted object.'),
+          applyingStatus: writes('setStatus', 'Applies stages, Nodes and conditions.'),
+          removingFinalizer: writes('removeFinalizer', 'Lets the object go.'),
+        },
+        branches: [
+          { write: 'addFinalizer', state: 'addingFinalizer' },
+          { write: 'complete', state: 'completing' },
+          { write: 'setStatus', state: 'applyingStatus' },
+          { write: 'removeFinalizer', state: 'removingFinalizer' },
+        ],
+        retries: 'WithSlot',
+        setAside: { reason: 'NodeMaintenanceFailing', on: {} },
+        refused: { reason: 'NodeMaintenanceRefused', on: {} },
+      }),
+    },
+  },
+});

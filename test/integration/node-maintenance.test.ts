@@ -1,0 +1,233 @@
+/** NodeMaintenances from Cordon to their deletion, on a real API server. */
+import { beforeAll, expect, it } from 'vitest';
+import { type JsonRecord, listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
+import { CORDON_PREFIX } from '../../src/domain/drain/cordon.ts';
+import { MAINTENANCE_FINALIZER } from '../../src/domain/node-maintenance/observed-maintenance.ts';
+import { annotationsOf } from '../../src/domain/object-meta.ts';
+import { type ClusterClient, COLLECTIONS, nameOf, uidOf } from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { eventually } from '../support/eventually.ts';
+import { serveMaintenances } from '../support/node-maintenance/served-maintenances.ts';
+
+const MAINTENANCES = '/apis/lifecycle.tidegate.dev/v1alpha1/nodemaintenances';
+const PODS = '/api/v1/namespaces/default/pods';
+const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
+const NODES = ['worker-1', 'worker-2'];
+const POOL = { 'example.com/pool': 'maintained' };
+
+const must = async (
+  cluster: ClusterClient,
+  ...[method, path, body]: Parameters<ClusterClient['call']>
+): Promise<JsonRecord> => {
+  const answer = await cluster.call(method, path, body);
+  if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+};
+
+const containers = [{ name: 'c', image: 'none' }];
+
+/** A pod that goes at once when it is evicted: no kubelet has to stop it. */
+const createPod = (
+  cluster: ClusterClient,
+  { name, app, node, owner }: {
+    readonly name: string;
+    readonly app: string;
+    readonly node: string;
+    readonly owner?: JsonRecord;
+  },
+): Promise<JsonRecord> =>
+  must(cluster, 'POST', PODS, {
+    metadata: {
+      name,
+      labels: { app },
+      ...(owner === undefined ? {} : {
+        ownerReferences: [{
+          apiVersion: 'apps/v1',
+          kind: 'DaemonSet',
+          name: nameOf(owner),
+          uid: uidOf(owner),
+          controller: true,
+        }],
+      }),
+    },
+    spec: {
+      nodeName: node,
+      containers,
+      terminationGracePeriodSeconds: 0,
+      automountServiceAccountToken: false,
+    },
+  });
+
+const maintenance = (name: string, stage: string) => ({
+  apiVersion: 'lifecycle.tidegate.dev/v1alpha1',
+  kind: 'NodeMaintenance',
+  metadata: { name },
+  spec: {
+    nodeSelector: {
+      nodeSelectorTerms: [{
+        matchExpressions: [{ key: 'example.com/pool', operator: 'In', values: ['maintained'] }],
+      }],
+    },
+    drainPlan: [{ podPriority: 0, podSelector: { matchLabels: { app: 'early' } } }],
+    reason: 'New kernel',
+    stage,
+  },
+});
+
+const conditionOf = (object: unknown, type: string): string | undefined =>
+  textAt(
+    listOrEmptyAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === type),
+    'status',
+  );
+
+const isCordoned = (node: unknown): boolean => valueAt(node, 'spec', 'unschedulable') === true;
+
+const keysOf = (node: unknown): readonly string[] =>
+  Object.keys(annotationsOf(node)).filter((key) => key.startsWith(CORDON_PREFIX));
+
+describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
+  beforeAll(() => bed().installCrds());
+
+  const site = async () => {
+    const cluster = await freshCluster(bed());
+    await cluster.clear(MAINTENANCES);
+    for (const name of NODES) {
+      await must(cluster, 'POST', COLLECTIONS.nodes, { metadata: { name, labels: POOL } });
+    }
+    const get = (path: string) => cluster.call('GET', path).then(({ body }) => body);
+    const nodes = () => Promise.all(NODES.map((name) => get(`${COLLECTIONS.nodes}/${name}`)));
+    const until = (
+      name: string,
+      what: string,
+      isSo: (object: JsonRecord) => boolean,
+    ): Promise<JsonRecord> =>
+      eventually(async () => {
+        const object = await get(`${MAINTENANCES}/${name}`);
+        if (isSo(object)) return object;
+        throw new Error(JSON.stringify(object));
+      }, { what, everyMs: 100, timeoutMs: 30_000 });
+    const untilNodes = (what: string, isSo: (node: unknown) => boolean) =>
+      eventually(async () => {
+        const all = await nodes();
+        if (all.every(isSo)) return all;
+        throw new Error(JSON.stringify(all));
+      }, { what, everyMs: 100, timeoutMs: 30_000 });
+    return { cluster, get, until, untilNodes };
+  };
+
+  it('NM-31: Cordon, Drain in plan order, and a deletion that gives the nodes back', {
+    timeout: 120_000,
+  }, async () => {
+    const { cluster, until, untilNodes } = await site();
+    const selector = { matchLabels: { app: 'agent' } };
+    const agents = await must(cluster, 'POST', DAEMON_SETS, {
+      metadata: { name: 'agent' },
+      spec: {
+        selector,
+        template: { metadata: { labels: { app: 'agent' } }, spec: { containers } },
+      },
+    });
+    for (const node of NODES) {
+      await createPod(cluster, { name: `agent-${node}`, app: 'agent', node, owner: agents });
+      await createPod(cluster, { name: `late-${node}`, app: 'late', node });
+      await createPod(cluster, { name: `early-${node}`, app: 'early', node });
+    }
+    const { start, notes } = await serveMaintenances(bed().kubeconfig);
+    expect(start).toEqual({ _tag: 'Started' });
+    const { deleted } = await cluster.history(PODS);
+    await must(cluster, 'POST', MAINTENANCES, maintenance('kernel', 'Cordon'));
+    const cordoned = await untilNodes('both nodes are cordoned', isCordoned);
+    expect(cordoned.map((node) => keysOf(node).length)).toEqual([1, 1]);
+    const protectedOne = await until(
+      'kernel',
+      'NM-08: it has the finalizer',
+      (one) => listOrEmptyAt(one, 'metadata', 'finalizers').includes(MAINTENANCE_FINALIZER),
+    );
+    expect(textAt(protectedOne, 'spec', 'stage')).toBe('Cordon');
+    expect(deleted()).toEqual([]);
+
+    await must(cluster, 'PATCH', `${MAINTENANCES}/kernel`, { spec: { stage: 'Drain' } });
+    const drained = await until(
+      'kernel',
+      'NM-41: it is drained',
+      (one) => conditionOf(one, 'Drained') === 'True',
+    );
+    expect(textAt(drained, 'spec', 'stage')).toBe('Drain');
+    expect(listOrEmptyAt(drained, 'status', 'stageStatuses').map((one) => textAt(one, 'name')))
+      .toEqual(['Cordon', 'Drain']);
+    expect(
+      listOrEmptyAt(drained, 'status', 'nodeStatuses').map((one) => textAt(one, 'drainMessage')),
+    ).toEqual(['Drained', 'Drained']);
+    expect(deleted().map((name) => name.split('-')[0]), 'the plan on both nodes, entry by entry')
+      .toEqual(['early', 'early', 'late', 'late', 'agent', 'agent']);
+
+    await must(cluster, 'PATCH', `${COLLECTIONS.nodes}/${NODES[0]}`, {
+      spec: { unschedulable: null },
+    });
+    await untilNodes('NM-13: an uncordon is reverted', isCordoned);
+
+    await must(cluster, 'DELETE', `${MAINTENANCES}/kernel`);
+    await eventually(async () => {
+      const { status, body } = await cluster.call('GET', `${MAINTENANCES}/kernel`);
+      if (status !== 404) throw new Error(JSON.stringify(body));
+      return true;
+    }, { what: 'NM-09: it is gone', everyMs: 100, timeoutMs: 30_000 });
+    const released = await untilNodes('the nodes are schedulable', (node) => !isCordoned(node));
+    expect(released.flatMap(keysOf)).toEqual([]);
+    expect(notes.filter(({ reason }) => reason.startsWith('NodeMaintenance'))).toEqual([]);
+    await must(cluster, 'DELETE', `${DAEMON_SETS}/agent`);
+  });
+
+  it('NM-15: a node that no longer matches is given back, and another one is cordoned', {
+    timeout: 60_000,
+  }, async () => {
+    const { cluster, get } = await site();
+    await serveMaintenances(bed().kubeconfig);
+    const [left = '', kept = ''] = NODES;
+    await must(cluster, 'POST', MAINTENANCES, maintenance('labels', 'Cordon'));
+    const untilOne = (name: string, isSo: (node: unknown) => boolean) =>
+      eventually(async () => {
+        const node = await get(`${COLLECTIONS.nodes}/${name}`);
+        if (isSo(node)) return node;
+        throw new Error(JSON.stringify(node));
+      }, { what: `node ${name}`, everyMs: 100, timeoutMs: 30_000 });
+    await untilOne(left, isCordoned);
+    await must(cluster, 'POST', COLLECTIONS.nodes, { metadata: { name: 'late', labels: POOL } });
+    await must(cluster, 'PATCH', `${COLLECTIONS.nodes}/${left}`, {
+      metadata: { labels: { 'example.com/pool': null } },
+    });
+    await untilOne('late', isCordoned);
+    const free = await untilOne(left, (node) => !isCordoned(node));
+    expect(keysOf(free)).toEqual([]);
+    expect(isCordoned(await untilOne(kept, () => true))).toBe(true);
+    await must(cluster, 'DELETE', `${MAINTENANCES}/labels`);
+    await untilOne(kept, (node) => !isCordoned(node));
+  });
+
+  it('NM-17: the last of two maintenances gives the nodes back', {
+    timeout: 60_000,
+  }, async () => {
+    const { cluster, until, untilNodes } = await site();
+    await serveMaintenances(bed().kubeconfig);
+    for (const name of ['first', 'second']) {
+      await must(cluster, 'POST', MAINTENANCES, maintenance(name, 'Cordon'));
+    }
+    await untilNodes('both are owners', (node) => keysOf(node).length === 2);
+    await must(cluster, 'PATCH', `${MAINTENANCES}/first`, { spec: { stage: 'Complete' } });
+    await until('first', 'it is completed', (one) => conditionOf(one, 'Completed') === 'True');
+    const held = await untilNodes('one is the owner', (node) => keysOf(node).length === 1);
+    expect(held.map(isCordoned)).toEqual([true, true]);
+    await must(cluster, 'PATCH', `${MAINTENANCES}/second`, { spec: { stage: 'Complete' } });
+    await until('second', 'it is completed', (one) => conditionOf(one, 'Completed') === 'True');
+    await untilNodes('NM-17: they are schedulable', (node) => !isCordoned(node));
+    for (const name of ['first', 'second']) {
+      await until(
+        name,
+        'it has no finalizer',
+        (one) => listOrEmptyAt(one, 'metadata', 'finalizers').length === 0,
+      );
+      await must(cluster, 'DELETE', `${MAINTENANCES}/${name}`);
+    }
+  });
+});

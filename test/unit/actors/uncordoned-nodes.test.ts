@@ -1,0 +1,25 @@
+/** Nodes of a maintenance that others keep making schedulable. */
+import { expect, test } from 'vitest';
+import { UncordonedNodes } from '../../../src/actors/node-maintenance/uncordoned-nodes.ts';
+import { maintenanceOf } from '../../support/node-maintenance/maintenance-fixture.ts';
+
+test('NM-14: the third uncordon within five minutes is recorded, once for each window', () => {
+  let nowMs = 0;
+  const recorded: string[] = [];
+  const nodes = new UncordonedNodes(
+    { monotonic: () => nowMs },
+    ({ name }, node, times) => recorded.push(`${name} ${node} ${times}`),
+  );
+  const maintenance = maintenanceOf('1', {});
+  const add = (node: string, times: number): void => {
+    for (let count = 0; count < times; count += 1) nodes.add(maintenance, node);
+  };
+  add('a', 2);
+  add('b', 5);
+  expect(recorded).toEqual(['kernel b 3']);
+  nowMs += 300_000;
+  add('a', 2);
+  expect(recorded).toEqual(['kernel b 3']);
+  add('a', 1);
+  expect(recorded).toEqual(['kernel b 3', 'kernel a 3']);
+});

@@ -1,0 +1,145 @@
+/** Admissions, cursors and counts of maintenances, from one look at the cluster to the next. */
+import { describe, expect, test } from 'vitest';
+import type { DrainPod } from '../../../../src/domain/drain/pod.ts';
+import {
+  holdsNode,
+  type MaintainedNodeFacts,
+  maintenanceProgress,
+  NO_PROGRESS,
+  type NodesProgress,
+  type ProgressMemory,
+  storedTargets,
+} from '../../../../src/domain/node-maintenance/maintenance-progress.ts';
+import type { ObservedMaintenance } from '../../../../src/domain/node-maintenance/observed-maintenance.ts';
+import { maintenanceOf } from '../../../support/node-maintenance/maintenance-fixture.ts';
+import { podOfType } from '../../../support/node-maintenance/plan-runs.ts';
+
+const node = (name: string, more: Partial<MaintainedNodeFacts> = {}): MaintainedNodeFacts => ({
+  name,
+  labels: {},
+  bootId: 'boot-1',
+  doneFor: '',
+  ...more,
+});
+
+/** One maintenance that drains, and a cluster that cordons what it holds. */
+const scene = (names: readonly string[], spec: object = {}, isBehind = false) => {
+  let maintenance: ObservedMaintenance = maintenanceOf('1', {
+    stage: 'Drain',
+    isProtected: true,
+    spec,
+  });
+  let memory: ProgressMemory = NO_PROGRESS;
+  const nodes = new Map(names.map((name) => [name, node(name)]));
+  const pods = new Map<string, readonly DrainPod[]>();
+  const look = (): NodesProgress => {
+    const progress = maintenanceProgress(
+      [{ maintenance, nodes: [...nodes.values()], drains: true }],
+      [maintenance],
+      {
+        before: memory,
+        facts: {
+          podsOn: (name) => pods.get(name) ?? [],
+          isCordoned: (name) => holdsNode(maintenance, name),
+          isBehind,
+        },
+      },
+    );
+    memory = progress;
+    const reported = progress.reported.get(maintenance.uid) ??
+      { nodes: [], waves: [], drained: false };
+    const { nodes: nodeStatuses, waves } = reported;
+    maintenance = { ...maintenance, status: { ...maintenance.status, nodes: nodeStatuses, waves } };
+    return reported;
+  };
+  return {
+    look,
+    /** Looks until nothing changes. */
+    settle: (): NodesProgress => {
+      let before = look();
+      for (;;) {
+        const after = look();
+        if (JSON.stringify(after) === JSON.stringify(before)) return after;
+        before = after;
+      }
+    },
+    put: (name: string, ...all: readonly DrainPod[]) => void pods.set(name, all),
+    change: (name: string, more: Partial<MaintainedNodeFacts>) =>
+      void nodes.set(name, node(name, more)),
+    held: () => names.filter((name) => holdsNode(maintenance, name)),
+    targets: (name: string) => storedTargets(maintenance, name),
+    /** Another process goes on from the status. */
+    restart: () => {
+      memory = NO_PROGRESS;
+    },
+  };
+};
+
+const states = ({ nodes }: NodesProgress) => nodes.map(({ name, state }) => `${name} ${state}`);
+
+describe('the nodes of a maintenance', () => {
+  test('are admitted together, and worked on once the status has them', () => {
+    const { look, held, settle } = scene(['a', 'b']);
+    expect(held()).toEqual([]);
+    const first = look();
+    expect(states(first)).toEqual(['a Admitted', 'b Admitted']);
+    expect(first.drained).toBe(false);
+    expect(held()).toEqual(['a', 'b']);
+    expect(settle().drained).toBe(true);
+  });
+
+  test('one at a time follow each other after their drains, and stay cordoned', () => {
+    const { settle, put, held } = scene(['a', 'b'], { maxNodesAtOnce: 1, releaseWhen: 'Drained' });
+    put('a', podOfType('Default'));
+    const first = settle();
+    expect(states(first)).toEqual(['a Admitted', 'b Waiting']);
+    expect(held()).toEqual(['a']);
+    put('a');
+    put('b', podOfType('Default'));
+    const second = settle();
+    expect(states(second)).toEqual(['a Released', 'b Admitted']);
+    expect(second.nodes.map(({ wave }) => wave)).toEqual([1, 2]);
+    expect(second.drained).toBe(false);
+    expect(held()).toEqual(['a', 'b']);
+    put('b');
+    expect(settle().drained).toBe(true);
+  });
+
+  test('whose work is done are in service again, and another one follows', () => {
+    const { settle, change, held } = scene(['a', 'b', 'c'], { maxNodesAtOnce: 1 });
+    expect(states(settle())).toEqual(['a Admitted', 'b Waiting', 'c Waiting']);
+    change('a', { bootId: 'boot-2' });
+    expect(states(settle())).toEqual(['a Released', 'b Admitted', 'c Waiting']);
+    expect(held()).toEqual(['b']);
+    change('b', { doneFor: 'kernel' });
+    expect(states(settle())).toEqual(['a Released', 'b Released', 'c Admitted']);
+    expect(held()).toEqual(['c']);
+  });
+
+  test('NM-38: a plan does not go on while the caches are behind', () => {
+    const { settle } = scene(['a'], {}, true);
+    expect(settle()).toMatchObject({ drained: false, waves: [{ number: 1, entriesDone: 0 }] });
+  });
+
+  test('NM-39: another process goes on with the targets and cursors of the status', () => {
+    const plan = { drainPlan: [{ podPriority: 0 }, { podPriority: 10 }] };
+    const { settle, put, restart, targets } = scene(['a'], plan);
+    put('a', podOfType('Default', { priority: 10 }));
+    const before = settle();
+    expect(before.waves).toEqual([{ number: 1, entriesDone: 1 }]);
+    expect(targets('a').map(({ podPriority }) => podPriority)).toEqual([10]);
+    restart();
+    expect(settle()).toEqual(before);
+  });
+
+  test('NM-40: counts the pods that must leave, by whether they are targeted', () => {
+    const plan = { drainPlan: [{ podPriority: 0 }] };
+    const { settle, put } = scene(['a'], plan);
+    put('a', podOfType('Default'), podOfType('Default', { priority: 5 }), podOfType('Static'));
+    expect(settle().nodes[0]).toMatchObject({
+      drainMessage: 'Evacuating',
+      podsEvacuating: 1,
+      podsPendingEvacuation: 1,
+    });
+  });
+});
