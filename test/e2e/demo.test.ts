@@ -2,8 +2,8 @@
  * The demo scenarios: each succeeds with only this runtime, and the operator's live page follows it
  * throughout. The page is compared with the operator's recording.
  *
- * All scenarios run at once, each with its own page; with PAGE_PICTURES=docs/pictures the
- * documentation's pictures are taken on the way.
+ * Each has its own page, and begins when the page of the one before was looked at; with
+ * PAGE_PICTURES=docs/pictures the documentation's pictures are taken on the way.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -126,7 +126,10 @@ describeWithBrowser('the demo', (browser) => {
     for (const [name, followed] of Object.entries(FOLLOWED)) {
       const { address, passes } = followed;
       const onFollowed = (page: Page) => lookAtBoard(page, name, followed);
-      begun.set(name, await beginDemo(browser(), { name, address, passes, onFollowed }));
+      const demo = await beginDemo(browser(), { name, address, passes, onFollowed });
+      begun.set(name, demo);
+      // A page that loads beside others may be later than what it is opened for.
+      await demo.lookedAt;
     }
   });
   afterAll(async () => {

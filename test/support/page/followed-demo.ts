@@ -15,13 +15,11 @@ import { freePort } from '../../../tools/testbed/ports.ts';
 import { eventually } from '../eventually.ts';
 import { spawnTidegate, type TidegateProcess } from '../processes/tidegate-child.ts';
 import { emptyPage, type ObservedPage } from './browser.ts';
-import { watchLitStates } from './lit-states.ts';
+import { forgetLitStates, watchLitStates } from './lit-states.ts';
 import { recordedLines } from './recorded-actors.ts';
 
 /** Half a minute on an idle machine. */
 const DEMO_MS = 240_000;
-/** How soon an actor is highlighted that is still in the state of its list. */
-const PASSING_MS = 5000;
 
 /** A running scenario. */
 export interface FollowedDemo {
@@ -52,15 +50,19 @@ export interface FollowOptions {
 export interface BegunDemo {
   /** When the scenario has ended; everything is still up. Rejects when it failed. */
   readonly followed: Promise<FollowedDemo>;
+  /** When `onFollowed` has returned, or will not be called any more. */
+  readonly lookedAt: Promise<void>;
   readonly end: () => Promise<void>;
 }
 
 const answers = async (url: string): Promise<boolean> =>
   (await fetch(url).catch(() => undefined))?.ok === true;
 
-/** Whether a state of the actor that is shown is highlighted within this time. */
-const passesWithin = (page: Page, state: string, timeout: number): Promise<boolean> =>
-  page.locator(`[data-state="${state}"].lit`).waitFor({ timeout }).then(() => true, () => false);
+/** Whether the actor that is shown is in this state. */
+const isIn = async (page: Page, state: string): Promise<boolean> => {
+  await page.locator('[data-state].lit').first().waitFor({ timeout: DEMO_MS });
+  return await page.locator(`[data-state="${state}"].lit`).count() > 0;
+};
 
 /**
  * Opens the actor of the address, or one that appears in its list. When the list is of those in one
@@ -71,18 +73,15 @@ const follow = async (
   url: string,
   { address, passes }: Pick<FollowOptions, 'address' | 'passes'>,
 ): Promise<string> => {
+  const isOfState = address.endsWith(`?state=${passes}`);
   for (;;) {
     await page.goto(url + address);
     const { actor } = routeIn(address);
     if (actor !== '') return actor;
     const found = await page.locator('.line a').last().getAttribute('href', { timeout: DEMO_MS });
     await page.goto(url + String(found));
-    const isOfState = address.endsWith(`?state=${passes}`);
-    if (!isOfState || await passesWithin(page, passes, PASSING_MS)) {
-      return routeIn(String(found)).actor;
-    }
-    // What was highlighted so far is forgotten with the document.
-    await page.goto('about:blank');
+    if (!isOfState || await isIn(page, passes)) return routeIn(String(found)).actor;
+    await forgetLitStates(page);
   }
 };
 
@@ -133,11 +132,16 @@ export const beginDemo = async (browser: Browser, options: FollowOptions): Promi
       `--record=${recording}`,
     ],
   });
-  const followed = followToEnd(options, { demo, observed, url, recording });
+  const { promise: lookedAt, resolve: onLookedAt } = Promise.withResolvers<void>();
+  const followed = followToEnd({
+    ...options,
+    onFollowed: (page) => options.onFollowed(page).finally(onLookedAt),
+  }, { demo, observed, url, recording });
   // The result reaches every awaiting caller; there may be none yet.
-  followed.catch(() => {});
+  followed.catch(() => onLookedAt());
   return {
     followed,
+    lookedAt,
     end: async () => {
       await observed.close();
       await demo.stop();

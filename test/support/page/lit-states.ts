@@ -24,6 +24,12 @@ export const watchLitStates = (page: Page): Promise<unknown> =>
     });
   }, NOTES);
 
+/** Forgets what was lit so far. */
+export const forgetLitStates = (page: Page): Promise<void> =>
+  page.evaluate((name) => {
+    Reflect.get(globalThis, name).length = 0;
+  }, NOTES);
+
 /** What was lit so far, one after another. */
 export const litStates = async (page: Page): Promise<readonly LitMoment[]> => {
   const notes = await page.evaluate(
