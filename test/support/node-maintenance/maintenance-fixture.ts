@@ -22,6 +22,7 @@ export interface MaintenanceTraits {
   readonly nodes?: readonly object[];
   readonly entriesDone?: number;
   readonly conditions?: readonly object[];
+  readonly preview?: object;
   readonly generation?: number;
   readonly spec?: object;
 }
@@ -50,7 +51,7 @@ export const maintenanceRaw = (
   { name = 'kernel', uid = 'uid-kernel', stage = 'Idle', generation = 1, ...traits }:
     MaintenanceTraits,
 ): object => {
-  const { started = [], nodes = [], entriesDone, conditions = [] } = traits;
+  const { started = [], nodes = [], entriesDone, conditions = [], preview } = traits;
   return {
     apiVersion: 'lifecycle.tidegate.dev/v1alpha1',
     kind: 'NodeMaintenance',
@@ -76,6 +77,7 @@ export const maintenanceRaw = (
       nodeStatuses: nodes,
       waves: entriesDone === undefined ? [] : [{ number: 1, entriesDone }],
       conditions,
+      ...(preview === undefined ? {} : { preview }),
     },
   };
 };
