@@ -155,6 +155,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
       (one) => conditionOf(one, 'Drained') === 'True',
     );
     expect(textAt(drained, 'spec', 'stage')).toBe('Drain');
+    expect(textAt(drained, 'status', 'progress')).toBe('2/2');
     expect(listOrEmptyAt(drained, 'status', 'stageStatuses').map((one) => textAt(one, 'name')))
       .toEqual(['Cordon', 'Drain']);
     expect(

@@ -48,7 +48,7 @@ const version = (resourceVersion: string, traits: MaintenanceTraits): ObservedMa
 
 const BUSY_NODE = nodeRaw('n1', { drainMessage: 'Evacuating', podsEvacuating: 1 });
 const EMPTY_NODE = nodeRaw('n1', { drainMessage: 'Drained' });
-const BUSY_TEXT = conditionRaw('Drained', 'False', ['Evacuating', '1 pod left on 1 node']);
+const BUSY_TEXT = conditionRaw('Drained', 'False', ['Evacuating', '1 pod left on 1 of 1 node']);
 const EMPTY_TEXT = conditionRaw('Drained', 'True', [
   'Drained',
   'All pods that must leave are gone from 1 node',
@@ -66,7 +66,8 @@ const DRAINED: MaintenanceTraits = {
   isProtected: true,
   started: ['Cordon', 'Drain'],
   nodes: [EMPTY_NODE],
-  entriesDone: 2,
+  entriesDone: 12,
+  progress: '1/1',
   conditions: [EMPTY_TEXT],
 };
 const COMPLETE: MaintenanceTraits = {
@@ -96,6 +97,7 @@ const CORDONED = version('120', {
   started: ['Cordon'],
   nodes: [BUSY_NODE],
   entriesDone: 0,
+  progress: '0/1',
 });
 const DRAIN = version('125', { stage: 'Drain', isProtected: true, started: ['Cordon'] });
 const DRAINING = version('130', {
@@ -104,6 +106,7 @@ const DRAINING = version('130', {
   started: ['Cordon', 'Drain'],
   nodes: [BUSY_NODE],
   entriesDone: 0,
+  progress: '0/1',
   conditions: [BUSY_TEXT],
 });
 const EMPTIED = version('135', { ...DRAINED, stage: 'Drain' });

@@ -16,6 +16,7 @@ import type {
   WaveStatus,
 } from './observed-maintenance.ts';
 import type { MaintenancePreview } from './preview.ts';
+import { hasPodsLeft, progressText } from './progress-text.ts';
 import { cordons, type Stage, withStartedStage, workedStage } from './stage.ts';
 
 /** What Nodes and pods show of a maintenance. */
@@ -130,7 +131,7 @@ const drainedCondition = (
       type: 'Drained',
       status: 'False',
       reason: 'Evacuating',
-      message: `${counted(left, 'pod')} left on ${where}`,
+      message: `${counted(left, 'pod')} left on ${nodes.filter(hasPodsLeft).length} of ${where}`,
     };
 };
 
@@ -195,6 +196,7 @@ const wantedStatus = (
     stages: phase === 'Unsupported' ? status.stages : withStartedStage(status.stages, stage, nowMs),
     nodes: isAtWork ? observed.nodes : status.nodes,
     waves: isAtWork ? observed.waves : status.waves,
+    progress: isAtWork ? progressText(maintenance.spec, observed) : status.progress,
     preview: currentPreview(facts, phase),
     conditions: conditionsOf(facts, phase, nowMs),
   };

@@ -53,7 +53,7 @@ const nodeBody = (
 /** What the manager of the status applies. */
 export const maintenanceStatusBody = (
   maintenance: ObservedMaintenance,
-  { observedGeneration, stages, nodes, waves, preview, conditions }: MaintenanceStatus,
+  { observedGeneration, stages, nodes, waves, progress, preview, conditions }: MaintenanceStatus,
 ): object => ({
   ...identified(maintenance, { resourceVersion: maintenance.resourceVersion }),
   status: {
@@ -64,6 +64,7 @@ export const maintenanceStatusBody = (
     })),
     nodeStatuses: nodes.map(nodeBody),
     waves,
+    ...(progress === '' ? {} : { progress }),
     ...(preview === null ? {} : { preview: previewBody(preview) }),
     conditions: conditions.map(({ sinceMs, ...condition }) => ({
       ...condition,

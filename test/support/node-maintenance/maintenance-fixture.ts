@@ -23,6 +23,7 @@ export interface MaintenanceTraits {
   readonly entriesDone?: number;
   readonly conditions?: readonly object[];
   readonly preview?: object;
+  readonly progress?: string;
   readonly generation?: number;
   readonly spec?: object;
 }
@@ -51,7 +52,7 @@ export const maintenanceRaw = (
   { name = 'kernel', uid = 'uid-kernel', stage = 'Idle', generation = 1, ...traits }:
     MaintenanceTraits,
 ): object => {
-  const { started = [], nodes = [], entriesDone, conditions = [], preview } = traits;
+  const { started = [], nodes = [], entriesDone, conditions = [], ...more } = traits;
   return {
     apiVersion: 'lifecycle.tidegate.dev/v1alpha1',
     kind: 'NodeMaintenance',
@@ -77,7 +78,8 @@ export const maintenanceRaw = (
       nodeStatuses: nodes,
       waves: entriesDone === undefined ? [] : [{ number: 1, entriesDone }],
       conditions,
-      ...(preview === undefined ? {} : { preview }),
+      ...(more.preview === undefined ? {} : { preview: more.preview }),
+      ...(more.progress === undefined ? {} : { progress: more.progress }),
     },
   };
 };

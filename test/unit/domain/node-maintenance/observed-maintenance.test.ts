@@ -117,6 +117,7 @@ describe('a NodeMaintenance', () => {
         {},
       ],
       waves: [{ number: 2, entriesDone: 1 }, {}],
+      progress: '3/12',
       conditions: [
         { type: 'Drained', status: 'False', reason: 'Draining', message: 'm' },
         { type: 'Other', status: 'True' },
@@ -145,6 +146,7 @@ describe('a NodeMaintenance', () => {
         podsEvacuating: 0,
       }],
       waves: [{ number: 2, entriesDone: 1 }],
+      progress: '3/12',
       preview: null,
       conditions: [
         { type: 'Drained', status: 'False', reason: 'Draining', message: 'm', sinceMs: 0 },
