@@ -124,9 +124,9 @@ describeWithBrowser('the demo', (browser) => {
   const begun = new Map<string, BegunDemo>();
   beforeAll(async () => {
     for (const [name, followed] of Object.entries(FOLLOWED)) {
-      const { address } = followed;
+      const { address, passes } = followed;
       const onFollowed = (page: Page) => lookAtBoard(page, name, followed);
-      begun.set(name, await beginDemo(browser(), { name, address, onFollowed }));
+      begun.set(name, await beginDemo(browser(), { name, address, passes, onFollowed }));
     }
   });
   afterAll(async () => {

@@ -29,12 +29,12 @@ const SKEW_MS = 10_000;
 /** Stored times have whole seconds. */
 const PRECISION_MS = 2000;
 /**
- * From a cause to the written status, in calm: a watch that was asked for while the API server was
- * away is given up after 30 s and retried within 30 s.
+ * From a cause to the written status, in calm: a watch that was lost in an outage too short for the
+ * lease to notice is given up after 30 s.
  */
-const DECIDED_MS = 75_000;
+const DECIDED_MS = 45_000;
 /** From the turn of the imperative eviction to that of a pod without budgets, in calm. */
-const EVICTED_MS = 150_000;
+const EVICTED_MS = 105_000;
 const WINDOW_MS = 10_000;
 const WRITES_MAX = 12;
 

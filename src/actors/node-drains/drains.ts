@@ -11,7 +11,6 @@ import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import { annotationOf, type DrainOwner, isDrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
-import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
 import { objectKey, type ResourceVersion } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';

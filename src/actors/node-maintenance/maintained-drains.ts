@@ -11,7 +11,7 @@ import type { DrainPod } from '../../domain/drain/pod.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import { hasLeavingPods, mustLeave } from '../../domain/node-maintenance/drain-step.ts';
 import { isTargetedBy, storedTargets } from '../../domain/node-maintenance/maintenance-progress.ts';
-import type { Time } from '../../domain/time.ts';
+import { rfc3339, type Time } from '../../domain/time.ts';
 import type { DrainRegistry } from '../node-drains/drains.ts';
 import type { MaintainedNodes } from '../node-drains/maintained-nodes.ts';
 import type { MaintenanceEntry } from './node-maintenance-actor.ts';
@@ -114,7 +114,7 @@ export class MaintainedDrains {
   #order(entry: MaintenanceEntry, node: NodeProjection, isReleased: boolean): void {
     const { owner, maintenance } = entry;
     const sinceMs = this.#time.now();
-    const id = `${maintenance.name}@${sinceMs}`;
+    const id = `${maintenance.name}@${rfc3339(sinceMs)}`;
     entry.orders.set(node.name, id);
     this.#options.drains.order(node, {
       id,

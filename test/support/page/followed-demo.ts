@@ -20,6 +20,8 @@ import { recordedLines } from './recorded-actors.ts';
 
 /** Half a minute on an idle machine. */
 const DEMO_MS = 240_000;
+/** How soon an actor is highlighted that is still in the state of its list. */
+const PASSING_MS = 5000;
 
 /** A running scenario. */
 export interface FollowedDemo {
@@ -40,6 +42,8 @@ export interface FollowOptions {
   readonly name: string;
   /** An address of the page: of the actor itself, or of a list on which it appears. */
   readonly address: string;
+  /** The state that it passes while it is looked at; a list may be of those that are in it. */
+  readonly passes: string;
   /** Called when the page shows the actor. */
   readonly onFollowed: (page: Page) => Promise<unknown>;
 }
@@ -54,19 +58,36 @@ export interface BegunDemo {
 const answers = async (url: string): Promise<boolean> =>
   (await fetch(url).catch(() => undefined))?.ok === true;
 
-/** Opens the actor of the address, or the first that appears in its list. */
-const follow = async (page: Page, url: string, address: string): Promise<string> => {
-  await page.goto(url + address);
-  const { actor } = routeIn(address);
-  if (actor !== '') return actor;
-  const first = page.locator('.line a').last();
-  const found = await first.getAttribute('href', { timeout: DEMO_MS });
-  await page.goto(url + String(found));
-  return routeIn(String(found)).actor;
+/** Whether a state of the actor that is shown is highlighted within this time. */
+const passesWithin = (page: Page, state: string, timeout: number): Promise<boolean> =>
+  page.locator(`[data-state="${state}"].lit`).waitFor({ timeout }).then(() => true, () => false);
+
+/**
+ * Opens the actor of the address, or one that appears in its list. When the list is of those in one
+ * state, one that has left it before it is opened is left for the next one.
+ */
+const follow = async (
+  page: Page,
+  url: string,
+  { address, passes }: Pick<FollowOptions, 'address' | 'passes'>,
+): Promise<string> => {
+  for (;;) {
+    await page.goto(url + address);
+    const { actor } = routeIn(address);
+    if (actor !== '') return actor;
+    const found = await page.locator('.line a').last().getAttribute('href', { timeout: DEMO_MS });
+    await page.goto(url + String(found));
+    const isOfState = address.endsWith(`?state=${passes}`);
+    if (!isOfState || await passesWithin(page, passes, PASSING_MS)) {
+      return routeIn(String(found)).actor;
+    }
+    // What was highlighted so far is forgotten with the document.
+    await page.goto('about:blank');
+  }
 };
 
 const followToEnd = async (
-  { name, address, onFollowed }: FollowOptions,
+  options: FollowOptions,
   { demo, observed, url, recording }: {
     readonly demo: TidegateProcess;
     readonly observed: ObservedPage;
@@ -74,6 +95,7 @@ const followToEnd = async (
     readonly recording: string;
   },
 ): Promise<FollowedDemo> => {
+  const { name, onFollowed } = options;
   await eventually(() => answers(url), {
     what: `the page of ${name}`,
     timeoutMs: DEMO_MS,
@@ -81,7 +103,7 @@ const followToEnd = async (
   });
   const { page, complaints } = observed;
   await watchLitStates(page);
-  const following = follow(page, url, address);
+  const following = follow(page, url, options);
   const [actor] = await Promise.all([
     following,
     following.then(() => onFollowed(page)),
