@@ -139,8 +139,8 @@ export const NodeMaintenanceStatus = Schema.Struct({
   ),
   preview: Schema.optionalKey(
     PreviewField.annotate({
-      description: 'What a drain would meet now, while the stage is ' +
-        '`Idle` or `Cordon`.',
+      description: 'What a drain would meet now, while the stage is `Idle`. Renewed at most ' +
+        'once in half a minute.',
     }),
   ),
 });

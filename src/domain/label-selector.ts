@@ -64,21 +64,3 @@ export const selectorKey = (conditions: LabelConditions): string => {
   KEYS.set(conditions, key);
   return key;
 };
-
-/** The conditions in the notation of the API, in canonical order. */
-export const selectorBody = (conditions: LabelConditions): JsonRecord => {
-  const labels = new Map<string, string>();
-  const expressions: JsonRecord[] = [];
-  for (const { key, operator, values } of canonicalRequirements(conditions)) {
-    const [value, ...others] = values;
-    if (operator === 'In' && value !== undefined && others.length === 0 && !labels.has(key)) {
-      labels.set(key, value);
-    } else {
-      expressions.push({ key, operator, ...(values.length === 0 ? {} : { values }) });
-    }
-  }
-  return {
-    ...(labels.size === 0 ? {} : { matchLabels: Object.fromEntries(labels) }),
-    ...(expressions.length === 0 ? {} : { matchExpressions: expressions }),
-  };
-};

@@ -3,17 +3,20 @@
  *
  * Promises: no Node is cordoned before the finalizer is stored, and no pod leaves outside of the
  * stage Drain; a deletion completes the maintenance first, in any stage, and the finalizer leaves
- * only after the last key has left the Nodes (NM-09); one write is in flight at a time. Nothing
- * survives the process: phase and writes follow from the object and its Nodes.
+ * only after the last key has left the Nodes (NM-09); one write is in flight at a time; the preview
+ * of a spec is renewed at most once in `previewInterval`. Nothing survives the process: phase and
+ * writes follow from the object and its Nodes.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import {
+  type ComputedPreview,
   type MaintenanceFacts,
   type MaintenancePhase,
   maintenanceStep,
   type MaintenanceWrite,
   type ObservedNodes,
+  storedPreview,
 } from '../domain/node-maintenance/maintenance-step.ts';
 import type { ObservedMaintenance } from '../domain/node-maintenance/observed-maintenance.ts';
 import type { ResourceVersion } from '../domain/ids.ts';
@@ -34,7 +37,7 @@ import { required } from './required.ts';
 
 type Outcome = WriteOutcome<ObservedMaintenance>;
 
-export interface NodeMaintenanceInput extends MaintenanceFacts {
+export interface NodeMaintenanceInput extends Omit<MaintenanceFacts, 'preview'> {
   /** The time of day. */
   readonly nowMs: number;
   readonly seed: Seed;
@@ -65,6 +68,7 @@ export type NodeMaintenanceEvent =
   }
   | { readonly type: 'maintenance.vanished' }
   | { readonly type: 'nodes.observed'; readonly observed: ObservedNodes; readonly nowMs: number }
+  | { readonly type: 'preview.computed'; readonly computed: ComputedPreview }
   | { readonly type: 'slot.acquired' };
 
 type Event<Type extends NodeMaintenanceEvent['type']> = Extract<
@@ -110,6 +114,12 @@ const answered = (context: NodeMaintenanceContext, outcome: Outcome): NodeMainte
   return { ...next, ...tries };
 };
 
+/**
+ * Between two previews of one spec. Each is a write of the whole object, and people read them, who
+ * plan a maintenance: two a minute keep up with them, whatever the pods of the Nodes do.
+ */
+const PREVIEW_INTERVAL_MS = 30_000;
+
 const actOf = (
   { context: { maintenance, pendingWrite } }: { readonly context: NodeMaintenanceContext },
 ): NodeMaintenanceAct => ({ maintenance, write: pendingWrite ?? { write: 'addFinalizer' } });
@@ -120,6 +130,9 @@ const branch = <const State extends string>(params: MaintenancePhase, target: St
   guard: { type: 'phaseIs' as const, params },
   target,
 });
+
+/** The stage is not Idle any more, or the object is gone. */
+const PLANNED_NO_MORE = { type: 'outdated', params: 'Idle' } as const;
 
 /** A state of the work, as long as its phase lasts. */
 const phase = <const Phase extends MaintenancePhase, const Reason extends ReasonName>(
@@ -159,11 +172,16 @@ export const nodeMaintenance = setup({
     drainNodes: () => {},
     /** The keys leave the Nodes; no pod leaves for this maintenance any more. */
     releaseNodes: () => {},
+    /** The preview may be renewed, now or with the next change of what it is computed from. */
+    requestPreview: () => {},
     setMaintenance: assign(({ context }, event: Event<'maintenance.observed'>) =>
       withMaintenance(context, event)
     ),
     setNodes: assign(({ context }, { observed: nodes, nowMs }: Event<'nodes.observed'>) =>
       observed(context, { observed: nodes, nowMs })
+    ),
+    setPreview: assign(({ context }, { computed }: Event<'preview.computed'>) =>
+      observed(context, { preview: computed })
     ),
     setVanished: assign(({ context }) => observed(context, { vanished: true })),
     setAnswer: assign(({ context }, outcome: Outcome) => answered(context, outcome)),
@@ -179,8 +197,10 @@ export const nodeMaintenance = setup({
     phaseIs: ({ context }, wanted: MaintenancePhase) => context.phase === wanted,
     outdated: ({ context }, current: MaintenancePhase) =>
       context.vanished || context.phase !== current,
+    ofAnotherSpec: ({ context: { maintenance, preview } }) =>
+      preview?.generation !== maintenance.generation,
   },
-  delays: writerDelays,
+  delays: { ...writerDelays, previewInterval: PREVIEW_INTERVAL_MS },
 }).createMachine({
   id: 'nodeMaintenance',
   description: 'One NodeMaintenance: stages, finalizer, status, and what its Nodes may have done.',
@@ -189,6 +209,7 @@ export const nodeMaintenance = setup({
       ...input,
       ...UNTRIED,
       seed,
+      preview: storedPreview(input.maintenance),
       phase: 'Idle',
       pendingWrite: null,
       vanished: false,
@@ -270,6 +291,38 @@ export const nodeMaintenance = setup({
           description: 'The object is gone; keys that it left behind leave the Nodes.',
           entry: 'releaseNodes',
           tags: 'settled',
+        },
+      },
+    },
+    preview: {
+      description: 'What a drain would meet, for the status.',
+      initial: 'deciding',
+      states: {
+        deciding: {
+          description: 'Decides from the stage.',
+          always: [branch('Idle', 'renewable'), { target: 'withheld' }],
+        },
+        renewable: {
+          description: 'The next change of Nodes, pods or budgets renews it.',
+          entry: 'requestPreview',
+          always: { guard: PLANNED_NO_MORE, target: 'withheld' },
+          on: {
+            'preview.computed': {
+              target: 'gathering',
+              actions: { type: 'setPreview', params: ({ event }) => event },
+            },
+          },
+        },
+        gathering: {
+          description: 'Renewed lately; changes are gathered for the next one.',
+          always: [
+            { guard: PLANNED_NO_MORE, target: 'withheld' },
+            { guard: 'ofAnotherSpec', target: 'renewable' },
+          ],
+          after: { previewInterval: 'renewable' },
+        },
+        withheld: {
+          description: 'Not planned any more: there is no preview.',
         },
       },
     },

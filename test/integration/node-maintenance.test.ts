@@ -13,6 +13,7 @@ import { serveMaintenances } from '../support/node-maintenance/served-maintenanc
 const MAINTENANCES = '/apis/lifecycle.tidegate.dev/v1alpha1/nodemaintenances';
 const PODS = '/api/v1/namespaces/default/pods';
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
+const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
 const NODES = ['worker-1', 'worker-2'];
 const POOL = { 'example.com/pool': 'maintained' };
 
@@ -154,6 +155,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
       (one) => conditionOf(one, 'Drained') === 'True',
     );
     expect(textAt(drained, 'spec', 'stage')).toBe('Drain');
+    expect(textAt(drained, 'status', 'progress')).toBe('2/2');
     expect(listOrEmptyAt(drained, 'status', 'stageStatuses').map((one) => textAt(one, 'name')))
       .toEqual(['Cordon', 'Drain']);
     expect(
@@ -177,6 +179,67 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
     expect(released.flatMap(keysOf)).toEqual([]);
     expect(notes.filter(({ reason }) => reason.startsWith('NodeMaintenance'))).toEqual([]);
     await must(cluster, 'DELETE', `${DAEMON_SETS}/agent`);
+  });
+
+  it('NM-43: an idle maintenance previews its drain, and no longer once it begins', {
+    timeout: 60_000,
+  }, async () => {
+    const { cluster, until, untilNodes } = await site();
+    for (const node of NODES) {
+      await createPod(cluster, { name: `early-${node}`, app: 'early', node });
+      // Budgets hold pods that run.
+      await must(cluster, 'PATCH', `${PODS}/early-${node}/status`, {
+        status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+      });
+    }
+    await must(cluster, 'POST', BUDGETS, {
+      metadata: { name: 'early' },
+      spec: { selector: { matchLabels: { app: 'early' } }, maxUnavailable: 0 },
+    });
+    // No controller of budgets runs here.
+    await must(cluster, 'PATCH', `${BUDGETS}/early/status`, {
+      status: {
+        observedGeneration: 1,
+        expectedPods: 2,
+        currentHealthy: 2,
+        desiredHealthy: 2,
+        disruptionsAllowed: 0,
+      },
+    });
+    await serveMaintenances(bed().kubeconfig);
+    await must(cluster, 'POST', MAINTENANCES, maintenance('planned', 'Idle'));
+    const blockedPods = (one: unknown): unknown =>
+      valueAt(
+        listOrEmptyAt(one, 'status', 'preview', 'findings')
+          .find((finding) => textAt(finding, 'reason') === 'BudgetNeverAllows'),
+        'pods',
+      );
+    const previewed = await until('planned', 'it has a preview', (one) => blockedPods(one) === 2);
+    expect(valueAt(previewed, 'status', 'preview')).toMatchObject({
+      nodes: 2,
+      entries: [{
+        podType: 'Default',
+        podPriority: 0,
+        podSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['early'] }] },
+        pods: 2,
+      }],
+      staticPods: 0,
+    });
+    expect(listOrEmptyAt(previewed, 'metadata', 'finalizers')).toEqual([]);
+    const untouched = await untilNodes('NM-05: no node is touched', (node) => !isCordoned(node));
+    expect(untouched.flatMap(keysOf)).toEqual([]);
+
+    await must(cluster, 'PATCH', `${MAINTENANCES}/planned`, { spec: { stage: 'Cordon' } });
+    await untilNodes('both nodes are cordoned', isCordoned);
+    await until(
+      'planned',
+      'it has no preview',
+      (one) => valueAt(one, 'status', 'preview') === undefined,
+    );
+    await must(cluster, 'DELETE', `${MAINTENANCES}/planned`);
+    await untilNodes('they are schedulable', (node) => !isCordoned(node));
+    await must(cluster, 'DELETE', `${BUDGETS}/early`);
+    for (const node of NODES) await must(cluster, 'DELETE', `${PODS}/early-${node}`);
   });
 
   it('NM-15: a node that no longer matches is given back, and another one is cordoned', {

@@ -3,12 +3,14 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import type { AnyMachineSnapshot } from 'xstate';
 import { provideNodeMaintenance } from '../../src/actors/node-maintenance/node-maintenance-actor.ts';
 import { textAt, valueAt } from '../../src/domain/json.ts';
+import { sameJson } from '../../src/domain/json-equality.ts';
 import {
   maintenanceStep,
   type ObservedNodes,
 } from '../../src/domain/node-maintenance/maintenance-step.ts';
 import { FINALIZER_MANAGER } from '../../src/domain/node-maintenance/maintenance-writes.ts';
 import type { ObservedMaintenance } from '../../src/domain/node-maintenance/observed-maintenance.ts';
+import type { MaintenancePreview } from '../../src/domain/node-maintenance/preview.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import { isOlder } from '../../src/domain/resource-versions.ts';
 import type { KubeCall } from '../../src/effects/kube-api.ts';
@@ -29,7 +31,7 @@ import {
 } from '../support/node-maintenance/maintenance-fixture.ts';
 import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
-import { exactly, must } from './harness/step-invariants.ts';
+import { exactly, isTimer, must } from './harness/step-invariants.ts';
 import { writerInvariant } from './harness/writer-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
@@ -46,7 +48,7 @@ const version = (resourceVersion: string, traits: MaintenanceTraits): ObservedMa
 
 const BUSY_NODE = nodeRaw('n1', { drainMessage: 'Evacuating', podsEvacuating: 1 });
 const EMPTY_NODE = nodeRaw('n1', { drainMessage: 'Drained' });
-const BUSY_TEXT = conditionRaw('Drained', 'False', ['Evacuating', '1 pod left on 1 node']);
+const BUSY_TEXT = conditionRaw('Drained', 'False', ['Evacuating', '1 pod left on 1 of 1 node']);
 const EMPTY_TEXT = conditionRaw('Drained', 'True', [
   'Drained',
   'All pods that must leave are gone from 1 node',
@@ -64,7 +66,8 @@ const DRAINED: MaintenanceTraits = {
   isProtected: true,
   started: ['Cordon', 'Drain'],
   nodes: [EMPTY_NODE],
-  entriesDone: 2,
+  entriesDone: 12,
+  progress: '1/1',
   conditions: [EMPTY_TEXT],
 };
 const COMPLETE: MaintenanceTraits = {
@@ -73,8 +76,19 @@ const COMPLETE: MaintenanceTraits = {
   started: ['Cordon', 'Drain', 'Complete'],
 };
 
-version('100', {});
+const PREVIEW: MaintenancePreview = {
+  nodes: 1,
+  entries: [],
+  staticPods: 0,
+  findings: [],
+  rounds: 0,
+  terminationSeconds: 0,
+};
+
+const NEW = version('100', {});
 const IDLE = version('105', { started: ['Idle'] });
+const PREVIEWED = version('106', { started: ['Idle'], preview: PREVIEW });
+const CHANGED = version('107', { started: ['Idle'], preview: PREVIEW, generation: 2 });
 const CORDON = version('110', { stage: 'Cordon' });
 const PROTECTED = version('115', { stage: 'Cordon', isProtected: true });
 const CORDONED = version('120', {
@@ -83,6 +97,7 @@ const CORDONED = version('120', {
   started: ['Cordon'],
   nodes: [BUSY_NODE],
   entriesDone: 0,
+  progress: '0/1',
 });
 const DRAIN = version('125', { stage: 'Drain', isProtected: true, started: ['Cordon'] });
 const DRAINING = version('130', {
@@ -91,6 +106,7 @@ const DRAINING = version('130', {
   started: ['Cordon', 'Drain'],
   nodes: [BUSY_NODE],
   entriesDone: 0,
+  progress: '0/1',
   conditions: [BUSY_TEXT],
 });
 const EMPTIED = version('135', { ...DRAINED, stage: 'Drain' });
@@ -237,6 +253,30 @@ const checkWrites = ({ after, actions }: Step): void => {
   }
 };
 
+/** When a preview is renewed, and when the status has one. */
+const checkPreview = (step: Step): void => {
+  const { before, after, event } = step;
+  const { maintenance, preview, pendingWrite, vanished }: NodeMaintenanceContext = after.context;
+  const isPlanned = !vanished && maintenance.spec.stage === 'Idle';
+  const isOfSpec = preview?.generation === maintenance.generation;
+  const wasAt = (state: string): boolean =>
+    event.type !== 'xstate.init' && before.matches({ preview: state });
+  const isComputed = event.type === 'preview.computed';
+  const isRenewed = wasAt('renewable') && isComputed && isPlanned;
+  const isGathering = isRenewed || wasAt('gathering') && !isTimer(step, 'previewInterval');
+  const state = isPlanned ? isGathering && isOfSpec ? 'gathering' : 'renewable' : 'withheld';
+  must(after.matches({ preview: state }), `the preview is ${state}`);
+  const isEntered = state === 'renewable' && (!wasAt('renewable') || isComputed);
+  exactly(step, 'requestPreview', isEntered);
+  if (!isRenewed && event.type !== 'xstate.init') {
+    const { preview: earlier }: NodeMaintenanceContext = before.context;
+    must(preview === earlier, 'the preview is renewed only when that was requested');
+  }
+  if (pendingWrite?.write !== 'setStatus') return;
+  const expected = isPlanned && isOfSpec ? preview?.preview : null;
+  must(sameJson(pendingWrite.status.preview, expected), 'the status has the preview of its spec');
+};
+
 const pendingIn = (context: NodeMaintenanceContext) =>
   context.vanished ? undefined : maintenanceStep(context, context.nowMs).write?.write;
 
@@ -282,6 +322,7 @@ const wire = (invoked: InvokedActors) => {
       cordonNodes: ignore,
       drainNodes: ignore,
       releaseNodes: ignore,
+      requestPreview: ignore,
     },
     (write) => write,
   );
@@ -297,15 +338,19 @@ describeModel('nodeMaintenance', {
   wire,
   inputs: [inputOf(START), inputOf({ ...START, version: '130', nodes: 'busy' })],
   events: {
-    'maintenance.observed': [CORDON, DRAIN, DELETED, LIMITED].map((maintenance) => ({
+    'maintenance.observed': [CHANGED, CORDON, DRAIN, DELETED, LIMITED].map((maintenance) => ({
       maintenance,
       nowMs: NOW_MS,
     })),
     'nodes.observed': NAMES.map((name) => ({ observed: nodesOf(name), nowMs: NOW_MS })),
+    'preview.computed': [NEW, CHANGED].map(({ generation }) => ({
+      computed: { generation, preview: PREVIEW },
+    })),
     'xstate.done.actor.addFinalizer': [written(PROTECTED), FAULT, REFUSED],
     'xstate.done.actor.completeStage': [written(ENDING)],
     'xstate.done.actor.setStatus': [
       written(IDLE),
+      written(PREVIEWED),
       written(CORDONED),
       written(DRAINING),
       written(EMPTIED),
@@ -319,6 +364,7 @@ describeModel('nodeMaintenance', {
     nodes: nameOf(context.observed),
     vanished: context.vanished,
     phase: context.phase,
+    preview: context.preview?.generation,
     pending: context.pendingWrite?.write,
     isBase: context.base === context.maintenance.resourceVersion,
     sent: context.sent,
@@ -328,6 +374,7 @@ describeModel('nodeMaintenance', {
   stepInvariant: (step) => {
     checkWriter(step);
     checkWork(step);
+    checkPreview(step);
     checkWrites(step);
   },
   crash: {

@@ -147,7 +147,12 @@ const statuses: RuleChapter = {
       'NM-41',
       'A node is drained when no pod of the types of the plan is left; static pods do not count.',
     ),
-    rule('NM-43', 'The preview names the budgets that hold pods back.'),
+    rule(
+      'NM-43',
+      'While the stage is `Idle`, the preview counts the pods that would leave and names the ' +
+        'budgets that hold them back. It is renewed at most once in half a minute, and removed ' +
+        'with the first other stage.',
+    ),
     rule('NM-47', 'Static pods stay, because only the kubelet stops them, and hold no drain.'),
   ],
 };

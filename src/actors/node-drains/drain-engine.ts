@@ -5,7 +5,7 @@
  * that owners that meet on a node share its cordon, its budgets and its EvictionRequests.
  */
 import { type NodeProjection, projectNode } from '../../domain/cluster-node.ts';
-import { projectBudget } from '../../domain/drain/budget.ts';
+import { type Budget, projectBudget } from '../../domain/drain/budget.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { DrainingLimit } from '../../domain/drain/draining-limit.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
@@ -76,6 +76,7 @@ export interface DrainEngine {
   readonly evictions: PodEvictionRegistry;
   readonly nodes: Informer<NodeProjection>;
   readonly pods: Informer<DrainPod>;
+  readonly budgets: Informer<Budget>;
   readonly defaults: DefaultInterceptors;
   /** What maintenances drain. */
   readonly maintained: MaintainedNodes;
@@ -182,6 +183,7 @@ export const drainEngine = (
     evictions,
     nodes,
     pods,
+    budgets: read.budgets,
     defaults,
     maintained,
     requested: requesters,

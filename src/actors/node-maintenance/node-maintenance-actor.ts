@@ -31,6 +31,7 @@ export interface NodeMaintenanceActions {
   readonly cordonNodes: (context: NodeMaintenanceContext) => void;
   readonly drainNodes: (context: NodeMaintenanceContext) => void;
   readonly releaseNodes: (context: NodeMaintenanceContext) => void;
+  readonly requestPreview: (context: NodeMaintenanceContext) => void;
 }
 
 /** The statechart, provided once for all maintenances. */
@@ -61,6 +62,7 @@ export const provideNodeMaintenance = (
       cordonNodes: ({ context }) => actions.cordonNodes(context),
       drainNodes: ({ context }) => actions.drainNodes(context),
       releaseNodes: ({ context }) => actions.releaseNodes(context),
+      requestPreview: ({ context }) => actions.requestPreview(context),
     },
   });
 };
@@ -115,6 +117,10 @@ export interface MaintenanceEntry {
   readonly owner: ReturnType<typeof maintenanceOwner>;
   maintenance: ObservedMaintenance;
   mode: NodeMode;
+  /** Its preview may be renewed. */
+  wantsPreview: boolean;
+  /** What its last preview was computed from; empty before the first one. */
+  previewedFacts: string;
   /** The newest order of each Node. */
   readonly orders: Map<string, string>;
   /** The targets that its drains last got, by Node. */

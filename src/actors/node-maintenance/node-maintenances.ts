@@ -5,10 +5,11 @@
  * pods are complete; keys that a maintenance left behind leave their Nodes; what a maintenance
  * drains goes through the drains of the process, beside those of every other owner.
  */
-import { Subject, Subscription } from 'rxjs';
+import { merge, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { isMaintenanceOwner, maintenanceOwner } from '../../domain/drain/cordon.ts';
+import type { Budget } from '../../domain/drain/budget.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import { maintenanceRequester } from '../../domain/eviction-requests/qualified-name.ts';
@@ -48,6 +49,7 @@ import {
   nodeMaintenanceActors,
   type NodeMode,
 } from './node-maintenance-actor.ts';
+import { MaintenancePreviews } from './maintenance-previews.ts';
 import { UncordonedNodes } from './uncordoned-nodes.ts';
 
 /** Maintenances that are written at once; the write budget paces them. */
@@ -66,6 +68,7 @@ export interface NodeMaintenancesOptions {
       & Pick<DrainEngine['drains'], 'tolerating' | 'events'>;
     readonly requested: Pick<DrainRequesters, 'sweep'> | undefined;
     readonly pods: Pick<Informer<DrainPod>, 'facts'>;
+    readonly budgets: Pick<Informer<Budget>, 'facts' | 'values'>;
   };
   /** The lists of maintenances, Nodes and pods are complete. */
   readonly isSynced: () => boolean;
@@ -81,6 +84,7 @@ export class NodeMaintenanceRegistry {
   readonly #actors: NodeMaintenanceActors;
   readonly #drains: MaintainedDrains;
   readonly #slots: ConcurrencyLimit<MaintenanceEntry>;
+  readonly #previews: MaintenancePreviews;
   readonly #pods = nodePods();
   readonly #changes = new Subject<void>();
   readonly #subscription = new Subscription();
@@ -91,7 +95,7 @@ export class NodeMaintenanceRegistry {
     this.#options = options;
     this.#time = environment.time;
     const { maintenances, nodes, engine, record } = options;
-    const { drains, maintained, pods } = engine;
+    const { drains, maintained, pods, budgets } = engine;
     const events = maintenanceEvents(environment, record);
     const uncordoned = new UncordonedNodes(environment.time, events.recordUncordoned);
     this.#drains = new MaintainedDrains(environment.time, {
@@ -100,6 +104,12 @@ export class NodeMaintenanceRegistry {
       drains,
       maintained,
       onUncordoned: ({ maintenance }, node) => uncordoned.add(maintenance, node),
+    });
+    this.#previews = new MaintenancePreviews({
+      podsOn: this.#pods.on,
+      budgets: () => budgets.values(),
+      send: ({ uid }, computed) =>
+        this.#actors.get(uid)?.send({ type: 'preview.computed', computed }),
     });
     this.#slots = startConcurrencyLimit<MaintenanceEntry>({
       atOnce: WRITES_AT_ONCE,
@@ -119,11 +129,17 @@ export class NodeMaintenanceRegistry {
         cordonNodes: (context) => this.#setMode(context, 'Cordon'),
         drainNodes: (context) => this.#setMode(context, 'Drain'),
         releaseNodes: (context) => this.#setMode(context, 'Release'),
+        requestPreview: (context) =>
+          this.#withEntry(context, (entry) => {
+            if (this.#previews.request(entry)) this.#changes.next();
+          }),
       },
     });
     this.#subscription.add(maintenances.facts.subscribe((fact) => this.#onMaintenances(fact)));
     this.#subscription.add(pods.facts.subscribe((fact) => void this.#pods.observe(fact)));
-    const changes = [this.#changes, maintenances.facts, nodes.facts, pods.facts, drains.events];
+    const previewed = merge(nodes.facts, pods.facts, budgets.facts);
+    this.#subscription.add(previewed.subscribe(this.#previews.changed));
+    const changes = [this.#changes, maintenances.facts, previewed, drains.events];
     this.#subscription.add(
       settledChanges(changes, environment.scheduler).subscribe(() => this.#review()),
     );
@@ -204,6 +220,8 @@ export class NodeMaintenanceRegistry {
       owner,
       maintenance,
       mode: 'None',
+      wantsPreview: false,
+      previewedFacts: '',
       orders: new Map(),
       sentTargets: new Map(),
       cordoned: new Set(),
@@ -257,6 +275,9 @@ export class NodeMaintenanceRegistry {
       this.#selected(maintenance),
     ]));
     this.#observe(entries, selected);
+    if (!this.#options.isBehind()) {
+      for (const entry of entries) this.#previews.renew(entry, selected.get(entry.uid) ?? []);
+    }
     for (const entry of entries) {
       if (entry.mode === 'Release') this.#drains.release(entry.owner);
       else if (entry.mode !== 'None') {

@@ -9,7 +9,6 @@ import { numberAt, recordAt, textAt } from '../json.ts';
 import {
   type LabelConditions,
   labelSelectorOf,
-  selectorBody,
   selectorKey,
   selectsLabels,
 } from '../label-selector.ts';
@@ -80,11 +79,11 @@ export const entrySelects = (entry: DrainPlanEntry, pod: DrainPod): boolean =>
   pod.priority <= entry.podPriority && podTypeOf(pod) === entry.podType &&
   (entry.podSelector === null || selectsLabels(entry.podSelector, pod.labels));
 
-/** The entry in the notation of the API. */
+/** The entry in the notation of the API, such that it is read as it was: in the same order. */
 export const planEntryBody = ({ podType, podPriority, podSelector }: DrainPlanEntry): object => ({
   podType,
   podPriority,
-  ...(podSelector === null ? {} : { podSelector: selectorBody(podSelector) }),
+  ...(podSelector === null ? {} : { podSelector: { matchExpressions: podSelector } }),
 });
 
 /**

@@ -15,6 +15,8 @@ import type {
   ObservedMaintenance,
   WaveStatus,
 } from './observed-maintenance.ts';
+import type { MaintenancePreview } from './preview.ts';
+import { hasPodsLeft, progressText } from './progress-text.ts';
 import { cordons, type Stage, withStartedStage, workedStage } from './stage.ts';
 
 /** What Nodes and pods show of a maintenance. */
@@ -30,11 +32,24 @@ export interface ObservedNodes {
   readonly selectsAll: boolean;
 }
 
+/** A preview, and the generation of the spec that it is about. */
+export interface ComputedPreview {
+  readonly generation: number;
+  readonly preview: MaintenancePreview;
+}
+
 /** Everything that decides about a maintenance. */
 export interface MaintenanceFacts {
   readonly maintenance: ObservedMaintenance;
   readonly observed: ObservedNodes;
+  /** What the status is to show; `null` before the first one. */
+  readonly preview: ComputedPreview | null;
 }
+
+/** The preview that the status has. */
+export const storedPreview = (
+  { status: { observedGeneration: generation, preview } }: Pick<ObservedMaintenance, 'status'>,
+): ComputedPreview | null => preview === null ? null : { generation, preview };
 
 /** What the work of a maintenance waits for. */
 export type MaintenancePhase =
@@ -116,7 +131,7 @@ const drainedCondition = (
       type: 'Drained',
       status: 'False',
       reason: 'Evacuating',
-      message: `${counted(left, 'pod')} left on ${where}`,
+      message: `${counted(left, 'pod')} left on ${nodes.filter(hasPodsLeft).length} of ${where}`,
     };
 };
 
@@ -160,6 +175,13 @@ const conditionsOf = (
     .toSorted((left, right) => left.type < right.type ? -1 : 1);
 };
 
+/** The preview of the status: of this spec, and only before anything is done. */
+const currentPreview = (
+  { maintenance: { generation }, preview }: MaintenanceFacts,
+  phase: MaintenancePhase,
+): MaintenancePreview | null =>
+  phase === 'Idle' && preview?.generation === generation ? preview.preview : null;
+
 /** The status that follows. Nodes of a maintenance that is over stay as they were last. */
 const wantedStatus = (
   facts: MaintenanceFacts,
@@ -174,6 +196,8 @@ const wantedStatus = (
     stages: phase === 'Unsupported' ? status.stages : withStartedStage(status.stages, stage, nowMs),
     nodes: isAtWork ? observed.nodes : status.nodes,
     waves: isAtWork ? observed.waves : status.waves,
+    progress: isAtWork ? progressText(maintenance.spec, observed) : status.progress,
+    preview: currentPreview(facts, phase),
     conditions: conditionsOf(facts, phase, nowMs),
   };
 };

@@ -6,13 +6,14 @@
  */
 import { LIFECYCLE_GROUP_VERSION } from '../api-group.ts';
 import { rfc3339Seconds } from '../time.ts';
-import type { DrainPlanEntry } from './drain-plan.ts';
+import { planEntryBody } from './drain-plan.ts';
 import {
   MAINTENANCE_FINALIZER,
   type MaintenanceStatus,
   type NodeStatus,
   type ObservedMaintenance,
 } from './observed-maintenance.ts';
+import { previewBody } from './preview.ts';
 
 /** The field manager of the status. */
 export const STATUS_MANAGER = 'tidegate-node-maintenance';
@@ -37,12 +38,6 @@ export const completeBody = ({ resourceVersion }: ObservedMaintenance): object =
   spec: { stage: 'Complete' },
 });
 
-const targetBody = ({ podType, podPriority, podSelector }: DrainPlanEntry): object => ({
-  podType,
-  podPriority,
-  ...(podSelector === null ? {} : { podSelector: { matchExpressions: podSelector } }),
-});
-
 const nodeBody = (
   { name, state, wave, bootId, drainTargets, drainMessage, ...counts }: NodeStatus,
 ): object => ({
@@ -50,7 +45,7 @@ const nodeBody = (
   state,
   wave,
   ...(bootId === '' ? {} : { bootID: bootId }),
-  drainTargets: drainTargets.map(targetBody),
+  drainTargets: drainTargets.map(planEntryBody),
   ...(drainMessage === '' ? {} : { drainMessage }),
   ...counts,
 });
@@ -58,7 +53,7 @@ const nodeBody = (
 /** What the manager of the status applies. */
 export const maintenanceStatusBody = (
   maintenance: ObservedMaintenance,
-  { observedGeneration, stages, nodes, waves, conditions }: MaintenanceStatus,
+  { observedGeneration, stages, nodes, waves, progress, preview, conditions }: MaintenanceStatus,
 ): object => ({
   ...identified(maintenance, { resourceVersion: maintenance.resourceVersion }),
   status: {
@@ -69,6 +64,8 @@ export const maintenanceStatusBody = (
     })),
     nodeStatuses: nodes.map(nodeBody),
     waves,
+    ...(progress === '' ? {} : { progress }),
+    ...(preview === null ? {} : { preview: previewBody(preview) }),
     conditions: conditions.map(({ sinceMs, ...condition }) => ({
       ...condition,
       lastTransitionTime: rfc3339Seconds(sinceMs),

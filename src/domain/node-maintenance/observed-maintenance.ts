@@ -12,6 +12,7 @@ import type { DrainTargets } from './drain-targets.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 import { type MaintenanceName, maintenanceName } from './maintenance-name.ts';
 import { type NodeSelector, nodeSelectorOf } from './node-selector.ts';
+import { type MaintenancePreview, previewOf } from './preview.ts';
 import { POD_TYPES, type PodType } from './typed-pods.ts';
 import { type Stage, stageOf, STAGES, type StageStatus } from './stage.ts';
 
@@ -96,6 +97,10 @@ export interface MaintenanceStatus {
   readonly stages: readonly StageStatus[];
   readonly nodes: readonly NodeStatus[];
   readonly waves: readonly WaveStatus[];
+  /** Drained nodes of the nodes that match; empty before the first stage that cordons. */
+  readonly progress: string;
+  /** What a drain would meet; `null` unless the stage is Idle. */
+  readonly preview: MaintenancePreview | null;
   readonly conditions: readonly MaintenanceCondition[];
 }
 
@@ -202,6 +207,8 @@ const statusOf = (raw: unknown): MaintenanceStatus => ({
   stages: listOrEmptyAt(raw, 'stageStatuses').slice(0, LIMITS.stages).flatMap(stageStatusOf),
   nodes: listOrEmptyAt(raw, 'nodeStatuses').slice(0, LIMITS.nodes).flatMap(nodeStatusOf),
   waves: listOrEmptyAt(raw, 'waves').slice(0, LIMITS.nodes).flatMap(waveOf),
+  progress: cutAt(LIMITS.textCharacters, raw, 'progress'),
+  preview: previewOf(recordAt(raw, 'preview')),
   conditions: listOrEmptyAt(raw, 'conditions').slice(0, LIMITS.statusConditions)
     .flatMap(conditionOf),
 });

@@ -9,9 +9,10 @@ import { closedText, neverAllows, neverAllowsText } from '../drain/closed-budget
 import { comesBack } from '../drain/plan.ts';
 import type { DrainPod } from '../drain/pod.ts';
 import { slotNeed } from '../drain/slots.ts';
+import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../json.ts';
 import { compareText } from '../requirements.ts';
 import { cutText } from '../text.ts';
-import { type DrainPlanEntry, entrySelects, planEntryBody } from './drain-plan.ts';
+import { type DrainPlanEntry, entrySelects, planEntriesOf, planEntryBody } from './drain-plan.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 
 /** What may be found beforehand. The first four hold pods back, the others lose something. */
@@ -168,6 +169,8 @@ export const maintenancePreview = (
 ): MaintenancePreview => {
   const byEntry = new Map(plan.map((entry): [DrainPlanEntry, LeavingPod[]] => [entry, []]));
   const found: PodFinding[] = [];
+  // Most budgets are of other namespaces than the pod's.
+  const ofNamespace = Map.groupBy(budgets, ({ namespace }) => namespace);
   let staticPods = 0;
   for (const pod of [...podsByNode.values()].flatMap((pods) => [...pods])) {
     if (pod.finished) continue;
@@ -177,7 +180,8 @@ export const maintenancePreview = (
     }
     const entry = plan.find((one) => entrySelects(one, pod));
     if (entry === undefined) continue;
-    const covering = budgets.filter((budget) => budgetCovers(budget, pod));
+    const covering = (ofNamespace.get(pod.namespace) ?? [])
+      .filter((budget) => budgetCovers(budget, pod));
     byEntry.get(entry)?.push({ pod, budgets: covering });
     found.push(...findingsOfPod(pod, covering));
   }
@@ -205,3 +209,30 @@ export const previewBody = (
   ...(rounds === null ? {} : { rounds }),
   ...(terminationSeconds === null ? {} : { terminationSeconds }),
 });
+
+const countAt = (raw: unknown, field: string): number =>
+  Math.max(0, Math.trunc(numberAt(raw, field) ?? 0));
+
+const boundAt = (raw: unknown, field: string): number | null =>
+  numberAt(raw, field) === undefined ? null : countAt(raw, field);
+
+const entryOf = (raw: unknown): readonly EntryPods[] =>
+  planEntriesOf([raw]).map((entry) => ({ entry, pods: countAt(raw, 'pods') }));
+
+const findingOf = (raw: unknown): readonly PreviewFinding[] => {
+  const reason = FINDING_REASONS.find((one) => one === textAt(raw, 'reason'));
+  if (reason === undefined) return [];
+  const message = (textAt(raw, 'message') ?? '').slice(0, LIMITS.messageCharacters);
+  return [{ reason, message, pods: countAt(raw, 'pods') }];
+};
+
+/** Reads `status.preview`; `null` without one. */
+export const previewOf = (raw: JsonRecord | undefined): MaintenancePreview | null =>
+  raw === undefined ? null : {
+    nodes: countAt(raw, 'nodes'),
+    entries: listOrEmptyAt(raw, 'entries').slice(0, LIMITS.drainTargets).flatMap(entryOf),
+    staticPods: countAt(raw, 'staticPods'),
+    findings: listOrEmptyAt(raw, 'findings').slice(0, LIMITS.findings).flatMap(findingOf),
+    rounds: boundAt(raw, 'rounds'),
+    terminationSeconds: boundAt(raw, 'terminationSeconds'),
+  };

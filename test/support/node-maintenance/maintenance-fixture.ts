@@ -22,6 +22,8 @@ export interface MaintenanceTraits {
   readonly nodes?: readonly object[];
   readonly entriesDone?: number;
   readonly conditions?: readonly object[];
+  readonly preview?: object;
+  readonly progress?: string;
   readonly generation?: number;
   readonly spec?: object;
 }
@@ -50,7 +52,7 @@ export const maintenanceRaw = (
   { name = 'kernel', uid = 'uid-kernel', stage = 'Idle', generation = 1, ...traits }:
     MaintenanceTraits,
 ): object => {
-  const { started = [], nodes = [], entriesDone, conditions = [] } = traits;
+  const { started = [], nodes = [], entriesDone, conditions = [], ...more } = traits;
   return {
     apiVersion: 'lifecycle.tidegate.dev/v1alpha1',
     kind: 'NodeMaintenance',
@@ -76,6 +78,8 @@ export const maintenanceRaw = (
       nodeStatuses: nodes,
       waves: entriesDone === undefined ? [] : [{ number: 1, entriesDone }],
       conditions,
+      ...(more.preview === undefined ? {} : { preview: more.preview }),
+      ...(more.progress === undefined ? {} : { progress: more.progress }),
     },
   };
 };

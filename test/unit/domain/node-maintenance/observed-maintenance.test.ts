@@ -31,7 +31,14 @@ describe('a NodeMaintenance', () => {
         releaseWhen: 'Done',
         window: null,
       },
-      status: { observedGeneration: 0, stages: [], nodes: [], waves: [], conditions: [] },
+      status: {
+        observedGeneration: 0,
+        stages: [],
+        nodes: [],
+        waves: [],
+        preview: null,
+        conditions: [],
+      },
     });
   });
 
@@ -110,6 +117,7 @@ describe('a NodeMaintenance', () => {
         {},
       ],
       waves: [{ number: 2, entriesDone: 1 }, {}],
+      progress: '3/12',
       conditions: [
         { type: 'Drained', status: 'False', reason: 'Draining', message: 'm' },
         { type: 'Other', status: 'True' },
@@ -138,6 +146,8 @@ describe('a NodeMaintenance', () => {
         podsEvacuating: 0,
       }],
       waves: [{ number: 2, entriesDone: 1 }],
+      progress: '3/12',
+      preview: null,
       conditions: [
         { type: 'Drained', status: 'False', reason: 'Draining', message: 'm', sinceMs: 0 },
       ],
@@ -155,6 +165,10 @@ describe('a NodeMaintenance', () => {
         reason: 'x'.repeat(5000),
       },
       status: {
+        preview: {
+          entries: many(100, { podPriority: 1, podType: 'Default', pods: 1 }),
+          findings: many(50, { reason: 'LocalData', message: 'x'.repeat(5000), pods: 1 }),
+        },
         nodeStatuses: many(1100, {
           nodeRef: { name: 'n' },
           drainMessage: 'x'.repeat(5000),
@@ -165,6 +179,9 @@ describe('a NodeMaintenance', () => {
     expect(spec.nodeSelector).toHaveLength(10);
     expect(spec.drainPlan).toHaveLength(32);
     expect(spec.reason).toHaveLength(1024);
+    expect(status.preview?.entries).toHaveLength(64);
+    expect(status.preview?.findings).toHaveLength(20);
+    expect(status.preview?.findings[0]?.message).toHaveLength(1024);
     expect(status.nodes).toHaveLength(1000);
     expect(status.nodes[0]?.drainTargets).toHaveLength(64);
     expect(status.nodes[0]?.drainMessage).toHaveLength(1024);
@@ -175,7 +192,13 @@ describe('a NodeMaintenance', () => {
     fc.assert(fc.property(fc.anything(), fc.anything(), (spec, status) => {
       projectMaintenance(spec);
       projectMaintenance({ metadata: METADATA, spec, status });
-      projectMaintenance({ metadata: METADATA, status: { nodeStatuses: [status, spec] } });
+      projectMaintenance({
+        metadata: METADATA,
+        status: {
+          nodeStatuses: [status, spec],
+          preview: { entries: [status, spec], findings: [status, spec] },
+        },
+      });
     }));
   });
 });

@@ -1,6 +1,7 @@
 /** What a NodeMaintenance would meet if it drained its nodes now. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { asRecord } from '../../../../src/domain/json.ts';
 import type { Budget } from '../../../../src/domain/drain/budget.ts';
 import type { DrainPod } from '../../../../src/domain/drain/pod.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type MaintenancePreview,
   maintenancePreview,
   previewBody,
+  previewOf as readPreview,
 } from '../../../../src/domain/node-maintenance/preview.ts';
 import { budgetOf } from '../../../support/drains/drain-facts.ts';
 import { entryOf, podOfType, targetsText } from '../../../support/node-maintenance/plan-runs.ts';
@@ -136,7 +138,7 @@ describe('the preview of a maintenance', () => {
       entries: [{
         podType: 'Default',
         podPriority: 1,
-        podSelector: { matchLabels: { app: 'db' } },
+        podSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['db'] }] },
         pods: 2,
       }],
       staticPods: 0,
@@ -144,6 +146,11 @@ describe('the preview of a maintenance', () => {
     });
     expect(previewBody(previewOf(podsOfApp('web', 1))))
       .toMatchObject({ rounds: 1, terminationSeconds: 30 });
+  });
+
+  test('regards the budgets of its own namespace only', () => {
+    const elsewhere = { ...budgetFor('web', 3, 0), namespace: 'elsewhere' };
+    expect(previewOf(podsOfApp('web', 1), [elsewhere]).findings).toEqual([]);
   });
 
   test('keeps the twenty findings with the most pods', () => {
@@ -198,6 +205,16 @@ describe('random previews', () => {
       const { rounds, terminationSeconds } = previewOf(pods, budgets);
       expect(rounds).toBe(simulatedRounds(pods, budgets));
       expect(terminationSeconds).toBe((rounds ?? 0) * 30);
+    }));
+  });
+
+  test('are read as they were written', () => {
+    fc.assert(fc.property(podLists, budgetLists, fc.boolean(), (pods, budgets, isBlocked) => {
+      const plan = effectivePlan([entryOf(500, 'Default', 'web'), entryOf(1000)], POD_TYPES);
+      const closed = isBlocked ? [budgetFor('cache', 3, 0)] : [];
+      const preview = previewOf(pods, [...budgets, ...closed], plan);
+      const written = asRecord(JSON.parse(JSON.stringify(previewBody(preview))));
+      expect(readPreview(written)).toEqual(preview);
     }));
   });
 

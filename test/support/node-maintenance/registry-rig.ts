@@ -1,0 +1,123 @@
+/**
+ * The registry of NodeMaintenances over drains that only record what is asked of them, on a
+ * simulated clock. Must be called inside a test, with which it ends.
+ */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { NEVER, Subject } from 'rxjs';
+import { onTestFinished } from 'vitest';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { MaintainedNodes } from '../../../src/actors/node-drains/maintained-nodes.ts';
+import {
+  type MaintainableNode,
+  NodeMaintenanceRegistry,
+} from '../../../src/actors/node-maintenance/node-maintenances.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { projectNode } from '../../../src/domain/cluster-node.ts';
+import type { Budget } from '../../../src/domain/drain/budget.ts';
+import type { DrainPod } from '../../../src/domain/drain/pod.ts';
+import type { Fact, Identity } from '../../../src/domain/facts.ts';
+import { type ObjectKey, resourceVersion } from '../../../src/domain/ids.ts';
+import type { MaintenanceWrite } from '../../../src/domain/node-maintenance/maintenance-step.ts';
+import type { ObservedMaintenance } from '../../../src/domain/node-maintenance/observed-maintenance.ts';
+import { NodeMaintenances } from '../../../src/effects/node-maintenance.ts';
+import { maintenanceOf, type MaintenanceTraits } from './maintenance-fixture.ts';
+import { simulatedTime } from '../time/simulated-time.ts';
+
+const LABELS = { pool: 'a' };
+
+const informer = <T extends Identity>() => {
+  const facts = new Subject<Fact<T>>();
+  const cached = new Map<ObjectKey, T>();
+  return {
+    facts,
+    get: (key: ObjectKey) => cached.get(key),
+    values: () => cached.values(),
+    put: (object: T): void => {
+      cached.set(object.key, object);
+      facts.next({ _tag: 'Present', object });
+    },
+  };
+};
+
+/** A Node that every maintenance of the fixture selects. */
+export const nodeOf = (name: string, annotations: Readonly<Record<string, string>> = {}) => {
+  const raw = {
+    metadata: { name, uid: name, resourceVersion: '1', labels: LABELS, annotations },
+    spec: { unschedulable: Object.keys(annotations).length > 0 },
+  };
+  const node = projectNode(raw);
+  if (node === undefined) throw new Error('The node has no identity');
+  return { ...node, labels: LABELS, bootId: '', doneFor: '' };
+};
+
+/** The object after a write. */
+const written = (current: ObservedMaintenance, write: MaintenanceWrite): ObservedMaintenance => {
+  const newer = { ...current, resourceVersion: resourceVersion(`${+current.resourceVersion + 1}`) };
+  if (write.write === 'addFinalizer') return { ...newer, hasFinalizer: true };
+  return write.write === 'setStatus' ? { ...newer, status: write.status } : newer;
+};
+
+/** The registry, not leading and before its lists are complete. */
+export const registryRig = () => {
+  const time = simulatedTime();
+  const writes: MaintenanceWrite[] = [];
+  const runtime = ManagedRuntime.make(Layer.succeed(NodeMaintenances, {
+    write: (maintenance, write) => {
+      writes.push(write);
+      return Effect.succeed({ _tag: 'Written' as const, current: written(maintenance, write) });
+    },
+    areServed: Effect.succeed(true),
+  }));
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
+  const maintenances = informer<ObservedMaintenance>();
+  const nodes = informer<MaintainableNode>();
+  const pods = informer<DrainPod>();
+  const budgets = informer<Budget>();
+  const [ordered, withdrawn]: [Set<string>, Set<string>] = [new Set(), new Set()];
+  let isSynced = false;
+  const registry = new NodeMaintenanceRegistry(environment, {
+    maintenances,
+    nodes,
+    engine: {
+      drains: {
+        order: ({ name }, { owner }) => void ordered.add(`${name} ${owner}`),
+        release: () => {},
+        withdraw: (node, owner) => void withdrawn.add(`${node} ${owner}`),
+        reconsider: () => {},
+        has: () => false,
+        get: () => undefined,
+        tolerating: () => undefined,
+        events: NEVER,
+      },
+      maintained: new MaintainedNodes(),
+      requested: undefined,
+      pods,
+      budgets,
+    },
+    isSynced: () => isSynced,
+    isBehind: () => false,
+    record: () => {},
+  });
+  onTestFinished(() => registry.stop());
+  return {
+    time,
+    nodes,
+    pods,
+    budgets,
+    /** What was written to maintenances, in order. */
+    writes,
+    ordered,
+    withdrawn,
+    registry,
+    maintain: (name: string, traits: MaintenanceTraits, version = '1') =>
+      maintenances.put(maintenanceOf(version, { name, uid: `uid-${name}`, ...traits })),
+    sync: () => {
+      isSynced = true;
+    },
+  };
+};
