@@ -22,7 +22,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'undici',
       '@grpc/grpc-js',
       '@bufbuild/protobuf',
-      'croner',
       'yaml',
       'node:',
     ],
