@@ -22,13 +22,13 @@ import {
   type ObservedMaintenance,
   projectMaintenance,
 } from '../domain/node-maintenance/observed-maintenance.ts';
-import type { ApplyOutcome, WriteOutcome } from '../domain/object-write.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
 import { KubeApi } from './kube-api.ts';
-import { type ObjectRequest, objectWrites } from './object-writes.ts';
+import { objectSender, objectWrites } from './object-writes.ts';
+import { forcedBy } from './server-side-apply.ts';
 import { Writes } from './writes.ts';
 
 type Outcome = WriteOutcome<ObservedMaintenance>;
-type Counted = { readonly outcome: ApplyOutcome<ObservedMaintenance> };
 
 /** Where the API server serves NodeMaintenances. */
 export const NODE_MAINTENANCES_PATH = `/apis/${LIFECYCLE_GROUP_VERSION}/nodemaintenances`;
@@ -46,12 +46,6 @@ export class NodeMaintenances extends Context.Service<NodeMaintenances, {
   readonly areServed: Effect.Effect<boolean>;
 }>()('tidegate/NodeMaintenances') {}
 
-/** A field of ours that another manager keeps in spite of force: retried. */
-const withoutConflict = ({ outcome }: Counted): Outcome =>
-  outcome._tag === 'Conflict'
-    ? { _tag: 'Fault', why: `another field manager owns ${outcome.conflicts[0]?.field}` }
-    : outcome;
-
 const faulty = (why: string): Effect.Effect<Outcome> => Effect.succeed({ _tag: 'Fault', why });
 
 /** NodeMaintenances on a real API server. */
@@ -62,8 +56,7 @@ export const nodeMaintenancesLayer: Layer.Layer<NodeMaintenances, never, KubeApi
       const [api, writes] = [yield* KubeApi, yield* Writes];
       const path = NODE_MAINTENANCES_PATH;
       const objects = objectWrites({ path, api, project: projectMaintenance });
-      const send = <Answer extends Counted>({ call, outcomeOf }: ObjectRequest<Answer>) =>
-        Effect.map(outcomeOf(writes.send('phase', call)), withoutConflict);
+      const send = objectSender(writes, 'phase');
       const read = (name: string) =>
         api.call({
           method: 'GET',
@@ -99,17 +92,16 @@ export const nodeMaintenancesLayer: Layer.Layer<NodeMaintenances, never, KubeApi
           const { name } = maintenance;
           switch (write.write) {
             case 'addFinalizer':
-              return send(objects.apply(name, finalizerBody(maintenance), {
-                fieldManager: FINALIZER_MANAGER,
-                force: true,
-              }));
+              return send(
+                objects.apply(name, finalizerBody(maintenance), forcedBy(FINALIZER_MANAGER)),
+              );
             case 'complete':
               return send(objects.patch(name, completeBody(maintenance)));
             case 'setStatus':
               return send(objects.applyStatus(
                 name,
                 maintenanceStatusBody(maintenance, write.status),
-                { fieldManager: STATUS_MANAGER, force: true },
+                forcedBy(STATUS_MANAGER),
               ));
             case 'removeFinalizer':
               return removeFinalizer(maintenance);
