@@ -50,6 +50,12 @@ export const textAt = (value: unknown, ...path: readonly string[]): string | und
 export const numberAt = (value: unknown, ...path: readonly string[]): number | undefined =>
   asNumber(valueAt(value, ...path));
 
+/** The RFC 3339 time at the path, in milliseconds; null when absent or invalid. */
+export const timeAt = (value: unknown, ...path: readonly string[]): number | null => {
+  const time = Date.parse(textAt(value, ...path) ?? '');
+  return Number.isNaN(time) ? null : time;
+};
+
 /** The boolean at the path. */
 export const booleanAt = (value: unknown, ...path: readonly string[]): boolean | undefined =>
   asBoolean(valueAt(value, ...path));

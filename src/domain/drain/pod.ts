@@ -8,7 +8,7 @@
 import type { Identity } from '../facts.ts';
 import type { Uid } from '../ids.ts';
 import { uid } from '../ids.ts';
-import { booleanAt, listOrEmptyAt, numberAt, recordAt, textAt } from '../json.ts';
+import { booleanAt, listOrEmptyAt, numberAt, recordAt, textAt, timeAt } from '../json.ts';
 import { annotationsOf, identityOf, labelsOf } from '../object-meta.ts';
 import { textPool } from '../text-pool.ts';
 import { valuePool } from '../value-pool.ts';
@@ -95,12 +95,6 @@ const finalizersOf = (raw: unknown): readonly string[] => {
   return texts.length === 0 ? NO_TEXTS : texts;
 };
 
-/** A time in the metadata; null when absent or invalid. */
-const timeAt = (raw: unknown, field: string): number | null => {
-  const time = Date.parse(textAt(raw, 'metadata', field) ?? '');
-  return Number.isNaN(time) ? null : time;
-};
-
 /** Reads a pod as the API server returns it. Total; `undefined` without an identity. */
 export const projectPod = (raw: unknown): DrainPod | undefined => {
   const identity = identityOf(raw);
@@ -114,9 +108,9 @@ export const projectPod = (raw: unknown): DrainPod | undefined => {
     priority: numberAt(raw, 'spec', 'priority') ?? 0,
     phase,
     ready: isReady(raw),
-    createdMs: timeAt(raw, 'creationTimestamp'),
+    createdMs: timeAt(raw, 'metadata', 'creationTimestamp'),
     terminating: textAt(raw, 'metadata', 'deletionTimestamp') !== undefined,
-    deletionMs: timeAt(raw, 'deletionTimestamp'),
+    deletionMs: timeAt(raw, 'metadata', 'deletionTimestamp'),
     deletionGraceSeconds: numberAt(raw, 'metadata', 'deletionGracePeriodSeconds') ?? null,
     graceSeconds: numberAt(raw, 'spec', 'terminationGracePeriodSeconds') ?? GRACE_SECONDS_DEFAULT,
     controller: controllerOf(raw),

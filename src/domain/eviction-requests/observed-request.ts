@@ -5,8 +5,9 @@
  * cut at the bounds of the schema, so that an object of another schema costs no more.
  */
 import type { Identity } from '../facts.ts';
-import { asText, listOrEmptyAt, numberAt, recordAt, textAt } from '../json.ts';
+import { asText, listOrEmptyAt, numberAt, recordAt, textAt, timeAt } from '../json.ts';
 import { generationOf, identityOf, isDeleting, labelsOf } from '../object-meta.ts';
+import { type StoredCondition, storedConditionOf } from '../stored-condition.ts';
 import { EVICTION_REQUEST_LIMITS } from './request-limits.ts';
 
 /** The field manager of what the controller writes to the status. */
@@ -28,13 +29,7 @@ export const REQUEST_CONDITIONS = ['Canceled', 'Evicted', 'InterceptorSilent'] a
 export type RequestConditionType = (typeof REQUEST_CONDITIONS)[number];
 
 /** A condition that the controller writes. */
-export interface RequestCondition {
-  readonly type: RequestConditionType;
-  readonly status: 'True' | 'False';
-  readonly reason: string;
-  readonly message: string;
-  readonly sinceMs: number;
-}
+export type RequestCondition = StoredCondition<RequestConditionType>;
 
 /** The part of a status that only the controller writes. */
 export interface ControlledStatus {
@@ -66,11 +61,6 @@ export interface ObservedRequest extends Identity {
 
 const LIMITS = EVICTION_REQUEST_LIMITS;
 
-const timeAt = (raw: unknown, ...path: readonly string[]): number | null => {
-  const time = Date.parse(textAt(raw, ...path) ?? '');
-  return Number.isNaN(time) ? null : time;
-};
-
 const namesAt = (raw: unknown, max: number, ...path: readonly string[]): readonly string[] =>
   listOrEmptyAt(raw, ...path).slice(0, max).flatMap((item) => asText(item) ?? []);
 
@@ -89,17 +79,8 @@ const reportOf = (raw: unknown): readonly InterceptorReport[] => {
   }];
 };
 
-const readConditions = (raw: unknown): readonly RequestCondition[] => {
-  const type = REQUEST_CONDITIONS.find((one) => one === textAt(raw, 'type'));
-  if (type === undefined) return [];
-  return [{
-    type,
-    status: textAt(raw, 'status') === 'True' ? 'True' : 'False',
-    reason: textAt(raw, 'reason') ?? '',
-    message: (textAt(raw, 'message') ?? '').slice(0, LIMITS.messageCharactersRead),
-    sinceMs: timeAt(raw, 'lastTransitionTime') ?? 0,
-  }];
-};
+const readConditions = (raw: unknown): readonly RequestCondition[] =>
+  storedConditionOf(raw, REQUEST_CONDITIONS, LIMITS.messageCharactersRead);
 
 const LABEL_FIELD = /^f:(?<key>.+)$/u;
 

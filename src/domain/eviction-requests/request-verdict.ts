@@ -15,7 +15,7 @@ import {
   interceptorClock,
   type InterceptorTiming,
 } from './interceptor-deadline.ts';
-import type { ObservedRequest, RequestCondition } from './observed-request.ts';
+import { conditionOf, type ObservedRequest } from './observed-request.ts';
 import { IMPERATIVE_EVICTION } from './qualified-name.ts';
 import { EVICTION_REQUEST_REASONS, type EvictionRequestReason } from './request-reasons.ts';
 
@@ -93,17 +93,11 @@ const verdictWith = (
   return { reason, canAct, change, runbook, severity, turn: null, next: null, ...outline };
 };
 
-const conditionIn = (
-  { status }: ObservedRequest,
-  type: RequestCondition['type'],
-): RequestCondition | undefined =>
-  status.conditions.find((condition) => condition.type === type && condition.status === 'True');
-
 const isReason = (reason: string): reason is EvictionRequestReason =>
   Object.hasOwn(EVICTION_REQUEST_REASONS, reason);
 
 const final = (request: ObservedRequest): RequestVerdict | undefined => {
-  const [evicted, canceled] = [conditionIn(request, 'Evicted'), conditionIn(request, 'Canceled')];
+  const [evicted, canceled] = [conditionOf(request, 'Evicted'), conditionOf(request, 'Canceled')];
   const condition = evicted ?? canceled;
   if (condition === undefined) return undefined;
   const { reason, message } = condition;
@@ -132,7 +126,7 @@ const turnOf = (
   { nowMs, timing }: VerdictOptions,
 ): InterceptorTurn => {
   const report = request.reports.find(({ name }) => name === active);
-  const warning = conditionIn(request, 'InterceptorSilent');
+  const warning = conditionOf(request, 'InterceptorSilent');
   const clock = interceptorClock(report, { createdMs: request.createdMs, nowMs }, timing);
   const sinceMs = report?.startMs ?? request.createdMs;
   const heartbeatMs = report?.heartbeatMs ?? null;

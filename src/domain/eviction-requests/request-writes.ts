@@ -8,6 +8,7 @@
  */
 import { LIFECYCLE_GROUP_VERSION } from '../api-group.ts';
 import { sameJson } from '../json-equality.ts';
+import { storedConditionBody } from '../stored-condition.ts';
 import { rfc3339Seconds } from '../time.ts';
 import {
   type EvictionProgress,
@@ -17,12 +18,7 @@ import {
   reportDueMs,
   reportNow,
 } from './imperative-report.ts';
-import {
-  type ControlledStatus,
-  isFinal,
-  type ObservedRequest,
-  type RequestCondition,
-} from './observed-request.ts';
+import { type ControlledStatus, isFinal, type ObservedRequest } from './observed-request.ts';
 import { IMPERATIVE_EVICTION } from './qualified-name.ts';
 import {
   isGoneUnseen,
@@ -166,11 +162,6 @@ const identified = ({ name, namespace, uid }: ObservedRequest, metadata: object 
   metadata: { name, namespace, uid, ...metadata },
 });
 
-const conditionBody = ({ sinceMs, ...condition }: RequestCondition) => ({
-  ...condition,
-  lastTransitionTime: rfc3339Seconds(sinceMs),
-});
-
 const startOf = (status: ControlledStatus, name: string) => {
   const startMs = status.starts[name];
   return startMs === undefined ? { name } : { name, startTime: rfc3339Seconds(startMs) };
@@ -181,7 +172,7 @@ export const statusBody = (request: ObservedRequest, status: ControlledStatus): 
   ...identified(request, { resourceVersion: request.resourceVersion }),
   status: {
     observedGeneration: status.observedGeneration,
-    conditions: status.conditions.map(conditionBody),
+    conditions: status.conditions.map(storedConditionBody),
     targetInterceptors: status.targets.map((name) => ({ name })),
     activeInterceptors: status.active === null ? [] : [status.active],
     processedInterceptors: status.processed,

@@ -5,7 +5,7 @@
  */
 import { CONTROLLER_MANAGER } from '../eviction-requests/observed-request.ts';
 import type { Identity } from '../facts.ts';
-import { listOrEmptyAt, numberAt, recordAt, textAt } from '../json.ts';
+import { listOrEmptyAt, numberAt, recordAt, textAt, timeAt } from '../json.ts';
 import { generationOf, identityOf, isDeleting, labelsOf } from '../object-meta.ts';
 
 /** The group of the API of Kubernetes itself. */
@@ -98,11 +98,6 @@ export interface NativeEviction extends NativeObject {
 }
 
 const LIMITS = NATIVE_LIMITS;
-
-const timeAt = (raw: unknown, ...path: readonly string[]): number | null => {
-  const time = Date.parse(textAt(raw, ...path) ?? '');
-  return Number.isNaN(time) ? null : time;
-};
 
 const conditionOf = (raw: unknown): NativeCondition => ({
   type: textAt(raw, 'type') ?? '',

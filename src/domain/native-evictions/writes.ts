@@ -13,13 +13,13 @@ import {
 import { IMPERATIVE_EVICTION } from '../eviction-requests/qualified-name.ts';
 import type { RequestedPod } from '../eviction-requests/requester.ts';
 import { sha256Hex } from '../sha256.ts';
+import { storedConditionBody } from '../stored-condition.ts';
 import { rfc3339Seconds } from '../time.ts';
 import { isMirrored, type JoinedRequest, requestersOf } from './joined-request.ts';
 import { nameToNative, NATIVE_IMPERATIVE_EVICTION } from './names.ts';
 import {
   NATIVE_GROUP_VERSION,
   NATIVE_LIMITS,
-  type NativeCondition,
   type NativeRequest,
   type NativeTarget,
 } from './objects.ts';
@@ -29,11 +29,6 @@ const identified = (kind: 'Eviction' | 'EvictionRequest', metadata: object) => (
   apiVersion: NATIVE_GROUP_VERSION,
   kind,
   metadata,
-});
-
-const conditionBody = ({ sinceMs, ...condition }: NativeCondition) => ({
-  ...condition,
-  lastTransitionTime: rfc3339Seconds(sinceMs),
 });
 
 const targetBody = ({ name, uid }: NativeTarget) => ({ target: { pod: { name, uid } } });
@@ -107,7 +102,7 @@ export const mirrorBodies = (
         observedGeneration: one.generation,
         conditions: conditionsToNative(status, one.conditions, request.createdMs)
           .filter(({ type }) => type === 'TargetEvicted' || type === 'Failed')
-          .map(conditionBody),
+          .map(storedConditionBody),
       },
     },
   }));
@@ -140,7 +135,7 @@ export const evictionStatusBody = (
     ...identified('Eviction', { name: native.evictionName, namespace, ...version }),
     status: {
       observedGeneration: 1,
-      conditions: conditionsOf(request, status).map(conditionBody),
+      conditions: conditionsOf(request, status).map(storedConditionBody),
       requesters: requestersOf(native),
       targetResponders: targetsToNative(status.targets, progress, native.eviction?.targets ?? []),
       responders: status.targets.map((name) => ({

@@ -5,6 +5,7 @@
  * the UID that it means, and those that were decided on a version name it as well.
  */
 import { LIFECYCLE_GROUP_VERSION } from '../api-group.ts';
+import { storedConditionBody } from '../stored-condition.ts';
 import { rfc3339Seconds } from '../time.ts';
 import { planEntryBody } from './drain-plan.ts';
 import {
@@ -66,9 +67,8 @@ export const maintenanceStatusBody = (
     waves,
     ...(progress === '' ? {} : { progress }),
     ...(preview === null ? {} : { preview: previewBody(preview) }),
-    conditions: conditions.map(({ sinceMs, ...condition }) => ({
-      ...condition,
-      lastTransitionTime: rfc3339Seconds(sinceMs),
+    conditions: conditions.map((condition) => ({
+      ...storedConditionBody(condition),
       observedGeneration,
     })),
   },

@@ -5,8 +5,9 @@
  * at the bounds of the schema, so that an object of another schema costs no more.
  */
 import type { Identity } from '../facts.ts';
-import { listOrEmptyAt, numberAt, recordAt, textAt, valueAt } from '../json.ts';
+import { listOrEmptyAt, numberAt, recordAt, textAt, timeAt, valueAt } from '../json.ts';
 import { generationOf, identityOf, isDeleting } from '../object-meta.ts';
+import { type StoredCondition, storedConditionOf } from '../stored-condition.ts';
 import { type DrainPlanEntry, planEntriesOf } from './drain-plan.ts';
 import type { DrainTargets } from './drain-targets.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
@@ -83,13 +84,7 @@ export const MAINTENANCE_CONDITIONS = ['Completed', 'Drained', 'SelectsAllNodes'
 export type MaintenanceConditionType = (typeof MAINTENANCE_CONDITIONS)[number];
 
 /** A condition that the controller writes. */
-export interface MaintenanceCondition {
-  readonly type: MaintenanceConditionType;
-  readonly status: 'True' | 'False';
-  readonly reason: string;
-  readonly message: string;
-  readonly sinceMs: number;
-}
+export type MaintenanceCondition = StoredCondition<MaintenanceConditionType>;
 
 /** The progress of the maintenance. */
 export interface MaintenanceStatus {
@@ -117,11 +112,6 @@ export interface ObservedMaintenance extends Identity {
 }
 
 const LIMITS = NODE_MAINTENANCE_LIMITS;
-
-const timeAt = (raw: unknown, ...path: readonly string[]): number => {
-  const time = Date.parse(textAt(raw, ...path) ?? '');
-  return Number.isNaN(time) ? 0 : time;
-};
 
 const cutAt = (max: number, raw: unknown, ...path: readonly string[]): string =>
   (textAt(raw, ...path) ?? '').slice(0, max);
@@ -167,7 +157,7 @@ const specOf = (raw: unknown): MaintenanceSpec => ({
 
 const stageStatusOf = (raw: unknown): readonly StageStatus[] => {
   const name = STAGES.find((stage) => stage === textAt(raw, 'name'));
-  return name === undefined ? [] : [{ name, startMs: timeAt(raw, 'startTimestamp') }];
+  return name === undefined ? [] : [{ name, startMs: timeAt(raw, 'startTimestamp') ?? 0 }];
 };
 
 const nodeStatusOf = (raw: unknown): readonly NodeStatus[] => {
@@ -190,17 +180,8 @@ const waveOf = (raw: unknown): readonly WaveStatus[] => {
   return number === undefined ? [] : [{ number, entriesDone: countAt(raw, 'entriesDone') }];
 };
 
-const conditionOf = (raw: unknown): readonly MaintenanceCondition[] => {
-  const type = MAINTENANCE_CONDITIONS.find((one) => one === textAt(raw, 'type'));
-  if (type === undefined) return [];
-  return [{
-    type,
-    status: textAt(raw, 'status') === 'True' ? 'True' : 'False',
-    reason: textAt(raw, 'reason') ?? '',
-    message: cutAt(LIMITS.messageCharacters, raw, 'message'),
-    sinceMs: timeAt(raw, 'lastTransitionTime'),
-  }];
-};
+const conditionOf = (raw: unknown): readonly MaintenanceCondition[] =>
+  storedConditionOf(raw, MAINTENANCE_CONDITIONS, LIMITS.messageCharacters);
 
 const statusOf = (raw: unknown): MaintenanceStatus => ({
   observedGeneration: countAt(raw, 'observedGeneration'),
@@ -221,7 +202,7 @@ export const projectMaintenance = (raw: unknown): ObservedMaintenance | undefine
     ...identity,
     name: maintenanceName(textAt(raw, 'metadata', 'name') ?? ''),
     generation: generationOf(raw),
-    createdMs: timeAt(raw, 'metadata', 'creationTimestamp'),
+    createdMs: timeAt(raw, 'metadata', 'creationTimestamp') ?? 0,
     deleting: isDeleting(raw),
     hasFinalizer: listOrEmptyAt(raw, 'metadata', 'finalizers').includes(MAINTENANCE_FINALIZER),
     spec: specOf(recordAt(raw, 'spec')),
