@@ -10,6 +10,7 @@ import type { DemoRequest } from '../../../src/cli/demo-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { EvictionsRequest, EvictRequest } from '../../../src/cli/evictions-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
+import type { MaintenanceShowRequest } from '../../../src/cli/maintenance-request.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
 import type { TreeRequest } from '../../../src/cli/tree-command.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
@@ -21,6 +22,7 @@ type Asked =
   | DrainPlanRequest
   | EvictRequest
   | EvictionsRequest
+  | MaintenanceShowRequest
   | ChartsExportRequest
   | ChartsDiffRequest
   | ReplayRequest
@@ -83,6 +85,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['evictions', request]);
       return Promise.resolve(0);
     },
+    maintenanceShow: (request) => {
+      asked.push(['maintenance show', request]);
+      return Promise.resolve(0);
+    },
     chartsExport: (request) => {
       asked.push(['charts export', request]);
       return Promise.resolve(0);
@@ -124,6 +130,9 @@ const COMMANDS = [
   'drain plan',
   'evict',
   'evictions',
+  'maintenance',
+  'maintenance list',
+  'maintenance status',
   'charts',
   'charts export',
   'charts diff',
@@ -296,6 +305,17 @@ test('drain plan takes one node, a grace and whether to try evictions', async ()
     kubeconfig: undefined,
     context: 'c',
   }]]);
+});
+
+test('maintenance list shows all, and maintenance status one', async () => {
+  const { asked } = await run('maintenance', 'list', '-o', 'wide', '--watch');
+  const common = { kubeconfig: undefined, context: undefined };
+  expect(asked).toEqual([
+    ['maintenance show', { name: undefined, format: 'wide', watch: true, ...common }],
+  ]);
+  expect((await run('maintenance', 'status', 'kernel')).asked).toEqual([
+    ['maintenance show', { name: 'kernel', format: 'table', watch: false, ...common }],
+  ]);
 });
 
 test('--version prints name and version', async () => {
