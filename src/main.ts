@@ -131,6 +131,14 @@ const roles: Roles = {
     const { runMaintenanceShow } = await import('./cli/maintenance-show.ts');
     return await runMaintenanceShow(request, { terminal, time: realTime });
   },
+  maintenanceStart: async (request) => {
+    const { runMaintenanceStart } = await import('./cli/maintenance-change.ts');
+    return await runMaintenanceStart(request, { terminal, time: realTime });
+  },
+  maintenanceMove: async (request) => {
+    const { runMaintenanceMove } = await import('./cli/maintenance-change.ts');
+    return await runMaintenanceMove(request, { terminal, time: realTime });
+  },
   chartsExport: async (request) => {
     const { runChartsExport } = await import('./cli/charts.ts');
     return await runChartsExport(request, await drawnMachines(), terminal);
