@@ -104,6 +104,10 @@ const roles: Roles = {
     const { runTree } = await import('./cli/tree.ts');
     return await runTree(request, terminal, realTime.now());
   },
+  drainNodes: async (request) => {
+    const { runDrainNodes } = await import('./cli/drain-node.ts');
+    return await runDrainNodes(request, { terminal, time: realTime });
+  },
   drainStatus: async (request) => {
     const { runDrainStatus } = await import('./cli/drain-status.ts');
     return await runDrainStatus(request, {

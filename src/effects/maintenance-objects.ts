@@ -23,6 +23,14 @@ export const maintenancesNamed = (name: string | undefined): Selection => ({
   ...(name === undefined ? {} : { query: { fieldSelector: `metadata.name=${name}` } }),
 });
 
+/** The part of the collection with these labels. */
+export const maintenancesLabelled = (labels: Readonly<Record<string, string>>): Selection => ({
+  path: NODE_MAINTENANCES_PATH,
+  query: {
+    labelSelector: Object.entries(labels).map(([key, value]) => `${key}=${value}`).join(','),
+  },
+});
+
 const NOT_FOUND = 404;
 
 /** How the kind is installed. */
@@ -121,3 +129,22 @@ export const moveMaintenance = (
     body: { metadata: { uid, resourceVersion }, spec: { stage: to } },
     contentType: 'application/merge-patch+json',
   }, trial);
+
+/** Deletes the maintenance as it was read; one that is gone is deleted. */
+export const deleteMaintenance = (
+  { name, uid }: Pick<ObservedMaintenance, 'name' | 'uid'>,
+): Effect.Effect<string | undefined, KubeFault, KubeApi> =>
+  KubeApi.use((api) =>
+    api.call({
+      method: 'DELETE',
+      path: pathOf(name),
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+      timeoutMs: WRITE_TIMEOUT_MS,
+    })
+  ).pipe(
+    Effect.map(({ status, body }) =>
+      status < 300 || status === NOT_FOUND || status === CONFLICT
+        ? undefined
+        : textAt(body, 'message') ?? `HTTP status ${status}`
+    ),
+  );

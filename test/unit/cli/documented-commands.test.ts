@@ -22,6 +22,7 @@ const ROLES: Roles = {
   explain: done,
   doctor: done,
   tree: done,
+  drainNodes: done,
   drainStatus: done,
   drainPlan: done,
   evict: done,

@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { ChartsDiffRequest, ChartsExportRequest } from '../../../src/cli/charts-request.ts';
 import type { DemoRequest } from '../../../src/cli/demo-request.ts';
+import type { DrainNodesRequest } from '../../../src/cli/drain-node-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { EvictionsRequest, EvictRequest } from '../../../src/cli/evictions-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
@@ -22,6 +23,7 @@ import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/progra
 type Asked =
   | GivenFlags
   | ExplainRequest
+  | DrainNodesRequest
   | DrainStatusRequest
   | DrainPlanRequest
   | EvictRequest
@@ -74,6 +76,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
     tree: (request) => {
       asked.push(['tree', request]);
       return Promise.resolve(0);
+    },
+    drainNodes: (request) => {
+      asked.push(['drain', request]);
+      return Promise.resolve(1);
     },
     drainStatus: (request) => {
       asked.push(['drain status', request]);
