@@ -2,6 +2,7 @@
 import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain-request.ts';
 import { DEMO_SCENARIOS } from '../src/cli/demo-scenarios.ts';
 import { EVICT_FORMATS, EVICTIONS_FORMATS } from '../src/cli/evictions-request.ts';
+import { MAINTENANCE_PLAN_FORMATS } from '../src/cli/maintenance-plan-request.ts';
 import { REPLAY_FORMATS } from '../src/cli/replay-request.ts';
 import { TREE_FORMATS } from '../src/cli/tree-command.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
@@ -43,6 +44,7 @@ const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   usage: 'The command line or the configuration cannot be used; one line on stderr names the error',
   notMet: 'The object in question does not exist',
   unreachable: 'The cluster cannot be reached',
+  blocked: 'A preview predicts something that stands in the way',
 };
 
 const exitRows = Object.entries(EXIT_MEANINGS).map(([name, meaning]) => [
@@ -203,6 +205,22 @@ const lines = [
     ],
     ...CLUSTER_ROWS,
   ]),
+  '',
+  '## tidegate maintenance plan FILE|NAME',
+  '',
+  'Previews a NodeMaintenance of a file, of stdin (`-`) or of the cluster: its nodes by waves, which',
+  'pods leave with which entry of its plan, what would block them, and what would be lost. What has a',
+  'slash or ends in `.yaml`, `.yml` or `.json` is a path. The nodes of a wave are assumed to end',
+  'together. It sends nothing but GET.',
+  '',
+  ...flagTable([
+    [`\`-o\`, \`--output ${MAINTENANCE_PLAN_FORMATS.join('|')}\``, 'Format of the answer'],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  'Exit code 5: something would hold pods back. JSON and YAML contain the same as the table.',
+  '',
+  'Rights: `list` of Nodes, pods and PodDisruptionBudgets; `get` of the NodeMaintenance.',
   '',
   '## tidegate evictions',
   '',

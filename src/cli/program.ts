@@ -27,6 +27,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
 import { helpText } from './help-text.ts';
 import { flagsOf, givenFlags } from './option-flags.ts';
+import { maintenanceCommand, type MaintenancePlanRoles } from './maintenance-plan-command.ts';
 import { replayCommand, type ReplayRoles } from './replay-command.ts';
 import type { Terminal } from './terminal.ts';
 import { treeCommand, type TreeRoles } from './tree-command.ts';
@@ -38,7 +39,15 @@ export type GivenFlags = Readonly<Record<string, string>>;
 
 /** The implementations of the commands. Each runs to its end and returns its exit code. */
 export interface Roles
-  extends ChartRoles, DemoRoles, DoctorRoles, DrainRoles, EvictionRoles, ReplayRoles, TreeRoles {
+  extends
+    ChartRoles,
+    DemoRoles,
+    DoctorRoles,
+    DrainRoles,
+    EvictionRoles,
+    MaintenancePlanRoles,
+    ReplayRoles,
+    TreeRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
@@ -196,6 +205,7 @@ const rootCommand = (roles: Roles, terminal: Terminal, end: Ending) => {
         commands: [
           explainCommand(roles, end),
           drainCommand(roles, end),
+          maintenanceCommand(roles, end),
           evictionsCommand(roles, end),
           treeCommand(roles, end),
           doctorCommand(roles, end),

@@ -10,6 +10,7 @@ import type { DemoRequest } from '../../../src/cli/demo-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { EvictionsRequest, EvictRequest } from '../../../src/cli/evictions-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
+import type { MaintenancePlanRequest } from '../../../src/cli/maintenance-plan-request.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
 import type { TreeRequest } from '../../../src/cli/tree-command.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
@@ -25,6 +26,7 @@ type Asked =
   | ChartsDiffRequest
   | ReplayRequest
   | DemoRequest
+  | MaintenancePlanRequest
   | TreeRequest;
 
 interface Run {
@@ -75,6 +77,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['drain plan', request]);
       return Promise.resolve(4);
     },
+    maintenancePlan: (request) => {
+      asked.push(['maintenance plan', request]);
+      return Promise.resolve(5);
+    },
     evict: (request) => {
       asked.push(['evict', request]);
       return Promise.resolve(3);
@@ -122,6 +128,8 @@ const COMMANDS = [
   'drain',
   'drain status',
   'drain plan',
+  'maintenance',
+  'maintenance plan',
   'evict',
   'evictions',
   'charts',
@@ -295,6 +303,17 @@ test('drain plan takes one node, a grace and whether to try evictions', async ()
     defaultInterceptors: 'none',
     kubeconfig: undefined,
     context: 'c',
+  }]]);
+});
+
+test('maintenance plan takes a file or a name, and the flags of kubectl', async () => {
+  const { asked, code } = await run('maintenance', 'plan', 'kernel.yaml', '-o', 'json');
+  expect(code).toBe(5);
+  expect(asked).toEqual([['maintenance plan', {
+    source: 'kernel.yaml',
+    format: 'json',
+    kubeconfig: undefined,
+    context: undefined,
   }]]);
 });
 
