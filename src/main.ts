@@ -131,6 +131,10 @@ const roles: Roles = {
     const { runEvictions } = await import('./cli/evictions.ts');
     return await runEvictions(request, { terminal, time: realTime });
   },
+  maintenanceShow: async (request) => {
+    const { runMaintenanceShow } = await import('./cli/maintenance-show.ts');
+    return await runMaintenanceShow(request, { terminal, time: realTime });
+  },
   chartsExport: async (request) => {
     const { runChartsExport } = await import('./cli/charts.ts');
     return await runChartsExport(request, await drawnMachines(), terminal);

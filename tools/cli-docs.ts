@@ -2,7 +2,6 @@
 import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain-request.ts';
 import { DEMO_SCENARIOS } from '../src/cli/demo-scenarios.ts';
 import { EVICT_FORMATS, EVICTIONS_FORMATS } from '../src/cli/evictions-request.ts';
-import { MAINTENANCE_PLAN_FORMATS } from '../src/cli/maintenance-plan-request.ts';
 import { REPLAY_FORMATS } from '../src/cli/replay-request.ts';
 import { TREE_FORMATS } from '../src/cli/tree-command.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
@@ -18,6 +17,8 @@ import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts'
 import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
 import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
 import { REQUEST_SITUATIONS } from '../src/domain/eviction-requests/request-verdict.ts';
+import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
+import { MAINTENANCE_LINES } from './cli-maintenance-docs.ts';
 import { settlePages, table } from './pages.ts';
 
 const absenceOf = (option: OptionTable[string]): string => {
@@ -53,15 +54,6 @@ const exitRows = Object.entries(EXIT_MEANINGS).map(([name, meaning]) => [
 ]);
 
 const roleRows = Object.entries(ROLE_SUMMARIES).map(([name, summary]) => [`\`${name}\``, summary]);
-
-/** Flags of commands that have no table of options. */
-const flagTable = (rows: readonly (readonly [flag: string, meaning: string])[]) =>
-  table(['Flag', 'Meaning'], rows);
-
-const CLUSTER_ROWS = [
-  ['`--kubeconfig FILE`', 'Kubeconfig; without it `$KUBECONFIG`, `~/.kube/config` or the pod'],
-  ['`--context NAME`', 'Context of the kubeconfig'],
-] as const;
 
 const STATES = DRAIN_SITUATIONS.map((state) => `\`${state}\``);
 
@@ -206,22 +198,6 @@ const lines = [
     ...CLUSTER_ROWS,
   ]),
   '',
-  '## tidegate maintenance plan FILE|NAME',
-  '',
-  'Previews a NodeMaintenance of a file, of stdin (`-`) or of the cluster: its nodes by waves, which',
-  'pods leave with which entry of its plan, what would block them, and what would be lost. What has a',
-  'slash or ends in `.yaml`, `.yml` or `.json` is a path. The nodes of a wave are assumed to end',
-  'together. It sends nothing but GET.',
-  '',
-  ...flagTable([
-    [`\`-o\`, \`--output ${MAINTENANCE_PLAN_FORMATS.join('|')}\``, 'Format of the answer'],
-    ...CLUSTER_ROWS,
-  ]),
-  '',
-  'Exit code 5: something would hold pods back. JSON and YAML contain the same as the table.',
-  '',
-  'Rights: `list` of Nodes, pods and PodDisruptionBudgets; `get` of the NodeMaintenance.',
-  '',
   '## tidegate evictions',
   '',
   'Shows EvictionRequests, one line for each. It reads the cluster and not the memory of the operator.',
@@ -279,6 +255,7 @@ const lines = [
   'Rights: `get` of pods; `get`, `patch`, `create` and `delete` of EvictionRequests, with `--wait`',
   'also `list` and `watch`; and, as the policies demand, `delete` of the pod.',
   '',
+  ...MAINTENANCE_LINES,
   '## tidegate tree NAME',
   '',
   'Shows what leads to what: machine, UpcomingNode, Node and pods around a Node, a machine or an',

@@ -14,7 +14,7 @@ export interface MaintenancePlanRoles {
 }
 
 /** The command. */
-const maintenancePlanCommand = (
+export const maintenancePlanCommand = (
   roles: MaintenancePlanRoles,
   end: (code: ExitCode) => void,
 ) =>
@@ -40,12 +40,4 @@ const maintenancePlanCommand = (
       { command: 'tidegate maintenance plan kernel.yaml' },
       { command: 'tidegate maintenance plan kernel -o json' },
     ]),
-  );
-
-/** The command with its subcommands. */
-export const maintenanceCommand = (roles: MaintenancePlanRoles, end: (code: ExitCode) => void) =>
-  Command.make('maintenance').pipe(
-    Command.withDescription('Previews maintenances of nodes.'),
-    Command.withShortDescription('Preview maintenances of nodes'),
-    Command.withSubcommands([maintenancePlanCommand(roles, end)]),
   );

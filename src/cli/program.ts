@@ -26,8 +26,8 @@ import { evictCommand, type EvictionRoles, evictionsCommand } from './evictions-
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
 import { helpText } from './help-text.ts';
+import { maintenanceCommand, type MaintenanceRoles } from './maintenance-commands.ts';
 import { flagsOf, givenFlags } from './option-flags.ts';
-import { maintenanceCommand, type MaintenancePlanRoles } from './maintenance-plan-command.ts';
 import { replayCommand, type ReplayRoles } from './replay-command.ts';
 import type { Terminal } from './terminal.ts';
 import { treeCommand, type TreeRoles } from './tree-command.ts';
@@ -45,7 +45,7 @@ export interface Roles
     DoctorRoles,
     DrainRoles,
     EvictionRoles,
-    MaintenancePlanRoles,
+    MaintenanceRoles,
     ReplayRoles,
     TreeRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
@@ -205,13 +205,15 @@ const rootCommand = (roles: Roles, terminal: Terminal, end: Ending) => {
         commands: [
           explainCommand(roles, end),
           drainCommand(roles, end),
-          maintenanceCommand(roles, end),
           evictionsCommand(roles, end),
           treeCommand(roles, end),
           doctorCommand(roles, end),
         ],
       },
-      { group: 'Change a cluster', commands: [evictCommand(roles, end)] },
+      {
+        group: 'Change a cluster',
+        commands: [evictCommand(roles, end), maintenanceCommand(roles, end)],
+      },
       {
         group: 'Try it on this machine',
         commands: [demoCommand(roles, end), clusterCommand(roles, end), fleetCommand(roles, end)],

@@ -27,6 +27,7 @@ const ROLES: Roles = {
   maintenancePlan: () => Promise.resolve(0),
   evict: done,
   evictions: done,
+  maintenanceShow: () => Promise.resolve(0),
   chartsExport: done,
   chartsDiff: done,
   demo: done,

@@ -11,6 +11,7 @@ import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drai
 import type { EvictionsRequest, EvictRequest } from '../../../src/cli/evictions-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
 import type { MaintenancePlanRequest } from '../../../src/cli/maintenance-plan-request.ts';
+import type { MaintenanceShowRequest } from '../../../src/cli/maintenance-request.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
 import type { TreeRequest } from '../../../src/cli/tree-command.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
@@ -22,6 +23,7 @@ type Asked =
   | DrainPlanRequest
   | EvictRequest
   | EvictionsRequest
+  | MaintenanceShowRequest
   | ChartsExportRequest
   | ChartsDiffRequest
   | ReplayRequest
@@ -89,6 +91,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['evictions', request]);
       return Promise.resolve(0);
     },
+    maintenanceShow: (request) => {
+      asked.push(['maintenance show', request]);
+      return Promise.resolve(0);
+    },
     chartsExport: (request) => {
       asked.push(['charts export', request]);
       return Promise.resolve(0);
@@ -128,10 +134,12 @@ const COMMANDS = [
   'drain',
   'drain status',
   'drain plan',
-  'maintenance',
-  'maintenance plan',
   'evict',
   'evictions',
+  'maintenance',
+  'maintenance list',
+  'maintenance status',
+  'maintenance plan',
   'charts',
   'charts export',
   'charts diff',
@@ -315,6 +323,17 @@ test('maintenance plan takes a file or a name, and the flags of kubectl', async 
     kubeconfig: undefined,
     context: undefined,
   }]]);
+});
+
+test('maintenance list shows all, and maintenance status one', async () => {
+  const { asked } = await run('maintenance', 'list', '-o', 'wide', '--watch');
+  const common = { kubeconfig: undefined, context: undefined };
+  expect(asked).toEqual([
+    ['maintenance show', { name: undefined, format: 'wide', watch: true, ...common }],
+  ]);
+  expect((await run('maintenance', 'status', 'kernel')).asked).toEqual([
+    ['maintenance show', { name: 'kernel', format: 'table', watch: false, ...common }],
+  ]);
 });
 
 test('--version prints name and version', async () => {
