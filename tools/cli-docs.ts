@@ -45,6 +45,7 @@ const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   usage: 'The command line or the configuration cannot be used; one line on stderr names the error',
   notMet: 'The object in question does not exist',
   unreachable: 'The cluster cannot be reached',
+  blocked: 'A preview predicts something that stands in the way',
 };
 
 const exitRows = Object.entries(EXIT_MEANINGS).map(([name, meaning]) => [
