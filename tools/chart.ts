@@ -1,13 +1,15 @@
 /**
  * Generates what the Helm chart has from elsewhere: Chart.yaml, the values, their schema and their
- * reference, the rights of each role and the alerts; `--check` compares.
+ * reference, the rights of each role, the alerts and the dashboard; `--check` compares.
  */
 import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
+import { METRICS } from '../src/api/metrics.ts';
 import { HOMEPAGE } from '../src/domain/documentation.ts';
 import { ROLE_NAMES } from '../src/domain/operator-roles.ts';
 import { type ChartValue, type ChartValues, propertiesOf, schemaOf } from './chart/chart-value.ts';
 import { CHART_VALUES, OPERATOR_GROUP } from './chart/chart-values.ts';
+import { dashboard } from './chart/dashboard.ts';
 import { SETTINGS } from './chart/flag-values.ts';
 import { settlePages, table } from './pages.ts';
 import { rulesFor, VIEWER } from './rbac-rules.ts';
@@ -171,5 +173,6 @@ settlePages(TOOL, [
     text: generatedFrom('src/domain/operator-rights.ts') + yaml(RIGHTS),
   },
   { path: `${FOLDER}/files/alerts.yaml`, text: generatedFrom(ALERTS) + readRepository(ALERTS) },
+  { path: `${FOLDER}/files/dashboard.json`, text: `${JSON.stringify(dashboard(METRICS))}\n` },
   { path: 'docs/reference/chart.md', text: `${PAGE.join('\n')}\n` },
 ]);

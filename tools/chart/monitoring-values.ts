@@ -16,4 +16,10 @@ export const MONITORING = group('Metrics and alerts.', {
     enabled: value('Whether there is one.', SWITCH, false),
     labels: value('Labels by which your Prometheus selects it.', TEXTS_BY_KEY, {}),
   }),
+  dashboard: group('A Grafana dashboard of all metrics, in a ConfigMap.', {
+    enabled: value('Whether there is one.', SWITCH, false),
+    labels: value('Labels by which the sidecar of your Grafana selects it.', TEXTS_BY_KEY, {
+      grafana_dashboard: '1',
+    }),
+  }),
 });

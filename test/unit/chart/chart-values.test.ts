@@ -2,10 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { asRecord, recordAt } from '../../../src/domain/json.ts';
+import { METRICS } from '../../../src/api/metrics.ts';
+import { asRecord, listOrEmptyAt, numberAt, recordAt, textAt } from '../../../src/domain/json.ts';
 import { OPERATOR_OPTIONS } from '../../../src/effects/operator-options.ts';
 import { type ChartValue, type ChartValues, schemaOf } from '../../../tools/chart/chart-value.ts';
 import { CHART_VALUES } from '../../../tools/chart/chart-values.ts';
+import { dashboard } from '../../../tools/chart/dashboard.ts';
 import { SETTINGS } from '../../../tools/chart/flag-values.ts';
 import { PROJECT } from '../../tidy/source-file.ts';
 
@@ -61,4 +63,20 @@ test('values.yaml has no value that the schema does not know', () => {
   const values = asRecord(parse(readFileSync(`${CHART}/values.yaml`, 'utf8'))) ?? {};
   const known = Object.keys(recordAt(schema, 'properties') ?? {});
   expect(known).toEqual(['global', ...Object.keys(values)]);
+});
+
+test('the dashboard has a panel for each metric, and none is above another', () => {
+  const panels = listOrEmptyAt(dashboard(METRICS), 'panels');
+  const expressions = panels.flatMap((panel) =>
+    listOrEmptyAt(panel, 'targets').map((target) => textAt(target, 'expr') ?? '')
+  );
+  const drawn = expressions.map((text) => /[a-z]+_[a-z0-9_]+(?=[[)])/.exec(text)?.[0]);
+  const wanted = Object.entries(METRICS).map(([name, { type }]) =>
+    type === 'histogram' ? `${name}_bucket` : name
+  );
+  expect(drawn.toSorted()).toEqual(wanted.toSorted());
+  const places = panels.map((panel) =>
+    `${numberAt(panel, 'gridPos', 'x')} ${numberAt(panel, 'gridPos', 'y')}`
+  );
+  expect(new Set(places).size).toBe(panels.length);
 });
