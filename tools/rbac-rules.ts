@@ -49,7 +49,7 @@ export const rulesFor = (
 
 const READ = ['get', 'list', 'watch'];
 
-/** What `explain`, `drain` and `tree` read. */
+/** What `explain`, `drain`, `evictions`, `maintenance` and `tree` read. */
 export const VIEWER: readonly Rule[] = [
   ruleOf('', 'nodes', READ),
   ruleOf('', 'pods', READ),
@@ -61,6 +61,7 @@ export const VIEWER: readonly Rule[] = [
     ruleOf(API_GROUP, resource, READ)
   ),
   ruleOf(LIFECYCLE_GROUP, 'evictionrequests', READ),
+  ruleOf(LIFECYCLE_GROUP, 'nodemaintenances', READ),
   ruleOf(NATIVE_GROUP, 'evictionrequests', READ),
   ruleOf(NATIVE_GROUP, 'evictions', READ),
 ];

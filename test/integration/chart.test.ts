@@ -43,7 +43,7 @@ import { startTidegate, type TidegateProcess } from '../support/processes/tidega
 const NAMESPACE = 'tidegate';
 const TARGET = ['--namespace', NAMESPACE];
 const RELEASE = ['tidegate', CHART, ...TARGET];
-const PATIENT_MS = 120_000;
+const PATIENT_MS = 300_000;
 
 const newFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-chart-'));

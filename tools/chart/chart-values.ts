@@ -111,7 +111,7 @@ const CLUSTER_OBJECTS: ChartValues = {
       SWITCH,
       true,
     ),
-    viewer: value('ClusterRole for people: `explain`, `drain`, `evictions`, `tree`.', SWITCH, true),
+    viewer: value('ClusterRole for people, for the commands that only read.', SWITCH, true),
   }),
   serviceAccount: group('ServiceAccounts, one for each Deployment.', {
     create: value('Whether the chart creates them.', SWITCH, true),
