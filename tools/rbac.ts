@@ -97,6 +97,7 @@ const VIEWER: readonly Rule[] = [
     ruleOf(API_GROUP, resource, READ)
   ),
   ruleOf(LIFECYCLE_GROUP, 'evictionrequests', READ),
+  ruleOf(LIFECYCLE_GROUP, 'nodemaintenances', READ),
   ruleOf(NATIVE_GROUP, 'evictionrequests', READ),
   ruleOf(NATIVE_GROUP, 'evictions', READ),
 ];
