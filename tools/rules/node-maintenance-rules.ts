@@ -170,6 +170,11 @@ const statuses: RuleChapter = {
         'are not created again on a node. Those that it has not reached, or leaves alone, are.',
     ),
     rule('NM-47', 'Static pods stay, because only the kubelet stops them, and hold no drain.'),
+    rule(
+      'NM-50',
+      'A metric shows how many pods must still leave while the stage is `Drain`; its series leaves ' +
+        'with the stage and the object. An alert says that the number stays.',
+    ),
   ],
 };
 

@@ -51,6 +51,7 @@ import {
   nodeMaintenanceActors,
   type NodeMode,
 } from './node-maintenance-actor.ts';
+import { MaintenanceMetrics } from './maintenance-metrics.ts';
 import { MaintenancePreviews } from './maintenance-previews.ts';
 import { UncordonedNodes } from './uncordoned-nodes.ts';
 
@@ -88,6 +89,7 @@ export class NodeMaintenanceRegistry {
   readonly #slots: ConcurrencyLimit<MaintenanceEntry>;
   readonly #previews: MaintenancePreviews;
   readonly #advertised: AdvertisedNodes;
+  readonly #metrics: MaintenanceMetrics;
   readonly #pods = nodePods();
   readonly #changes = new Subject<void>();
   readonly #subscription = new Subscription();
@@ -115,6 +117,7 @@ export class NodeMaintenanceRegistry {
         this.#actors.get(uid)?.send({ type: 'preview.computed', computed }),
     });
     this.#advertised = new AdvertisedNodes(environment);
+    this.#metrics = new MaintenanceMetrics(environment.telemetry);
     this.#slots = startConcurrencyLimit<MaintenanceEntry>({
       atOnce: WRITES_AT_ONCE,
       keyOf: ({ uid }) => uid,
@@ -125,6 +128,7 @@ export class NodeMaintenanceRegistry {
       onSnapshot: (entry, { maintenance }) => {
         if (entry.maintenance === maintenance) return;
         entry.maintenance = maintenance;
+        this.#metrics.observe(maintenance);
         this.#changes.next();
       },
       actions: {
@@ -164,6 +168,7 @@ export class NodeMaintenanceRegistry {
     for (const { uid } of [...this.#actors.entries()]) this.#actors.remove(uid);
     this.#options.engine.maintained.clear();
     this.#advertised.clear();
+    this.#metrics.clear();
     this.#progress = NO_PROGRESS;
   };
 
@@ -233,6 +238,7 @@ export class NodeMaintenanceRegistry {
       cordoned: new Set(),
     };
     entry.maintenance = maintenance;
+    this.#metrics.observe(maintenance);
     this.#options.engine.maintained.setRequester(owner, maintenanceRequester(maintenance.name));
     this.#actors.consider(entry);
   }
@@ -251,6 +257,7 @@ export class NodeMaintenanceRegistry {
     this.#actors.get(uid)?.send({ type: 'maintenance.vanished' });
     // Keys that it left behind leave in the review.
     this.#actors.remove(uid);
+    this.#metrics.forget(uid);
   }
 
   #onMaintenances(fact: Fact<ObservedMaintenance>): void {

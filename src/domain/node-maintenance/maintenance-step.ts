@@ -16,7 +16,7 @@ import type {
   WaveStatus,
 } from './observed-maintenance.ts';
 import type { MaintenancePreview } from './preview.ts';
-import { hasPodsLeft, progressText } from './progress-text.ts';
+import { hasPodsLeft, podsLeft, progressText } from './progress-text.ts';
 import { cordons, type Stage, withStartedStage, workedStage } from './stage.ts';
 
 /** What Nodes and pods show of a maintenance. */
@@ -114,11 +114,7 @@ const drainedCondition = (
   if (unsupported !== '') {
     return { type: 'Drained', status: 'False', reason: 'Unsupported', message: unsupported };
   }
-  const left = nodes.reduce(
-    (sum, { podsPendingEvacuation, podsEvacuating }) =>
-      sum + podsPendingEvacuation + podsEvacuating,
-    0,
-  );
+  const left = podsLeft(nodes);
   const where = counted(nodes.length, 'node');
   return drained
     ? {
