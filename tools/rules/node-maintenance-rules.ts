@@ -178,6 +178,24 @@ const statuses: RuleChapter = {
   ],
 };
 
+const windows: RuleChapter = {
+  title: 'NodeMaintenances: windows',
+  intro: 'When the nodes of a maintenance begin.',
+  rules: [
+    rule(
+      'NM-50',
+      'While `spec.window` is closed no node begins: none is admitted, and no drain begins on one ' +
+        'that is only cordoned. Nodes under way are finished. The clock is compared with the ' +
+        'schedule at the next change, and at least every five minutes.',
+    ),
+    rule(
+      'NM-51',
+      'The condition `Drained` and an Event name the next start of the window, or what is wrong ' +
+        'with it: a window that cannot be read is closed.',
+    ),
+  ],
+};
+
 /** The chapters of maintenances. */
 export const nodeMaintenanceChapters: readonly RuleChapter[] = [
   objects,
@@ -185,4 +203,5 @@ export const nodeMaintenanceChapters: readonly RuleChapter[] = [
   plans,
   targets,
   statuses,
+  windows,
 ];

@@ -31,7 +31,7 @@ import type { ObservedMaintenance } from '../../domain/node-maintenance/observed
 import { workedStage } from '../../domain/node-maintenance/stage.ts';
 import type { Time } from '../../domain/time.ts';
 import type { NodeMaintenances } from '../../effects/node-maintenance.ts';
-import type { NodeMaintenanceContext } from '../../machines/node-maintenance.ts';
+import type { NodeMaintenanceContext } from '../../machines/node-maintenance-context.ts';
 import { settledChanges } from '../../streams/settled-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
@@ -53,6 +53,7 @@ import {
 } from './node-maintenance-actor.ts';
 import { MaintenanceMetrics } from './maintenance-metrics.ts';
 import { MaintenancePreviews } from './maintenance-previews.ts';
+import { MaintenanceWindows } from './maintenance-windows.ts';
 import { UncordonedNodes } from './uncordoned-nodes.ts';
 
 /** Maintenances that are written at once; the write budget paces them. */
@@ -88,6 +89,7 @@ export class NodeMaintenanceRegistry {
   readonly #drains: MaintainedDrains;
   readonly #slots: ConcurrencyLimit<MaintenanceEntry>;
   readonly #previews: MaintenancePreviews;
+  readonly #windows: MaintenanceWindows;
   readonly #advertised: AdvertisedNodes;
   readonly #metrics: MaintenanceMetrics;
   readonly #pods = nodePods();
@@ -116,6 +118,10 @@ export class NodeMaintenanceRegistry {
       send: ({ uid }, computed) =>
         this.#actors.get(uid)?.send({ type: 'preview.computed', computed }),
     });
+    this.#windows = new MaintenanceWindows(
+      environment.time,
+      ({ uid }, window) => this.#actors.get(uid)?.send({ type: 'window.observed', window }),
+    );
     this.#advertised = new AdvertisedNodes(environment);
     this.#metrics = new MaintenanceMetrics(environment.telemetry);
     this.#slots = startConcurrencyLimit<MaintenanceEntry>({
@@ -137,6 +143,13 @@ export class NodeMaintenanceRegistry {
         cordonNodes: (context) => this.#setMode(context, 'Cordon'),
         drainNodes: (context) => this.#setMode(context, 'Drain'),
         releaseNodes: (context) => this.#setMode(context, 'Release'),
+        beginNodes: (context) => this.#setBegins(context, true),
+        withholdNodes: (context) => this.#setBegins(context, false),
+        requestWindow: (context) =>
+          this.#withEntry(context, (entry) => {
+            entry.wantsWindow = true;
+            this.#changes.next();
+          }),
         requestPreview: (context) =>
           this.#withEntry(context, (entry) => {
             if (this.#previews.request(entry)) this.#changes.next();
@@ -209,6 +222,14 @@ export class NodeMaintenanceRegistry {
     });
   }
 
+  #setBegins(context: NodeMaintenanceContext, begins: boolean): void {
+    this.#withEntry(context, (entry) => {
+      if (entry.begins === begins) return;
+      entry.begins = begins;
+      this.#changes.next();
+    });
+  }
+
   /** What the status has, until the Nodes are looked at. */
   #storedOf({ owner, maintenance: { status, spec, deleting } }: MaintenanceEntry): ObservedNodes {
     const isDraining = workedStage({ stage: spec.stage, deleting }) === 'Drain';
@@ -231,6 +252,8 @@ export class NodeMaintenanceRegistry {
       owner,
       maintenance,
       mode: 'None',
+      begins: false,
+      wantsWindow: false,
       wantsPreview: false,
       previewedFacts: '',
       orders: new Map(),
@@ -287,6 +310,7 @@ export class NodeMaintenanceRegistry {
       uid,
       this.#selected(maintenance),
     ]));
+    for (const entry of entries) this.#windows.renew(entry);
     this.#observe(entries, selected);
     if (!this.#options.isBehind()) {
       for (const entry of entries) this.#previews.renew(entry, selected.get(entry.uid) ?? []);
@@ -300,9 +324,9 @@ export class NodeMaintenanceRegistry {
       }
     }
     this.#releaseOrphans(entries);
-    const served = entries.filter(({ uid }) => this.#actors.stateOf(uid) !== 'unsupported')
+    const all = entries
       .map(({ uid, maintenance }) => ({ maintenance, nodes: selected.get(uid) ?? [] }));
-    this.#advertised.show(this.#options.nodes.values(), advertisedConditions(served));
+    this.#advertised.show(this.#options.nodes.values(), advertisedConditions(all));
   }
 
   #observe(
@@ -310,9 +334,14 @@ export class NodeMaintenanceRegistry {
     selected: ReadonlyMap<string, readonly MaintainableNode[]>,
   ): void {
     const { nodes, isBehind } = this.#options;
-    const worked = entries.flatMap(({ uid, maintenance, mode }): readonly WorkedMaintenance[] =>
-      mode === 'Cordon' || mode === 'Drain'
-        ? [{ maintenance, nodes: selected.get(uid) ?? [], drains: mode === 'Drain' }]
+    const worked = entries.flatMap(({ uid, begins, ...entry }): readonly WorkedMaintenance[] =>
+      entry.mode === 'Cordon' || entry.mode === 'Drain'
+        ? [{
+          maintenance: entry.maintenance,
+          nodes: selected.get(uid) ?? [],
+          drains: entry.mode === 'Drain',
+          begins,
+        }]
         : []
     );
     const progress = maintenanceProgress(worked, entries.map(({ maintenance }) => maintenance), {

@@ -11,6 +11,7 @@ import {
   type MaintainableNode,
   NodeMaintenanceRegistry,
 } from '../../../src/actors/node-maintenance/node-maintenances.ts';
+import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import type { Budget } from '../../../src/domain/drain/budget.ts';
@@ -107,6 +108,7 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
   const nodes = informer<MaintainableNode>();
   const pods = informer<DrainPod>();
   const budgets = informer<Budget>();
+  const notes: EventNote[] = [];
   const [ordered, withdrawn]: [Set<string>, Set<string>] = [new Set(), new Set()];
   let isSynced = false;
   const registry = new NodeMaintenanceRegistry(environment, {
@@ -130,7 +132,7 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
     },
     isSynced: () => isSynced,
     isBehind: () => false,
-    record: () => {},
+    record: (note) => void notes.push(note),
   });
   onTestFinished(() => registry.stop());
   return {
@@ -144,6 +146,8 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
     conditionWrites,
     ordered,
     withdrawn,
+    /** What was recorded as Events, in order. */
+    notes,
     registry,
     maintain: (name: string, traits: MaintenanceTraits, version = '1') =>
       maintenances.put(maintenanceOf(version, { name, uid: `uid-${name}`, ...traits })),
