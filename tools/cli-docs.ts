@@ -118,6 +118,7 @@ const lines = [
     ['`machine`', '', 'The machine id of the fleet'],
     ['`node`', '`no`', 'The name of the Node; the kind is optional: `explain NODE`'],
     ['`pod`', '`po`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
+    ['`nodemaintenance`', '`nm`', 'The name of the object'],
     ['`poddisruptionbudget`', '`pdb`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
     ['`upcomingnode`', '`upn`', 'The name of the object'],
   ]),

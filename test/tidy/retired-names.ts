@@ -149,6 +149,8 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],
       ...['test/unit/actors/node-maintenance', 'test/models/node-maintenance'],
       ...['test/integration/node-maintenance', 'test/e2e/node-maintenance'],
+      ...['test/e2e/drain-maintained', 'src/view/explain-maintenance'],
+      'test/unit/view/explain-maintenance',
     ],
   },
   {
