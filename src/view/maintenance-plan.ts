@@ -105,7 +105,7 @@ const unknownOf = (
   ...(maxNodesAtOnce !== null && releaseWhen === 'Done'
     ? ['How long the work on each node takes: the next node follows when it is done']
     : []),
-  'Where the pods find a place, and how long they take to start',
+  'Where the pods find a place, and how long they take to start: see --simulate',
 ];
 
 /** Computes the plan. */
