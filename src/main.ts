@@ -104,6 +104,10 @@ const roles: Roles = {
     const { runTree } = await import('./cli/tree.ts');
     return await runTree(request, terminal, realTime.now());
   },
+  drainNodes: async (request) => {
+    const { runDrainNodes } = await import('./cli/drain-node.ts');
+    return await runDrainNodes(request, { terminal, time: realTime });
+  },
   drainStatus: async (request) => {
     const { runDrainStatus } = await import('./cli/drain-status.ts');
     return await runDrainStatus(request, {
@@ -136,6 +140,14 @@ const roles: Roles = {
   maintenanceShow: async (request) => {
     const { runMaintenanceShow } = await import('./cli/maintenance-show.ts');
     return await runMaintenanceShow(request, { terminal, time: realTime });
+  },
+  maintenanceStart: async (request) => {
+    const { runMaintenanceStart } = await import('./cli/maintenance-change.ts');
+    return await runMaintenanceStart(request, { terminal, time: realTime });
+  },
+  maintenanceMove: async (request) => {
+    const { runMaintenanceMove } = await import('./cli/maintenance-change.ts');
+    return await runMaintenanceMove(request, { terminal, time: realTime });
   },
   chartsExport: async (request) => {
     const { runChartsExport } = await import('./cli/charts.ts');

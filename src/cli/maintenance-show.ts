@@ -84,7 +84,7 @@ const isDocument = (format: RecordFormat): boolean =>
 
 const heading = ({ name, stage, phase, nodes, reason, message }: MaintenanceView): string =>
   [
-    `NodeMaintenance ${quoted(name)}: stage ${stage}, ${phase}`,
+    `NodeMaintenance ${quoted(name)}: stage ${stage}${phase === stage ? '' : `, ${phase}`}`,
     ...(nodes === '' ? [] : [`${nodes} nodes drained`]),
     ...(reason === '' ? [] : [reason]),
     ...(message === '' ? [] : [message]),

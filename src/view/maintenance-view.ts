@@ -88,7 +88,8 @@ const messageOf = (maintenance: ObservedMaintenance, phase: MaintenanceSituation
       return UNSERVED;
     case 'Idle': {
       const { preview } = maintenance.status;
-      return preview === null ? '' : `${preview.nodes} nodes match`;
+      if (preview === null) return '';
+      return preview.nodes === 1 ? '1 node matches' : `${preview.nodes} nodes match`;
     }
     case 'Cordoned':
       return '';

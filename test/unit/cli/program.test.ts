@@ -7,11 +7,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { ChartsDiffRequest, ChartsExportRequest } from '../../../src/cli/charts-request.ts';
 import type { DemoRequest } from '../../../src/cli/demo-request.ts';
+import type { DrainNodesRequest } from '../../../src/cli/drain-node-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { EvictionsRequest, EvictRequest } from '../../../src/cli/evictions-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
 import type { MaintenancePlanRequest } from '../../../src/cli/maintenance-plan-request.ts';
-import type { MaintenanceShowRequest } from '../../../src/cli/maintenance-request.ts';
+import type {
+  MaintenanceMoveRequest,
+  MaintenanceShowRequest,
+  MaintenanceStartRequest,
+} from '../../../src/cli/maintenance-request.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
 import type { TreeRequest } from '../../../src/cli/tree-command.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
@@ -19,11 +24,14 @@ import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/progra
 type Asked =
   | GivenFlags
   | ExplainRequest
+  | DrainNodesRequest
   | DrainStatusRequest
   | DrainPlanRequest
   | EvictRequest
   | EvictionsRequest
   | MaintenanceShowRequest
+  | MaintenanceStartRequest
+  | MaintenanceMoveRequest
   | ChartsExportRequest
   | ChartsDiffRequest
   | ReplayRequest
@@ -71,6 +79,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['tree', request]);
       return Promise.resolve(0);
     },
+    drainNodes: (request) => {
+      asked.push(['drain', request]);
+      return Promise.resolve(1);
+    },
     drainStatus: (request) => {
       asked.push(['drain status', request]);
       return Promise.resolve(0);
@@ -94,6 +106,14 @@ const run = async (...given: readonly string[]): Promise<Run> => {
     maintenanceShow: (request) => {
       asked.push(['maintenance show', request]);
       return Promise.resolve(0);
+    },
+    maintenanceStart: (request) => {
+      asked.push(['maintenance start', request]);
+      return Promise.resolve(0);
+    },
+    maintenanceMove: (request) => {
+      asked.push(['maintenance move', request]);
+      return Promise.resolve(3);
     },
     chartsExport: (request) => {
       asked.push(['charts export', request]);
@@ -137,6 +157,10 @@ const COMMANDS = [
   'evict',
   'evictions',
   'maintenance',
+  'maintenance start',
+  'maintenance cordon',
+  'maintenance drain',
+  'maintenance complete',
   'maintenance list',
   'maintenance status',
   'maintenance plan',
@@ -339,6 +363,37 @@ test('maintenance list shows all, and maintenance status one', async () => {
     ['maintenance show', { name: 'kernel', format: 'table', watch: false, ...common }],
   ]);
 });
+
+test('maintenance start takes nodes, a first stage, and whether to wait', async () => {
+  const { asked } = await run(
+    ...['maintenance', 'start', 'kernel', '-l', 'rack=r1', '--stage=Drain', '--wait'],
+    ...['--timeout=1h', '--reason=New kernel', '--max-nodes-at-once=2', '--pod-types=Default'],
+  );
+  expect(asked).toEqual([['maintenance start', {
+    name: 'kernel',
+    nodes: undefined,
+    selector: 'rack=r1',
+    stage: 'Drain',
+    reason: 'New kernel',
+    maxNodesAtOnce: '2',
+    podTypes: 'Default',
+    format: 'text',
+    dryRun: 'none',
+    wait: true,
+    timeout: '1h',
+    kubeconfig: undefined,
+    context: undefined,
+  }]]);
+});
+
+test.each(['cordon', 'drain', 'complete'])(
+  'maintenance %s moves the maintenance of this name',
+  async (verb) => {
+    const { asked, code } = await run('maintenance', verb, verb, '--dry-run=server');
+    expect(code).toBe(3);
+    expect(asked).toMatchObject([['maintenance move', { verb, name: verb, dryRun: 'server' }]]);
+  },
+);
 
 test('--version prints name and version', async () => {
   const { stdout, code } = await run('--version');
