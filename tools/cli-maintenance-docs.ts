@@ -47,7 +47,7 @@ export const MAINTENANCE_LINES = [
   'which order nodes begin and end, how few pods of each workload and budget are ready and for how',
   'long, which pods find no place, what blocks at the end, and how long it takes. The stage is `Drain`',
   'there, whatever it is in the file. It ends when the maintenance is drained, or when no pod has',
-  'changed for half an hour.',
+  'changed for half an hour in which no window was awaited.',
   '',
   ...flagTable([
     [`\`-o\`, \`--output ${MAINTENANCE_PLAN_FORMATS.join('|')}\``, 'Format of the answer'],

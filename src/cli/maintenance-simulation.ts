@@ -125,6 +125,7 @@ const startCluster = (embedded: EmbeddedKubernetes, options: SimulationOptions) 
       startMs: [podStartupMs, podStartupMs],
       stopMs: [stopMs, stopMs],
       joinMs: [0, 0],
+      hasHeartbeats: false,
     },
   });
   const refusals = new Map<string, string>();
@@ -216,7 +217,7 @@ const playToEnd = async (
   },
 ): Promise<void> => {
   let seen: ObservedMaintenance | undefined;
-  while (!record.isDrained && record.stillMs < STILL_MS_MAX) {
+  while (!record.isDrained && (record.waitsForWindow || record.stillMs < STILL_MS_MAX)) {
     if (record.elapsedMs > SIMULATED_MS_MAX || !await time.advanceToNext()) return;
     if (record.maintenance === seen) continue;
     seen = record.maintenance;

@@ -209,6 +209,12 @@ export class SimulationRecord {
       .some(({ type, status }) => type === 'Drained' && status === 'True') === true;
   }
 
+  /** Nothing goes on before its window opens. */
+  get waitsForWindow(): boolean {
+    return this.#maintenance?.status.conditions
+      .some(({ type, reason }) => type === 'Drained' && reason === 'WindowClosed') === true;
+  }
+
   get drainedNodes(): number {
     return [...this.#nodes.values()].filter(({ endedMs }) => endedMs !== null).length;
   }

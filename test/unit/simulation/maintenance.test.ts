@@ -142,6 +142,20 @@ test('a node that is not Ready is never drained: nothing stops its pods', async 
   expect(view.unknown).toContain('Not Ready, and nothing stops there: n1');
 });
 
+test('a simulated maintenance waits for its window, and its time has the wait', async () => {
+  const view = await viewOf(NODES, [{ name: 'web', nodes: ['n1'] }], {
+    spec: {
+      ...only('n1', 'n2'),
+      maxNodesAtOnce: 1,
+      window: { schedule: '0 2 * * *', durationMinutes: 1 },
+    },
+    nodeWorkMs: 300_000,
+  });
+  expect(view.drained).toBe(true);
+  const hours = view.nodes.map(({ beganSeconds }) => Math.round(beganSeconds / 360) / 10);
+  expect(hours, 'the work outlasts the window').toEqual([2, 26]);
+});
+
 test('the same lists give the same outcome', async () => {
   const apps = [{ name: 'web', nodes: ['n1', 'n2', 'n3'], maxUnavailable: 1 }];
   expect(await viewOf(NODES, apps)).toEqual(await viewOf(NODES, apps));
