@@ -72,12 +72,13 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   {
     retired: ['revision', 'revisions'],
     use: '"resourceVersion"',
-    // A revision of the repository; of the store of a cluster, which counts as etcd does.
+    // Of the repository; of the store of a cluster, which counts as etcd does; of a StatefulSet.
     allowed: [
       'packages/embedded-kubernetes/',
       'src/cli/charts',
       'test/bench/cluster.ts',
       'test/support/interceptors/',
+      'test/support/node-maintenance/listed-cluster.ts',
       'test/models/cluster/list-watch-harness.ts',
       'test/simulation/',
       'test/unit/cli/charts',
