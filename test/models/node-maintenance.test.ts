@@ -9,7 +9,10 @@ import {
   type ObservedNodes,
 } from '../../src/domain/node-maintenance/maintenance-step.ts';
 import { FINALIZER_MANAGER } from '../../src/domain/node-maintenance/maintenance-writes.ts';
-import type { ObservedMaintenance } from '../../src/domain/node-maintenance/observed-maintenance.ts';
+import type {
+  NodeStatus,
+  ObservedMaintenance,
+} from '../../src/domain/node-maintenance/observed-maintenance.ts';
 import type { MaintenancePreview } from '../../src/domain/node-maintenance/preview.ts';
 import type { ObservedWindow } from '../../src/domain/node-maintenance/window.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
@@ -157,33 +160,45 @@ const WINDOWS: readonly ObservedWindow['state'][] = [
   { _tag: 'Malformed', field: 'schedule', problem: 'planted' },
 ];
 
+const FREE_OF_OTHERS = { selectsAll: false, refused: '', crossing: null, yieldedBy: '' } as const;
+
+const BUSY = {
+  ...FREE_OF_OTHERS,
+  nodes: DRAINING.status.nodes,
+  waves: DRAINING.status.waves,
+  drained: false,
+  released: false,
+  progress: '0/1',
+} as const;
+
 /** What Nodes show. */
 const NODES = {
-  untouched: { nodes: IDLE.status.nodes, waves: [], drained: false, released: true },
-  busy: {
-    nodes: DRAINING.status.nodes,
-    waves: DRAINING.status.waves,
-    drained: false,
-    released: false,
-  },
+  untouched: { ...BUSY, nodes: IDLE.status.nodes, waves: [], progress: '', released: true },
+  busy: BUSY,
   empty: {
+    ...BUSY,
     nodes: EMPTIED.status.nodes,
     waves: EMPTIED.status.waves,
     drained: true,
-    released: false,
+    progress: '1/1',
+  },
+  crossed: { ...BUSY, crossing: { text: 'planted', yields: true } },
+  refused: { ...BUSY, refused: 'n1' },
+  yielding: {
+    ...BUSY,
+    nodes: DRAINING.status.nodes.map((node): NodeStatus => ({ ...node, state: 'Yielding' })),
   },
 } as const;
 type NodesName = keyof typeof NODES;
 
-const nodesOf = (name: NodesName): ObservedNodes => ({ ...NODES[name], selectsAll: false });
+const nodesOf = (name: NodesName): ObservedNodes => NODES[name];
 
-const NAMES: readonly NodesName[] = ['untouched', 'busy', 'empty'];
+const NAMES: readonly NodesName[] = [
+  ...['untouched', 'busy', 'empty', 'crossed', 'refused', 'yielding'] as const,
+];
 
 const nameOf = (observed: unknown): NodesName =>
-  NAMES.find((name) =>
-    NODES[name].drained === valueAt(observed, 'drained') &&
-    NODES[name].released === valueAt(observed, 'released')
-  ) ?? 'untouched';
+  NAMES.find((name) => sameJson(NODES[name], observed)) ?? 'untouched';
 
 /** What outlives the process. */
 interface World {
@@ -307,6 +322,34 @@ const windowOf = ({ maintenance, window, vanished }: NodeMaintenanceContext): st
   return window?.generation === generation ? window.state._tag.toLowerCase() : 'unknown';
 };
 
+/** What the drains wait for besides their pods. */
+const drainsOf = (context: NodeMaintenanceContext): string => {
+  const name = nameOf(context.observed);
+  const isOther = name === 'crossed' || name === 'refused' || name === 'yielding';
+  return workOf(context) === 'evacuating' && isOther ? name : 'going';
+};
+
+/** Drains of others count in Drain alone; with a window as well, there would be too many states. */
+const projectedNodes = (context: NodeMaintenanceContext): NodesName => {
+  const name = nameOf(context.observed);
+  if (name === 'untouched' || name === 'empty') return name;
+  return context.maintenance.spec.window === null && workOf(context) === 'evacuating'
+    ? name
+    : 'busy';
+};
+
+/** Who yields, and which drains begin again. */
+const checkDrains = (step: Step): void => {
+  const { before, after, event } = step;
+  const drains = drainsOf(after.context);
+  must(after.matches({ drains }), `the drains are ${drains}`);
+  const isEntered = event.type === 'xstate.init' || !before.matches({ drains });
+  exactly(step, 'recordCrossed', isEntered && drains === 'crossed');
+  exactly(step, 'recordYielding', isEntered && drains === 'yielding');
+  exactly(step, 'yieldNode', isTimer(step, 'crossingGrace'));
+  exactly(step, 'drainAgain', isTimer(step, 'drainRetry'));
+};
+
 /** The actions that begin with each state of the window. */
 const WINDOW_ACTIONS: Readonly<Record<string, readonly string[]>> = {
   unlimited: ['beginNodes'],
@@ -370,6 +413,10 @@ const wire = (invoked: InvokedActors) => {
       requestSlot: ignore,
       recordRefused: ignore,
       recordFailing: ignore,
+      recordCrossed: ignore,
+      recordYielding: ignore,
+      yieldNode: ignore,
+      drainAgain: ignore,
       recordWindowClosed: ignore,
       recordWindowMalformed: ignore,
       beginNodes: ignore,
@@ -395,7 +442,6 @@ describeModel('nodeMaintenance', {
   inputs: [
     inputOf(START),
     inputOf({ ...START, version: '130', nodes: 'busy' }),
-    inputOf({ ...START, version: '170', nodes: 'busy' }),
   ],
   events: {
     'maintenance.observed': [CHANGED, CORDON, DRAIN, DELETED, LIMITED].map((maintenance) => ({
@@ -425,7 +471,7 @@ describeModel('nodeMaintenance', {
   },
   project: (context: NodeMaintenanceContext) => ({
     version: context.maintenance.resourceVersion,
-    nodes: nameOf(context.observed),
+    nodes: projectedNodes(context),
     vanished: context.vanished,
     phase: context.phase,
     preview: context.preview?.generation,

@@ -6,7 +6,11 @@
  * reports there; no pod is evicted for a drain that has ended.
  */
 import { Effect } from 'effect';
-import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
+import {
+  annotationOf,
+  type CordonAnnotation,
+  isMaintenanceOwner,
+} from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
 import {
@@ -168,7 +172,9 @@ class DrainActions implements NodeDrainActions {
   readonly recordStarted = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {
       const { annotation } = context;
-      if (entry.isStartRecorded || annotation === null) return;
+      // A maintenance that only cordons drains nothing yet.
+      const isCordonOnly = isMaintenanceOwner(entry.owner) && !context.released;
+      if (entry.isStartRecorded || annotation === null || isCordonOnly) return;
       entry.isStartRecorded = true;
       if (entry.node.showsDraining === false) {
         entry.hasCondition = true;
@@ -194,7 +200,8 @@ class DrainActions implements NodeDrainActions {
   /** Recorded when the Node is observed. */
   readonly recordLeftAlone = (): void => {};
 
-  readonly evictPods = (context: NodeDrainContext): void =>
+  readonly evictPods = (context: NodeDrainContext): void => {
+    this.recordStarted(context);
     this.#about(context, (entry) => {
       for (const pod of entry.pods.unasked(context.startedTo)) {
         entry.pods.setAsked(pod);
@@ -207,6 +214,7 @@ class DrainActions implements NodeDrainActions {
         });
       }
     });
+  };
 
   readonly releasePods = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {

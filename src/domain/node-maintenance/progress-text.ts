@@ -12,11 +12,13 @@ export const hasPodsLeft = (
 
 /**
  * Drained nodes of the nodes that match, such as `3/12`. A node is drained when the plan of its
- * wave is over and nothing is left there; one that gave its turn to the next stays counted.
+ * wave is over, nothing is left there, and it is still cordoned; one that gave its turn to the next
+ * stays counted.
  */
 export const progressText = (
   { drainPlan, podTypes }: Pick<MaintenanceSpec, 'drainPlan' | 'podTypes'>,
   { nodes, waves }: Pick<MaintenanceStatus, 'nodes' | 'waves'>,
+  isCordoned: (node: string) => boolean,
 ): string => {
   const entries = effectivePlan(drainPlan, podTypes).length;
   const over = new Set(
@@ -24,6 +26,7 @@ export const progressText = (
   );
   const isDrained = (node: NodeStatus): boolean =>
     node.state === 'Released' ||
-    (node.state === 'Admitted' && over.has(node.wave) && !hasPodsLeft(node));
+    (node.state === 'Admitted' && over.has(node.wave) && !hasPodsLeft(node) &&
+      isCordoned(node.name));
   return `${nodes.filter(isDrained).length}/${nodes.length}`;
 };

@@ -20,6 +20,7 @@ import type { Fact, Identity } from '../../../src/domain/facts.ts';
 import { type ObjectKey, resourceVersion } from '../../../src/domain/ids.ts';
 import type { MaintenanceWrite } from '../../../src/domain/node-maintenance/maintenance-step.ts';
 import type { ObservedMaintenance } from '../../../src/domain/node-maintenance/observed-maintenance.ts';
+import type { UnschedulablePod } from '../../../src/domain/node-maintenance/unschedulable-pod.ts';
 import { NodeMaintenances } from '../../../src/effects/node-maintenance.ts';
 import { maintenanceOf, type MaintenanceTraits } from './maintenance-fixture.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
@@ -79,6 +80,7 @@ export const registryRig = () => {
   const nodes = informer<MaintainableNode>();
   const pods = informer<DrainPod>();
   const budgets = informer<Budget>();
+  const unschedulable = informer<UnschedulablePod>();
   const notes: EventNote[] = [];
   const [ordered, withdrawn]: [Set<string>, Set<string>] = [new Set(), new Set()];
   let isSynced = false;
@@ -101,6 +103,7 @@ export const registryRig = () => {
       pods,
       budgets,
     },
+    unschedulable,
     isSynced: () => isSynced,
     isBehind: () => false,
     record: (note) => void notes.push(note),
