@@ -35,6 +35,7 @@ import {
 } from '../support/node-maintenance/maintenance-fixture.ts';
 import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
+import { checkWindow, windowOf } from './harness/maintenance-window.ts';
 import { exactly, isTimer, must } from './harness/step-invariants.ts';
 import { writerInvariant } from './harness/writer-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
@@ -314,14 +315,6 @@ const checkPreview = (step: Step): void => {
   must(sameJson(pendingWrite.status.preview, expected), 'the status has the preview of its spec');
 };
 
-/** Where the window is, told by the spec and what was last read of it. */
-const windowOf = ({ maintenance, window, vanished }: NodeMaintenanceContext): string => {
-  const { spec: { stage, window: limit }, deleting, generation } = maintenance;
-  const isWorkedOn = !vanished && !deleting && (stage === 'Cordon' || stage === 'Drain');
-  if (!isWorkedOn || limit === null) return 'unlimited';
-  return window?.generation === generation ? window.state._tag.toLowerCase() : 'unknown';
-};
-
 /** What the drains wait for besides their pods. */
 const drainsOf = (context: NodeMaintenanceContext): string => {
   const name = nameOf(context.observed);
@@ -332,10 +325,9 @@ const drainsOf = (context: NodeMaintenanceContext): string => {
 /** Drains of others count in Drain alone; with a window as well, there would be too many states. */
 const projectedNodes = (context: NodeMaintenanceContext): NodesName => {
   const name = nameOf(context.observed);
+  if (context.maintenance.spec.window !== null) return 'busy';
   if (name === 'untouched' || name === 'empty') return name;
-  return context.maintenance.spec.window === null && workOf(context) === 'evacuating'
-    ? name
-    : 'busy';
+  return workOf(context) === 'evacuating' ? name : 'busy';
 };
 
 /** Who yields, and which drains begin again. */
@@ -348,28 +340,6 @@ const checkDrains = (step: Step): void => {
   exactly(step, 'recordYielding', isEntered && drains === 'yielding');
   exactly(step, 'yieldNode', isTimer(step, 'crossingGrace'));
   exactly(step, 'drainAgain', isTimer(step, 'drainRetry'));
-};
-
-/** The actions that begin with each state of the window. */
-const WINDOW_ACTIONS: Readonly<Record<string, readonly string[]>> = {
-  unlimited: ['beginNodes'],
-  unknown: ['withholdNodes', 'requestWindow'],
-  open: ['beginNodes'],
-  closed: ['withholdNodes', 'recordWindowClosed'],
-  malformed: ['withholdNodes', 'recordWindowMalformed'],
-};
-
-/** When Nodes may begin, when the clock is looked at again, and what is recorded. */
-const checkWindow = (step: Step): void => {
-  const { before, after, event } = step;
-  const window = windowOf(after.context);
-  must(after.matches({ window }), `NM-50: the window is ${window}`);
-  const isEntered = event.type === 'xstate.init' || !before.matches({ window });
-  const isDue = isTimer(step, 'windowChange');
-  const expected = isEntered ? WINDOW_ACTIONS[window] ?? [] : isDue ? ['requestWindow'] : [];
-  for (const action of new Set(Object.values(WINDOW_ACTIONS).flat())) {
-    exactly(step, action, expected.includes(action));
-  }
 };
 
 const pendingIn = (context: NodeMaintenanceContext) =>
@@ -487,6 +457,7 @@ describeModel('nodeMaintenance', {
     checkWork(step);
     checkPreview(step);
     checkWindow(step);
+    checkDrains(step);
     checkWrites(step);
   },
   crash: {

@@ -148,6 +148,12 @@ const statuses: RuleChapter = {
       'A node is drained when no pod of the types of the plan is left; static pods do not count.',
     ),
     rule(
+      'NM-42',
+      'A node has the lifecycle conditions of KEP-5683 for the union of its maintenances, by one ' +
+        'request for each change. Those of other writers stay as they are, and no condition is ' +
+        'left when the last maintenance ends.',
+    ),
+    rule(
       'NM-43',
       'While the stage is `Idle`, the preview counts the pods that would leave and names the ' +
         'budgets that hold them back. It is renewed at most once in half a minute, and removed ' +

@@ -200,9 +200,9 @@ class DrainActions implements NodeDrainActions {
   /** Recorded when the Node is observed. */
   readonly recordLeftAlone = (): void => {};
 
-  readonly evictPods = (context: NodeDrainContext): void => {
-    this.recordStarted(context);
+  readonly evictPods = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {
+      this.recordStarted(context);
       for (const pod of entry.pods.unasked(context.startedTo)) {
         entry.pods.setAsked(pod);
         this.#targets.evictions.want(pod, {
@@ -214,7 +214,6 @@ class DrainActions implements NodeDrainActions {
         });
       }
     });
-  };
 
   readonly releasePods = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {

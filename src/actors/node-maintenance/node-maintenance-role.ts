@@ -7,6 +7,7 @@
 import { projectNode } from '../../domain/cluster-node.ts';
 import { textAt } from '../../domain/json.ts';
 import { DONE_ANNOTATION } from '../../domain/node-maintenance/node-budget.ts';
+import { nodeConditionsOf } from '../../domain/node-maintenance/node-conditions.ts';
 import { projectMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import { projectUnschedulablePod } from '../../domain/node-maintenance/unschedulable-pod.ts';
 import { annotationsOf, labelsOf } from '../../domain/object-meta.ts';
@@ -45,6 +46,7 @@ const maintainableNode = (raw: unknown): MaintainableNode | undefined => {
     labels: labelsOf(raw),
     bootId: textAt(raw, 'status', 'nodeInfo', 'bootID') ?? '',
     doneFor: annotationsOf(raw)[DONE_ANNOTATION] ?? '',
+    lifecycle: nodeConditionsOf(raw),
   };
 };
 

@@ -24,6 +24,7 @@ import {
   type WorkedMaintenance,
 } from '../../domain/node-maintenance/maintenance-progress.ts';
 import { type ObservedNodes, storedNodes } from '../../domain/node-maintenance/maintenance-step.ts';
+import { advertisedConditions } from '../../domain/node-maintenance/node-conditions.ts';
 import { holdsNode } from '../../domain/node-maintenance/node-status.ts';
 import { selectsNode } from '../../domain/node-maintenance/node-selector.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
@@ -37,6 +38,7 @@ import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-lim
 import type { DrainRequesters } from '../eviction-requests/drain-requesters.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { DrainEngine } from '../node-drains/drain-engine.ts';
+import { type AdvertisedNode, AdvertisedNodes } from './advertised-nodes.ts';
 import {
   isCordonedFor,
   MaintainedDrains,
@@ -58,7 +60,7 @@ import { UncordonedNodes } from './uncordoned-nodes.ts';
 const WRITES_AT_ONCE = 8;
 
 /** A Node as drains and maintenances read it. */
-export interface MaintainableNode extends NodeProjection, MaintainedNodeFacts {}
+export interface MaintainableNode extends NodeProjection, MaintainedNodeFacts, AdvertisedNode {}
 
 /** What the maintenances follow and act on. */
 export interface NodeMaintenancesOptions {
@@ -90,6 +92,7 @@ export class NodeMaintenanceRegistry {
   readonly #slots: ConcurrencyLimit<MaintenanceEntry>;
   readonly #previews: MaintenancePreviews;
   readonly #windows: MaintenanceWindows;
+  readonly #advertised: AdvertisedNodes;
   readonly #pods = nodePods();
   readonly #changes = new Subject<void>();
   readonly #subscription = new Subscription();
@@ -120,6 +123,7 @@ export class NodeMaintenanceRegistry {
       environment.time,
       ({ uid }, window) => this.#actors.get(uid)?.send({ type: 'window.observed', window }),
     );
+    this.#advertised = new AdvertisedNodes(environment);
     this.#slots = startConcurrencyLimit<MaintenanceEntry>({
       atOnce: WRITES_AT_ONCE,
       keyOf: ({ uid }) => uid,
@@ -183,6 +187,7 @@ export class NodeMaintenanceRegistry {
     this.#isLeading = false;
     for (const { uid } of [...this.#actors.entries()]) this.#actors.remove(uid);
     this.#options.engine.maintained.clear();
+    this.#advertised.clear();
     this.#progress = NO_PROGRESS;
   };
 
@@ -191,6 +196,7 @@ export class NodeMaintenanceRegistry {
     this.#isLeading = false;
     this.#subscription.unsubscribe();
     this.#slots.stop();
+    this.#advertised.stop();
     return this.#actors.stop();
   };
 
@@ -303,6 +309,11 @@ export class NodeMaintenanceRegistry {
       }
     }
     this.#releaseOrphans(entries);
+    const served = entries.map(({ uid, maintenance }) => ({
+      maintenance,
+      nodes: selected.get(uid) ?? [],
+    }));
+    this.#advertised.show(this.#options.nodes.values(), advertisedConditions(served));
   }
 
   #observe(

@@ -11,7 +11,7 @@ import type { DrainOwner } from '../drain/cordon.ts';
 import { compareText } from '../requirements.ts';
 
 /** Who drains, in the order in which they go first (DR-34). */
-export const DRAIN_CLASSES = ['Emergency', 'Reclaim', 'Maintenance'] as const;
+const DRAIN_CLASSES = ['Emergency', 'Reclaim', 'Maintenance'] as const;
 type DrainClass = (typeof DRAIN_CLASSES)[number];
 
 /** One maintenance with its nodes, or one other drain with its own. */
@@ -40,7 +40,7 @@ export interface DrainWait {
 
 /** Why a party waits. */
 export type WaitCause =
-  /** Pods cannot leave: a budget misses a pod, which could run on the wanted node. Both are keys. */
+  /** Pods cannot leave: a budget misses a pod, which could run on the wanted node; both as keys. */
   | { readonly _tag: 'Budget'; readonly budget: string; readonly pod: string }
   /** The wanted node is behind in the plan (NM-35). */
   | { readonly _tag: 'Plan' }

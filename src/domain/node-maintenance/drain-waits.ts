@@ -82,7 +82,7 @@ export const drainWaits = (facts: WaitFacts): readonly DrainWait[] => {
   const missing = missingPods(facts);
   if (missing.length === 0 || holds.length < 2) return [];
   const draining = new Set<string>(holds.map(({ party }) => party.owner));
-  /** Cordoned by drains alone, but not by the one whose pod waits: it could not run there either. */
+  /** Cordoned by drains alone, but not by the one that waits: the pod could not run there. */
   const isWanted = (node: WaitingNode, from: DrainHold): boolean =>
     node.ready && node.owners.every((owner) => draining.has(owner) && owner !== from.party.owner);
   return missing.flatMap(({ budget, pod }) => {

@@ -10,16 +10,18 @@ export const hasPodsLeft = (
   >,
 ): boolean => podsPendingEvacuation + podsEvacuating > 0;
 
+type Planned = Pick<MaintenanceSpec, 'drainPlan' | 'podTypes'>;
+type Worked = Pick<MaintenanceStatus, 'nodes' | 'waves'>;
+
 /**
- * Drained nodes of the nodes that match, such as `3/12`. A node is drained when the plan of its
- * wave is over, nothing is left there, and it is still cordoned; one that gave its turn to the next
- * stays counted.
+ * The names of the nodes whose wave is through with the plan, where nothing is left, and which are
+ * still cordoned. One that gave its turn to the next stays among them.
  */
-export const progressText = (
-  { drainPlan, podTypes }: Pick<MaintenanceSpec, 'drainPlan' | 'podTypes'>,
-  { nodes, waves }: Pick<MaintenanceStatus, 'nodes' | 'waves'>,
-  isCordoned: (node: string) => boolean,
-): string => {
+export const drainedNodes = (
+  { drainPlan, podTypes }: Planned,
+  { nodes, waves }: Worked,
+  isCordoned: (node: string) => boolean = () => true,
+): ReadonlySet<string> => {
   const entries = effectivePlan(drainPlan, podTypes).length;
   const over = new Set(
     waves.filter(({ entriesDone }) => entriesDone >= entries).map(({ number }) => number),
@@ -28,5 +30,12 @@ export const progressText = (
     node.state === 'Released' ||
     (node.state === 'Admitted' && over.has(node.wave) && !hasPodsLeft(node) &&
       isCordoned(node.name));
-  return `${nodes.filter(isDrained).length}/${nodes.length}`;
+  return new Set(nodes.filter(isDrained).map(({ name }) => name));
 };
+
+/** Drained nodes of the nodes that match, such as `3/12`. */
+export const progressText = (
+  spec: Planned,
+  worked: Worked,
+  isCordoned: (node: string) => boolean,
+): string => `${drainedNodes(spec, worked, isCordoned).size}/${worked.nodes.length}`;

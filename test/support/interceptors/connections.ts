@@ -148,8 +148,10 @@ const operatorApi = (handle: Handle) =>
 const serveRole = (
   handle: Handle,
   time: SimulatedTime,
-  make: (environment: RoleEnvironment, context: RoleContext) => Role,
-  record: RoleContext['record'] = () => {},
+  { make, record = () => {} }: {
+    readonly make: (environment: RoleEnvironment, context: RoleContext) => Role;
+    readonly record?: RoleContext['record'];
+  },
 ): () => Promise<void> => {
   const gate = makeWriteGate(time);
   gate.openUntil(Number.POSITIVE_INFINITY);
@@ -192,18 +194,16 @@ export const serveEvictions = (
   time: SimulatedTime,
   defaultInterceptors: readonly string[] = [],
 ): () => Promise<void> =>
-  serveRole(
-    handle,
-    time,
-    (environment, context) =>
+  serveRole(handle, time, {
+    make: (environment, context) =>
       evictionRequestsRole(environment, {
         policy: { timing: TIMING, ttlMs: null, defaultInterceptors },
       }, context),
-  );
+  });
 
 /** Starts the role interceptors as the leader; returns how to stop it. */
 export const serveInterceptors = (handle: Handle, time: SimulatedTime): () => Promise<void> =>
-  serveRole(handle, time, interceptorsRole);
+  serveRole(handle, time, { make: interceptorsRole });
 
 /** Starts the role maintenance as the leader; returns how to stop it. */
 export const serveMaintenance = (
@@ -211,13 +211,11 @@ export const serveMaintenance = (
   time: SimulatedTime,
   record: RoleContext['record'],
 ): () => Promise<void> =>
-  serveRole(
-    handle,
-    time,
-    (environment, context) =>
+  serveRole(handle, time, {
+    make: (environment, context) =>
       nodeMaintenanceRole(environment, {
         policy: { own: null, paused: false },
         drains: undefined,
       }, context),
     record,
-  );
+  });

@@ -9,11 +9,11 @@ import {
 } from '../../../../src/domain/node-maintenance/crossed-drains.ts';
 import { type Draw, drawBelow, drawOne, drawsFrom } from '../../../support/draws.ts';
 import {
-  CrossedWorld,
-  type WorldApp,
-  type WorldMaintenance,
-  type WorldPlan,
-} from '../../../support/node-maintenance/crossed-world.ts';
+  type CrossedApp,
+  CrossedCluster,
+  type CrossedMaintenance,
+  type CrossedPlan,
+} from '../../../support/node-maintenance/crossed-cluster.ts';
 
 const party = (name: string, more: Partial<DrainParty> = {}): DrainParty => ({
   id: name,
@@ -96,16 +96,16 @@ describe('NM-52: of drains that wait for each other, one yields', () => {
 const GRACE = 3;
 const ROUNDS_MAX = 2000;
 
-const drainAll = (plan: WorldPlan, draw: Draw): CrossedWorld => {
-  const world = new CrossedWorld(plan, draw);
-  for (let round = 1; round <= ROUNDS_MAX && !world.isOver; round += 1) {
-    world.step(round % GRACE !== 0);
-    if (draw() < 0.3) world.complete();
+const drainAll = (plan: CrossedPlan, draw: Draw): CrossedCluster => {
+  const cluster = new CrossedCluster(plan, draw);
+  for (let round = 1; round <= ROUNDS_MAX && !cluster.isOver; round += 1) {
+    cluster.step(round % GRACE !== 0);
+    if (draw() < 0.3) cluster.complete();
   }
-  return world;
+  return cluster;
 };
 
-const spread = (name: string, places: readonly string[]): WorldApp => ({
+const spread = (name: string, places: readonly string[]): CrossedApp => ({
   name,
   minAvailable: places.length - 1,
   places,
@@ -114,7 +114,7 @@ const spread = (name: string, places: readonly string[]): WorldApp => ({
 
 describe('crossed drains', () => {
   test('NM-52: of two maintenances name each other and end; the younger one yields', () => {
-    const world = drainAll({
+    const cluster = drainAll({
       nodes: ['n1', 'n2'],
       apps: [spread('x', ['n1', 'n2']), spread('y', ['n1', 'n2'])],
       maintenances: [
@@ -122,11 +122,11 @@ describe('crossed drains', () => {
         { name: 'younger', nodes: ['n2'], first: 'y' },
       ],
     }, drawsFrom(1));
-    expect(world.isOver, world.text()).toBe(true);
-    expect(world.isViolated).toBe(false);
-    expect(world.ended).toEqual(['older', 'younger']);
-    expect(world.yielded).toEqual(['n2']);
-    expect(world.texts).toEqual([
+    expect(cluster.isOver, cluster.text()).toBe(true);
+    expect(cluster.isViolated).toBe(false);
+    expect(cluster.ended).toEqual(['older', 'younger']);
+    expect(cluster.yielded).toEqual(['n2']);
+    expect(cluster.texts).toEqual([
       'Node "n1" waits for budget "default/y": its pod "default/y-1" could run on node "n2" of ' +
       'NodeMaintenance "younger", and that one waits for this maintenance; ' +
       'NodeMaintenance "younger" yields node "n2"',
@@ -137,7 +137,7 @@ describe('crossed drains', () => {
   });
 
   test('NM-52: of three maintenances in a circle end; the youngest yields', () => {
-    const world = drainAll({
+    const cluster = drainAll({
       nodes: ['n1', 'n2', 'n3'],
       apps: [spread('x', ['n1', 'n2']), spread('y', ['n2', 'n3']), spread('z', ['n1', 'n3'])],
       maintenances: [
@@ -146,20 +146,20 @@ describe('crossed drains', () => {
         { name: 'c', nodes: ['n3'], first: 'z' },
       ],
     }, drawsFrom(1));
-    expect(world.isOver, world.text()).toBe(true);
-    expect(world.isViolated).toBe(false);
-    expect(world.yielded[0]).toBe('n3');
+    expect(cluster.isOver, cluster.text()).toBe(true);
+    expect(cluster.isViolated).toBe(false);
+    expect(cluster.yielded[0]).toBe('n3');
   });
 });
 
 const NODES = ['n1', 'n2', 'n3', 'n4', 'n5'];
 
 /** Every app may run on a node that a maintenance leaves alone, and its budget allows one. */
-const drawPlan = (draw: Draw, isShared: boolean): WorldPlan => {
+const drawPlan = (draw: Draw, isShared: boolean): CrossedPlan => {
   const count = 2 + drawBelow(draw, 3);
   const nodesOf = NODES.map((name) => ({ name, of: drawBelow(draw, count + 1) }));
   const apps = ['x', 'y', 'z', 'w'].slice(0, 2 + drawBelow(draw, 3));
-  const maintenances = Array.from({ length: count }, (_, index): WorldMaintenance => {
+  const maintenances = Array.from({ length: count }, (_, index): CrossedMaintenance => {
     const first = draw() < 0.7 ? drawOne(draw, apps) : undefined;
     const own = nodesOf.filter(({ of }) => of === index || (isShared && draw() < 0.25));
     return {
@@ -168,7 +168,7 @@ const drawPlan = (draw: Draw, isShared: boolean): WorldPlan => {
       ...(first === undefined ? {} : { first }),
     };
   });
-  const drawApp = (name: string): WorldApp => {
+  const drawApp = (name: string): CrossedApp => {
     const isMovable = (places: readonly string[]): boolean =>
       maintenances.every(({ nodes }) => places.some((one) => !nodes.includes(one)));
     const chosen = NODES.filter(() => draw() < 0.5);
@@ -195,9 +195,9 @@ test.each([['of their own', false, 300], ['that they share', true, 150]])(
     fc.assert(
       fc.property(seeds, (seed) => {
         const draw = drawsFrom(seed);
-        const world = drainAll(drawPlan(draw, isShared), draw);
-        crossed += world.yielded.length;
-        if (!world.isOver || world.isViolated) expect(world.text()).toBe('');
+        const cluster = drainAll(drawPlan(draw, isShared), draw);
+        crossed += cluster.yielded.length;
+        if (!cluster.isOver || cluster.isViolated) expect(cluster.text()).toBe('');
       }),
       { numRuns },
     );

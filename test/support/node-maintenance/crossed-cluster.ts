@@ -24,7 +24,7 @@ import { budgetOf, podOf } from '../drains/drain-facts.ts';
 import { maintenanceOf } from './maintenance-fixture.ts';
 
 /** Replicas of one app: where each is, or `null` while it is pending. */
-export interface WorldApp {
+export interface CrossedApp {
   readonly name: string;
   readonly minAvailable: number;
   /** Nodes that it may run on. */
@@ -32,22 +32,22 @@ export interface WorldApp {
   readonly replicas: (string | null)[];
 }
 
-/** A maintenance of the world, the older ones first. */
-export interface WorldMaintenance {
+/** A maintenance of the cluster, the older ones first. */
+export interface CrossedMaintenance {
   readonly name: string;
   readonly nodes: readonly string[];
   /** Apps whose pods leave first. */
   readonly first?: string;
 }
 
-/** What a world begins with. */
-export interface WorldPlan {
+/** What a cluster begins with. */
+export interface CrossedPlan {
   readonly nodes: readonly string[];
-  readonly apps: readonly WorldApp[];
-  readonly maintenances: readonly WorldMaintenance[];
+  readonly apps: readonly CrossedApp[];
+  readonly maintenances: readonly CrossedMaintenance[];
 }
 
-const maintenanceIn = ({ name, first }: WorldMaintenance, age: number): ObservedMaintenance => ({
+const maintenanceIn = ({ name, first }: CrossedMaintenance, age: number): ObservedMaintenance => ({
   ...maintenanceOf('1', {
     name,
     uid: `${name}-0000-0000-0000`,
@@ -62,9 +62,9 @@ const maintenanceIn = ({ name, first }: WorldMaintenance, age: number): Observed
   createdMs: age,
 });
 
-/** A world in motion. */
-export class CrossedWorld {
-  readonly plan: WorldPlan;
+/** A cluster in motion. */
+export class CrossedCluster {
+  readonly plan: CrossedPlan;
   readonly #draw: Draw;
   #maintenances: ObservedMaintenance[];
   #memory: ProgressMemory = NO_PROGRESS;
@@ -77,7 +77,7 @@ export class CrossedWorld {
   /** A budget had fewer healthy pods than it demands. */
   isViolated = false;
 
-  constructor(plan: WorldPlan, draw: Draw) {
+  constructor(plan: CrossedPlan, draw: Draw) {
     this.plan = plan;
     this.#draw = draw;
     this.#maintenances = plan.maintenances.map(maintenanceIn);
@@ -171,7 +171,7 @@ export class CrossedWorld {
     );
   }
 
-  #healthy({ replicas }: WorldApp): number {
+  #healthy({ replicas }: CrossedApp): number {
     return replicas.filter((place) => place !== null).length;
   }
 
