@@ -277,7 +277,7 @@ const lines = [
   'The flags and variables are those of the operator, so that in its pod it needs none:',
   '',
   '```sh',
-  'kubectl exec -n tidegate deploy/tidegate -- tidegate doctor',
+  'kubectl exec -n tidegate deploy/tidegate-operator -- tidegate doctor',
   '```',
   '',
   ...optionTable(DOCTOR_OPTIONS, OPERATOR_VARIABLES),

@@ -1,4 +1,4 @@
-/** The window of the statechart `nodeMaintenance`, told by the spec and what was last read of it. */
+/** The window of the statechart `nodeMaintenance`, by the spec and what was last read of it. */
 import type { NodeMaintenanceContext } from '../../../src/machines/node-maintenance-context.ts';
 import type { Step } from './interpreter.ts';
 import { exactly, isTimer, must } from './step-invariants.ts';
