@@ -38,6 +38,16 @@ const NodeReferenceField = Schema.Struct({
   }),
 });
 
+const YieldsToField = Schema.Struct({
+  owner: Schema.String.check(Schema.isMaxLength(LIMITS.textCharacters)).annotate({
+    description: 'Owner of its cordon, as in the annotation of the node: `maintenance-` and ' +
+      'twelve digits of the UID, or `reclaim`.',
+  }),
+  node: Schema.String.check(Schema.isMaxLength(LIMITS.textCharacters)).annotate({
+    description: 'Name of the node where it waits.',
+  }),
+});
+
 const NodeStatusField = Schema.Struct({
   nodeRef: NodeReferenceField.annotate({ description: 'The node.' }),
   state: Schema.Literals(NODE_STATES).annotate({
@@ -60,6 +70,9 @@ const NodeStatusField = Schema.Struct({
       'maintenance yet.',
   ),
   podsEvacuating: optionalCount('Pods with an EvictionRequest of this maintenance.'),
+  yieldsTo: Schema.optionalKey(
+    YieldsToField.annotate({ description: 'The drain to which the node yields.' }),
+  ),
 });
 
 const WaveField = Schema.Struct({

@@ -5,7 +5,7 @@
  * stage Drain; a deletion completes the maintenance first, in any stage, and the finalizer leaves
  * only after the last key has left the Nodes (NM-09); one write is in flight at a time; the preview
  * of a spec is renewed at most once in `previewInterval`; no Node begins while the window is closed
- * or not known. Nothing survives the process: phase and writes follow from the object and Nodes.
+ * or not known. Nothing survives the process: all follows from the object and its Nodes.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -13,11 +13,6 @@ import {
   type MaintenancePhase,
   storedPreview,
 } from '../domain/node-maintenance/maintenance-step.ts';
-import {
-  windowChangeMs,
-  type WindowPhase,
-  windowPhase,
-} from '../domain/node-maintenance/window.ts';
 import { answersOf } from './act-answers.ts';
 import {
   answered,
@@ -31,6 +26,12 @@ import {
   observed,
   withMaintenance,
 } from './node-maintenance-context.ts';
+import {
+  drainsRegion,
+  regionDelays,
+  regionGuards,
+  windowRegion,
+} from './node-maintenance-regions.ts';
 import { objectWriter, UNTRIED, writerDelays, writerGuards, writing } from './object-writer.ts';
 import { required } from './required.ts';
 
@@ -66,49 +67,6 @@ const phase = <const Phase extends MaintenancePhase, const Reason extends Reason
   always: { guard: { type: 'outdated' as const, params }, target: 'deciding' },
 });
 
-/** The spec has a window now, and is worked on. A maintenance that vanished has none. */
-const LIMITED_NOW = { guard: 'windowLimits' as const, target: 'deciding' as const };
-
-/** A state of the window that has a next change, which the clock is asked about when it is due. */
-const lasting = <const Phase extends WindowPhase, const Reason extends ReasonName, Entry>(
-  params: Phase,
-  { reason, description, entry }: {
-    readonly reason: Reason;
-    readonly description: string;
-    readonly entry: Entry;
-  },
-) => ({
-  description,
-  meta: { reason },
-  entry,
-  always: { guard: { type: 'windowOutdated' as const, params }, target: 'deciding' },
-  initial: 'lasting' as const,
-  states: {
-    lasting: {
-      description: 'Until its next change, or until the clock is looked at again.',
-      after: { windowChange: 'due' as const },
-    },
-    due: {
-      description: 'The window is looked at again.',
-      entry: 'requestWindow' as const,
-      on: {
-        'window.observed': {
-          target: 'lasting' as const,
-          actions: {
-            type: 'setWindow' as const,
-            params: ({ event }: { readonly event: MaintenanceEvent<'window.observed'> }) => event,
-          },
-        },
-      },
-    },
-  },
-});
-
-const windowBranch = <const State extends string>(params: WindowPhase, target: State) => ({
-  guard: { type: 'windowIs' as const, params },
-  target,
-});
-
 /** The statechart of a maintenance; `src/actors/node-maintenance` provides writes and acts. */
 export const nodeMaintenance = setup({
   types: {
@@ -142,6 +100,12 @@ export const nodeMaintenance = setup({
     requestWindow: () => {},
     recordWindowClosed: () => {},
     recordWindowMalformed: () => {},
+    recordCrossed: () => {},
+    recordYielding: () => {},
+    /** The Node that it has to yield is released, if it is the one that yields. */
+    yieldNode: () => {},
+    /** Drains that failed begin again. */
+    drainAgain: () => {},
     /** The preview may be renewed, now or with the next change of what it is computed from. */
     requestPreview: () => {},
     setMaintenance: assign(({ context }, event: MaintenanceEvent<'maintenance.observed'>) =>
@@ -167,22 +131,18 @@ export const nodeMaintenance = setup({
   },
   guards: {
     ...writerGuards,
+    ...regionGuards,
     vanished: ({ context }) => context.vanished,
     phaseIs: ({ context }, wanted: MaintenancePhase) => context.phase === wanted,
     outdated: ({ context }, current: MaintenancePhase) =>
       context.vanished || context.phase !== current,
-    windowLimits: ({ context }) => !context.vanished && windowPhase(context) !== 'Unlimited',
-    windowIs: ({ context }, wanted: WindowPhase) =>
-      !context.vanished && windowPhase(context) === wanted,
-    windowOutdated: ({ context }, current: WindowPhase) =>
-      context.vanished || windowPhase(context) !== current,
     ofAnotherSpec: ({ context: { maintenance, preview } }) =>
       preview?.generation !== maintenance.generation,
   },
   delays: {
     ...writerDelays,
+    ...regionDelays,
     previewInterval: PREVIEW_INTERVAL_MS,
-    windowChange: ({ context: { window } }) => windowChangeMs(window),
   },
 }).createMachine({
   id: 'nodeMaintenance',
@@ -269,53 +229,8 @@ export const nodeMaintenance = setup({
         },
       },
     },
-    window: {
-      description: 'Whether Nodes that wait may begin.',
-      initial: 'deciding',
-      states: {
-        deciding: {
-          description: 'Decides from the spec, the stage and the window.',
-          always: [
-            windowBranch('Unknown', 'unknown'),
-            windowBranch('Open', 'open'),
-            windowBranch('Closed', 'closed'),
-            windowBranch('Malformed', 'malformed'),
-            { target: 'unlimited' },
-          ],
-        },
-        unlimited: {
-          description: 'The spec has no window, or no Node is worked on.',
-          entry: 'beginNodes',
-          always: LIMITED_NOW,
-        },
-        unknown: {
-          description: 'The window of the spec is not read yet; no Node begins.',
-          entry: ['withholdNodes', 'requestWindow'],
-          always: { guard: { type: 'windowOutdated', params: 'Unknown' }, target: 'deciding' },
-          on: {
-            'window.observed': {
-              actions: { type: 'setWindow', params: ({ event }) => event },
-            },
-          },
-        },
-        open: lasting('Open', {
-          reason: 'MaintenanceWindowOpen',
-          description: 'Nodes that wait may begin.',
-          entry: 'beginNodes',
-        }),
-        closed: lasting('Closed', {
-          reason: 'MaintenanceWindowClosed',
-          description: 'No Node begins; those under way are finished.',
-          entry: ['withholdNodes', 'recordWindowClosed'] as const,
-        }),
-        malformed: {
-          description: 'The window cannot be read: no Node begins before the spec is mended.',
-          meta: { reason: 'MaintenanceWindowMalformed' },
-          entry: ['withholdNodes', 'recordWindowMalformed'],
-          always: { guard: { type: 'windowOutdated', params: 'Malformed' }, target: 'deciding' },
-        },
-      },
-    },
+    window: windowRegion,
+    drains: drainsRegion,
     preview: {
       description: 'What a drain would meet, for the status.',
       initial: 'deciding',

@@ -9,7 +9,10 @@ import {
   type ObservedNodes,
 } from '../../src/domain/node-maintenance/maintenance-step.ts';
 import { FINALIZER_MANAGER } from '../../src/domain/node-maintenance/maintenance-writes.ts';
-import type { ObservedMaintenance } from '../../src/domain/node-maintenance/observed-maintenance.ts';
+import type {
+  NodeStatus,
+  ObservedMaintenance,
+} from '../../src/domain/node-maintenance/observed-maintenance.ts';
 import type { MaintenancePreview } from '../../src/domain/node-maintenance/preview.ts';
 import type { ObservedWindow } from '../../src/domain/node-maintenance/window.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
@@ -32,6 +35,7 @@ import {
 } from '../support/node-maintenance/maintenance-fixture.ts';
 import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
+import { checkWindow, windowOf } from './harness/maintenance-window.ts';
 import { exactly, isTimer, must } from './harness/step-invariants.ts';
 import { writerInvariant } from './harness/writer-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
@@ -157,33 +161,45 @@ const WINDOWS: readonly ObservedWindow['state'][] = [
   { _tag: 'Malformed', field: 'schedule', problem: 'planted' },
 ];
 
+const FREE_OF_OTHERS = { selectsAll: false, refused: '', crossing: null, yieldedBy: '' } as const;
+
+const BUSY = {
+  ...FREE_OF_OTHERS,
+  nodes: DRAINING.status.nodes,
+  waves: DRAINING.status.waves,
+  drained: false,
+  released: false,
+  progress: '0/1',
+} as const;
+
 /** What Nodes show. */
 const NODES = {
-  untouched: { nodes: IDLE.status.nodes, waves: [], drained: false, released: true },
-  busy: {
-    nodes: DRAINING.status.nodes,
-    waves: DRAINING.status.waves,
-    drained: false,
-    released: false,
-  },
+  untouched: { ...BUSY, nodes: IDLE.status.nodes, waves: [], progress: '', released: true },
+  busy: BUSY,
   empty: {
+    ...BUSY,
     nodes: EMPTIED.status.nodes,
     waves: EMPTIED.status.waves,
     drained: true,
-    released: false,
+    progress: '1/1',
+  },
+  crossed: { ...BUSY, crossing: { text: 'planted', yields: true } },
+  refused: { ...BUSY, refused: 'n1' },
+  yielding: {
+    ...BUSY,
+    nodes: DRAINING.status.nodes.map((node): NodeStatus => ({ ...node, state: 'Yielding' })),
   },
 } as const;
 type NodesName = keyof typeof NODES;
 
-const nodesOf = (name: NodesName): ObservedNodes => ({ ...NODES[name], selectsAll: false });
+const nodesOf = (name: NodesName): ObservedNodes => NODES[name];
 
-const NAMES: readonly NodesName[] = ['untouched', 'busy', 'empty'];
+const NAMES: readonly NodesName[] = [
+  ...['untouched', 'busy', 'empty', 'crossed', 'refused', 'yielding'] as const,
+];
 
 const nameOf = (observed: unknown): NodesName =>
-  NAMES.find((name) =>
-    NODES[name].drained === valueAt(observed, 'drained') &&
-    NODES[name].released === valueAt(observed, 'released')
-  ) ?? 'untouched';
+  NAMES.find((name) => sameJson(NODES[name], observed)) ?? 'untouched';
 
 /** What outlives the process. */
 interface World {
@@ -299,34 +315,31 @@ const checkPreview = (step: Step): void => {
   must(sameJson(pendingWrite.status.preview, expected), 'the status has the preview of its spec');
 };
 
-/** Where the window is, told by the spec and what was last read of it. */
-const windowOf = ({ maintenance, window, vanished }: NodeMaintenanceContext): string => {
-  const { spec: { stage, window: limit }, deleting, generation } = maintenance;
-  const isWorkedOn = !vanished && !deleting && (stage === 'Cordon' || stage === 'Drain');
-  if (!isWorkedOn || limit === null) return 'unlimited';
-  return window?.generation === generation ? window.state._tag.toLowerCase() : 'unknown';
+/** What the drains wait for besides their pods. */
+const drainsOf = (context: NodeMaintenanceContext): string => {
+  const name = nameOf(context.observed);
+  const isOther = name === 'crossed' || name === 'refused' || name === 'yielding';
+  return workOf(context) === 'evacuating' && isOther ? name : 'going';
 };
 
-/** The actions that begin with each state of the window. */
-const WINDOW_ACTIONS: Readonly<Record<string, readonly string[]>> = {
-  unlimited: ['beginNodes'],
-  unknown: ['withholdNodes', 'requestWindow'],
-  open: ['beginNodes'],
-  closed: ['withholdNodes', 'recordWindowClosed'],
-  malformed: ['withholdNodes', 'recordWindowMalformed'],
+/** Drains of others count in Drain alone; with a window as well, there would be too many states. */
+const projectedNodes = (context: NodeMaintenanceContext): NodesName => {
+  const name = nameOf(context.observed);
+  if (context.maintenance.spec.window !== null) return 'busy';
+  if (name === 'untouched' || name === 'empty') return name;
+  return workOf(context) === 'evacuating' ? name : 'busy';
 };
 
-/** When Nodes may begin, when the clock is looked at again, and what is recorded. */
-const checkWindow = (step: Step): void => {
+/** Who yields, and which drains begin again. */
+const checkDrains = (step: Step): void => {
   const { before, after, event } = step;
-  const window = windowOf(after.context);
-  must(after.matches({ window }), `NM-50: the window is ${window}`);
-  const isEntered = event.type === 'xstate.init' || !before.matches({ window });
-  const isDue = isTimer(step, 'windowChange');
-  const expected = isEntered ? WINDOW_ACTIONS[window] ?? [] : isDue ? ['requestWindow'] : [];
-  for (const action of new Set(Object.values(WINDOW_ACTIONS).flat())) {
-    exactly(step, action, expected.includes(action));
-  }
+  const drains = drainsOf(after.context);
+  must(after.matches({ drains }), `the drains are ${drains}`);
+  const isEntered = event.type === 'xstate.init' || !before.matches({ drains });
+  exactly(step, 'recordCrossed', isEntered && drains === 'crossed');
+  exactly(step, 'recordYielding', isEntered && drains === 'yielding');
+  exactly(step, 'yieldNode', isTimer(step, 'crossingGrace'));
+  exactly(step, 'drainAgain', isTimer(step, 'drainRetry'));
 };
 
 const pendingIn = (context: NodeMaintenanceContext) =>
@@ -370,6 +383,10 @@ const wire = (invoked: InvokedActors) => {
       requestSlot: ignore,
       recordRefused: ignore,
       recordFailing: ignore,
+      recordCrossed: ignore,
+      recordYielding: ignore,
+      yieldNode: ignore,
+      drainAgain: ignore,
       recordWindowClosed: ignore,
       recordWindowMalformed: ignore,
       beginNodes: ignore,
@@ -395,7 +412,6 @@ describeModel('nodeMaintenance', {
   inputs: [
     inputOf(START),
     inputOf({ ...START, version: '130', nodes: 'busy' }),
-    inputOf({ ...START, version: '170', nodes: 'busy' }),
   ],
   events: {
     'maintenance.observed': [CHANGED, CORDON, DRAIN, DELETED, LIMITED].map((maintenance) => ({
@@ -425,7 +441,7 @@ describeModel('nodeMaintenance', {
   },
   project: (context: NodeMaintenanceContext) => ({
     version: context.maintenance.resourceVersion,
-    nodes: nameOf(context.observed),
+    nodes: projectedNodes(context),
     vanished: context.vanished,
     phase: context.phase,
     preview: context.preview?.generation,
@@ -441,6 +457,7 @@ describeModel('nodeMaintenance', {
     checkWork(step);
     checkPreview(step);
     checkWindow(step);
+    checkDrains(step);
     checkWrites(step);
   },
   crash: {

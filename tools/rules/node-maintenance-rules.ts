@@ -196,6 +196,23 @@ const windows: RuleChapter = {
   ],
 };
 
+const crossings: RuleChapter = {
+  title: 'NodeMaintenances: crossed drains',
+  intro: 'Drains that wait for each other, and drains that fail.',
+  rules: [
+    rule(
+      'NM-52',
+      'Drains are crossed when each waits for a budget that misses a pod, and the pod could run on ' +
+        'a node that the other keeps cordoned; also in a circle of more than two, and when one ' +
+        'waits for the plan of another. Both show it. After half a minute one node yields: of ' +
+        'the drain of the lowest class (a node that is disabled, a reclaim, a maintenance), then ' +
+        'of the youngest maintenance, then of the last by UID. Its cordon and its requests are ' +
+        'removed, and it queues again when the drain to which it yields is over.',
+    ),
+    rule('NM-53', 'A drain of a maintenance that failed begins again after a minute.'),
+  ],
+};
+
 /** The chapters of maintenances. */
 export const nodeMaintenanceChapters: readonly RuleChapter[] = [
   objects,
@@ -204,4 +221,5 @@ export const nodeMaintenanceChapters: readonly RuleChapter[] = [
   targets,
   statuses,
   windows,
+  crossings,
 ];

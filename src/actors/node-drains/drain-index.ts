@@ -200,7 +200,7 @@ export const drainEntry = (
   releasedIds: new Set(),
   observed: null,
   remaining: '',
-  isStartRecorded: orders.length === 0,
+  isStartRecorded: orders.length === 0 && beginning.isReleased,
   hasCrashed: false,
   notedBudgets: new Set(),
   hasCondition: false,

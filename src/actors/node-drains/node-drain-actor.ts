@@ -6,7 +6,11 @@
  * reports there; no pod is evicted for a drain that has ended.
  */
 import { Effect } from 'effect';
-import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
+import {
+  annotationOf,
+  type CordonAnnotation,
+  isMaintenanceOwner,
+} from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
 import {
@@ -168,7 +172,9 @@ class DrainActions implements NodeDrainActions {
   readonly recordStarted = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {
       const { annotation } = context;
-      if (entry.isStartRecorded || annotation === null) return;
+      // A maintenance that only cordons drains nothing yet.
+      const isCordonOnly = isMaintenanceOwner(entry.owner) && !context.released;
+      if (entry.isStartRecorded || annotation === null || isCordonOnly) return;
       entry.isStartRecorded = true;
       if (entry.node.showsDraining === false) {
         entry.hasCondition = true;
@@ -196,6 +202,7 @@ class DrainActions implements NodeDrainActions {
 
   readonly evictPods = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {
+      this.recordStarted(context);
       for (const pod of entry.pods.unasked(context.startedTo)) {
         entry.pods.setAsked(pod);
         this.#targets.evictions.want(pod, {

@@ -10,7 +10,11 @@ import { annotationOf, cordonOf, type DrainOwner } from '../../domain/drain/cord
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import { hasLeavingPods, mustLeave } from '../../domain/node-maintenance/drain-step.ts';
-import { isTargetedBy, storedTargets } from '../../domain/node-maintenance/maintenance-progress.ts';
+import {
+  holdsNode,
+  isTargetedBy,
+  storedTargets,
+} from '../../domain/node-maintenance/node-status.ts';
 import { rfc3339, type Time } from '../../domain/time.ts';
 import type { DrainRegistry } from '../node-drains/drains.ts';
 import type { MaintainedNodes } from '../node-drains/maintained-nodes.ts';
@@ -65,6 +69,15 @@ export class MaintainedDrains {
     for (const node of this.#options.nodes()) if (this.#isHeld(node, owner)) return false;
     return true;
   };
+
+  /** The first Node whose drain failed, and begins again; empty without one. */
+  readonly refusedNode = (
+    { owner, maintenance, mode }: MaintenanceEntry,
+    selected: readonly NodeProjection[],
+  ): string =>
+    (mode === 'Drain' ? selected : []).find((node) =>
+      annotationOf(node, owner)?.ended === 'Failed' && holdsNode(maintenance, node.name)
+    )?.name ?? '';
 
   #isHeld(node: NodeProjection, owner: DrainOwner): boolean {
     return annotationOf(node, owner) !== undefined || this.#options.drains.has(node.name, owner);

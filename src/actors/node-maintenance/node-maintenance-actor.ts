@@ -6,7 +6,7 @@
 import { fromPromise } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import { LIFECYCLE_GROUP_VERSION } from '../../domain/api-group.ts';
-import type { maintenanceOwner } from '../../domain/drain/cordon.ts';
+import { maintenanceOwner } from '../../domain/drain/cordon.ts';
 import type { ObservedNodes } from '../../domain/node-maintenance/maintenance-step.ts';
 import type { DrainTargets } from '../../domain/node-maintenance/drain-targets.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
@@ -30,6 +30,10 @@ export interface NodeMaintenanceActions {
   readonly recordFailing: (context: NodeMaintenanceContext) => void;
   readonly recordWindowClosed: (context: NodeMaintenanceContext) => void;
   readonly recordWindowMalformed: (context: NodeMaintenanceContext) => void;
+  readonly recordCrossed: (context: NodeMaintenanceContext) => void;
+  readonly recordYielding: (context: NodeMaintenanceContext) => void;
+  readonly yieldNode: (context: NodeMaintenanceContext) => void;
+  readonly drainAgain: (context: NodeMaintenanceContext) => void;
   readonly beginNodes: (context: NodeMaintenanceContext) => void;
   readonly withholdNodes: (context: NodeMaintenanceContext) => void;
   readonly requestWindow: (context: NodeMaintenanceContext) => void;
@@ -65,6 +69,10 @@ export const provideNodeMaintenance = (
       recordFailing: ({ context }) => actions.recordFailing(context),
       recordWindowClosed: ({ context }) => actions.recordWindowClosed(context),
       recordWindowMalformed: ({ context }) => actions.recordWindowMalformed(context),
+      recordCrossed: ({ context }) => actions.recordCrossed(context),
+      recordYielding: ({ context }) => actions.recordYielding(context),
+      yieldNode: ({ context }) => actions.yieldNode(context),
+      drainAgain: ({ context }) => actions.drainAgain(context),
       beginNodes: ({ context }) => actions.beginNodes(context),
       withholdNodes: ({ context }) => actions.withholdNodes(context),
       requestWindow: ({ context }) => actions.requestWindow(context),
@@ -112,6 +120,20 @@ export const maintenanceEvents = (
         reason: 'MaintenanceWindowMalformed',
         note: `No Node begins. ${closedWindowText(context)}`,
       }),
+    recordCrossed: ({ maintenance, observed }: NodeMaintenanceContext): void =>
+      record({
+        regarding: regarding(maintenance),
+        reason: 'MaintenanceCrossed',
+        note: observed.crossing?.text ?? '',
+      }),
+    recordYielding: ({ maintenance, observed }: NodeMaintenanceContext): void => {
+      const node = observed.nodes.find(({ state }) => state === 'Yielding');
+      record({
+        regarding: regarding(maintenance),
+        reason: 'MaintenanceYielding',
+        note: `Node "${node?.name ?? ''}": ${node?.drainMessage ?? ''}`,
+      });
+    },
     recordUncordoned: (maintenance: ObservedMaintenance, node: string, times: number): void =>
       record({
         regarding: regarding(maintenance),
@@ -134,6 +156,8 @@ export interface MaintenanceEntry {
   mode: NodeMode;
   /** Nodes that wait may begin. */
   begins: boolean;
+  /** It was crossed with other drains for long enough. */
+  yields: boolean;
   /** Its window is to be read. */
   wantsWindow: boolean;
   /** Its preview may be renewed. */
@@ -147,6 +171,22 @@ export interface MaintenanceEntry {
   /** Nodes that were cordoned for it. */
   readonly cordoned: Set<string>;
 }
+
+/** A maintenance of which nothing is done yet. */
+export const maintenanceEntry = (maintenance: ObservedMaintenance): MaintenanceEntry => ({
+  uid: maintenance.uid,
+  owner: maintenanceOwner(maintenance.uid),
+  maintenance,
+  mode: 'None',
+  begins: false,
+  yields: false,
+  wantsWindow: false,
+  wantsPreview: false,
+  previewedFacts: '',
+  orders: new Map(),
+  sentTargets: new Map(),
+  cordoned: new Set(),
+});
 
 /** What the actors read and do. */
 export interface NodeMaintenanceActorsOptions {

@@ -9,6 +9,7 @@ import { textAt } from '../../domain/json.ts';
 import { DONE_ANNOTATION } from '../../domain/node-maintenance/node-budget.ts';
 import { nodeConditionsOf } from '../../domain/node-maintenance/node-conditions.ts';
 import { projectMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
+import { projectUnschedulablePod } from '../../domain/node-maintenance/unschedulable-pod.ts';
 import { annotationsOf, labelsOf } from '../../domain/object-meta.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
@@ -80,13 +81,20 @@ export const nodeMaintenanceRole = (
     path: '/api/v1/nodes',
     project: maintainableNode,
   });
+  const unschedulable = informers.collection({
+    id: 'unscheduledpods',
+    path: '/api/v1/pods',
+    query: { fieldSelector: 'spec.nodeName=' },
+    project: projectUnschedulablePod,
+  });
   const awaited = () => [maintenances, ...engine.informers()];
   const registry = new NodeMaintenanceRegistry(environment, {
     maintenances,
     nodes,
     engine,
+    unschedulable,
     isSynced: () => awaited().every(({ synced }) => synced),
-    isBehind: () => isBehind(nodes) || isBehind(engine.pods),
+    isBehind: () => [nodes, engine.pods, unschedulable].some(isBehind),
     record,
   });
   const onLeadershipLost = (): void => {

@@ -17,18 +17,18 @@ import type { Fact } from '../../domain/facts.ts';
 import { objectKey } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import {
-  holdsNode,
   type MaintainedNodeFacts,
   maintenanceProgress,
   NO_PROGRESS,
   type ProgressMemory,
   type WorkedMaintenance,
 } from '../../domain/node-maintenance/maintenance-progress.ts';
-import type { ObservedNodes } from '../../domain/node-maintenance/maintenance-step.ts';
+import { type ObservedNodes, storedNodes } from '../../domain/node-maintenance/maintenance-step.ts';
 import { advertisedConditions } from '../../domain/node-maintenance/node-conditions.ts';
+import { holdsNode } from '../../domain/node-maintenance/node-status.ts';
 import { selectsNode } from '../../domain/node-maintenance/node-selector.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
-import { workedStage } from '../../domain/node-maintenance/stage.ts';
+import type { UnschedulablePod } from '../../domain/node-maintenance/unschedulable-pod.ts';
 import type { Time } from '../../domain/time.ts';
 import type { NodeMaintenances } from '../../effects/node-maintenance.ts';
 import type { NodeMaintenanceContext } from '../../machines/node-maintenance-context.ts';
@@ -46,6 +46,7 @@ import {
 } from './maintained-drains.ts';
 import {
   type MaintenanceEntry,
+  maintenanceEntry,
   maintenanceEvents,
   type NodeMaintenanceActors,
   nodeMaintenanceActors,
@@ -74,6 +75,8 @@ export interface NodeMaintenancesOptions {
     readonly pods: Pick<Informer<DrainPod>, 'facts'>;
     readonly budgets: Pick<Informer<Budget>, 'facts' | 'values'>;
   };
+  /** Pods without a Node. */
+  readonly unschedulable: Pick<Informer<UnschedulablePod>, 'facts' | 'values'>;
   /** The lists of maintenances, Nodes and pods are complete. */
   readonly isSynced: () => boolean;
   /** Nodes or pods could not be read lately. */
@@ -101,7 +104,7 @@ export class NodeMaintenanceRegistry {
   constructor(environment: ActorEnvironment<NodeMaintenances>, options: NodeMaintenancesOptions) {
     this.#options = options;
     this.#time = environment.time;
-    const { maintenances, nodes, engine, record } = options;
+    const { maintenances, nodes, engine, unschedulable, record } = options;
     const { drains, maintained, pods, budgets } = engine;
     const events = maintenanceEvents(environment, record);
     const uncordoned = new UncordonedNodes(environment.time, events.recordUncordoned);
@@ -145,6 +148,12 @@ export class NodeMaintenanceRegistry {
         releaseNodes: (context) => this.#setMode(context, 'Release'),
         beginNodes: (context) => this.#setBegins(context, true),
         withholdNodes: (context) => this.#setBegins(context, false),
+        drainAgain: () => this.#changes.next(),
+        yieldNode: (context) =>
+          this.#withEntry(context, (entry) => {
+            entry.yields = true;
+            this.#changes.next();
+          }),
         requestWindow: (context) =>
           this.#withEntry(context, (entry) => {
             entry.wantsWindow = true;
@@ -160,7 +169,9 @@ export class NodeMaintenanceRegistry {
     this.#subscription.add(pods.facts.subscribe((fact) => void this.#pods.observe(fact)));
     const previewed = merge(nodes.facts, pods.facts, budgets.facts);
     this.#subscription.add(previewed.subscribe(this.#previews.changed));
-    const changes = [this.#changes, maintenances.facts, previewed, drains.events];
+    const changes = [
+      ...[this.#changes, maintenances.facts, previewed, unschedulable.facts, drains.events],
+    ];
     this.#subscription.add(
       settledChanges(changes, environment.scheduler).subscribe(() => this.#review()),
     );
@@ -231,38 +242,19 @@ export class NodeMaintenanceRegistry {
   }
 
   /** What the status has, until the Nodes are looked at. */
-  #storedOf({ owner, maintenance: { status, spec, deleting } }: MaintenanceEntry): ObservedNodes {
-    const isDraining = workedStage({ stage: spec.stage, deleting }) === 'Drain';
-    const isTrue = (type: 'Drained' | 'SelectsAllNodes'): boolean =>
-      status.conditions.some((one) => one.type === type && one.status === 'True');
-    return {
-      nodes: status.nodes,
-      waves: status.waves,
-      drained: isDraining && isTrue('Drained'),
-      released: this.#drains.isReleased(owner),
-      selectsAll: isTrue('SelectsAllNodes'),
-    };
+  #storedOf({ owner, maintenance }: MaintenanceEntry): ObservedNodes {
+    return storedNodes(maintenance, this.#drains.isReleased(owner));
   }
 
   #consider(maintenance: ObservedMaintenance): void {
     const { uid } = maintenance;
-    const owner = maintenanceOwner(uid);
-    const entry: MaintenanceEntry = this.#actors.entry(uid) ?? {
-      uid,
-      owner,
-      maintenance,
-      mode: 'None',
-      begins: false,
-      wantsWindow: false,
-      wantsPreview: false,
-      previewedFacts: '',
-      orders: new Map(),
-      sentTargets: new Map(),
-      cordoned: new Set(),
-    };
+    const entry = this.#actors.entry(uid) ?? maintenanceEntry(maintenance);
     entry.maintenance = maintenance;
     this.#metrics.observe(maintenance);
-    this.#options.engine.maintained.setRequester(owner, maintenanceRequester(maintenance.name));
+    this.#options.engine.maintained.setRequester(
+      entry.owner,
+      maintenanceRequester(maintenance.name),
+    );
     this.#actors.consider(entry);
   }
 
@@ -333,14 +325,17 @@ export class NodeMaintenanceRegistry {
     entries: readonly MaintenanceEntry[],
     selected: ReadonlyMap<string, readonly MaintainableNode[]>,
   ): void {
-    const { nodes, isBehind } = this.#options;
-    const worked = entries.flatMap(({ uid, begins, ...entry }): readonly WorkedMaintenance[] =>
+    const { nodes, isBehind, engine, unschedulable } = this.#options;
+    const worked = entries.flatMap((
+      { uid, begins, yields, ...entry },
+    ): readonly WorkedMaintenance[] =>
       entry.mode === 'Cordon' || entry.mode === 'Drain'
         ? [{
           maintenance: entry.maintenance,
           nodes: selected.get(uid) ?? [],
           drains: entry.mode === 'Drain',
           begins,
+          yields,
         }]
         : []
     );
@@ -348,6 +343,9 @@ export class NodeMaintenanceRegistry {
       before: this.#progress,
       facts: {
         podsOn: this.#podsOn,
+        cordoned: [...nodes.values()].filter(({ cordons }) => Object.keys(cordons).length > 0),
+        budgets: engine.budgets.values(),
+        unschedulable: unschedulable.values(),
         isBehind: isBehind(),
         isCordoned: (name, { uid }) => {
           const node = nodes.get(objectKey(name));
@@ -358,13 +356,16 @@ export class NodeMaintenanceRegistry {
     this.#progress = progress;
     const all = [...nodes.values()].length;
     for (const entry of entries) {
+      const ofOne = selected.get(entry.uid) ?? [];
       const reported = progress.reported.get(entry.uid);
+      entry.yields = false;
       this.#send(entry, {
-        nodes: reported?.nodes ?? entry.maintenance.status.nodes,
-        waves: reported?.waves ?? entry.maintenance.status.waves,
-        drained: reported?.drained === true,
+        ...this.#storedOf(entry),
+        drained: false,
+        ...reported,
         released: reported === undefined && this.#drains.isReleased(entry.owner),
-        selectsAll: all > 0 && selected.get(entry.uid)?.length === all,
+        selectsAll: all > 0 && ofOne.length === all,
+        refused: this.#drains.refusedNode(entry, ofOne),
       });
     }
   }

@@ -83,3 +83,31 @@ export const resolveProgress = (
     progress = { runs, targets: resolveTargets(runs, progress.targets) };
   }
 };
+
+/** A run that waits for another one, which is behind: its node, and one of the other. */
+export interface RunWait {
+  readonly run: PlanRun;
+  readonly node: string;
+  readonly other: PlanRun;
+  readonly otherNode: string;
+}
+
+/** Runs that wait only for others, once the progress is resolved (NM-32, NM-35). */
+export const runWaits = (
+  { runs, targets }: DrainProgress,
+  hasTargetedPods: HasTargetedPods,
+): readonly RunWait[] => {
+  const busy = busyNodes(targets, hasTargetedPods);
+  const busyNode = ({ nodes }: PlanRun): string | undefined => nodes.find((one) => busy.has(one));
+  const others = neighbours(runs);
+  return runs.flatMap((run) => {
+    const [node] = run.nodes;
+    if (node === undefined || isOver(run) || busyNode(run) !== undefined) return [];
+    return (others.get(run) ?? []).flatMap((other) => {
+      const isBehind = cursorRank(other) < cursorRank(run);
+      const otherNode = busyNode(other) ??
+        (isBehind ? other.nodes.find((one) => run.nodes.includes(one)) : undefined);
+      return otherNode === undefined ? [] : [{ run, node, other, otherNode }];
+    });
+  });
+};

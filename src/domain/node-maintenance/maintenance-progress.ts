@@ -5,12 +5,14 @@
  * by caches that are fresh, on Nodes that are cordoned for each of their maintenances (NM-38); the
  * targets of a Node never shrink while one of them exists, whichever process stored them (NM-39).
  */
+import { maintenanceOwner } from '../drain/cordon.ts';
 import type { DrainPod } from '../drain/pod.ts';
 import { compareText } from '../requirements.ts';
 import { cutText } from '../text.ts';
 import { drainMessages } from './drain-message.ts';
-import { effectivePlan, entrySelects } from './drain-plan.ts';
-import { resolveProgress } from './drain-progress.ts';
+import { type Crossing, crossingText, type DrainWait } from './crossed-drains.ts';
+import { effectivePlan } from './drain-plan.ts';
+import { resolveProgress, type RunWait, runWaits } from './drain-progress.ts';
 import { evacuationCounts, hasLeavingPods } from './drain-step.ts';
 import {
   type DrainTargets,
@@ -20,9 +22,18 @@ import {
   type TargetsByNode,
 } from './drain-targets.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
+import { hasBegun, holdsNode, isTargetedBy, newNode, storedNode } from './node-status.ts';
 import type { ObservedNodes } from './maintenance-step.ts';
 import { isReleased, nextWave, nodesToAdmit } from './node-budget.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
+import { progressText } from './progress-text.ts';
+import {
+  type CrossingFacts,
+  isYieldOver,
+  maintenanceCrossings,
+  yieldedBy,
+  yielding,
+} from './yielding-nodes.ts';
 
 /** A Node, as its maintenances regard it. */
 export interface MaintainedNodeFacts {
@@ -42,10 +53,12 @@ export interface WorkedMaintenance {
   readonly drains: boolean;
   /** Nodes may begin; when not, those that have begun go on. */
   readonly begins: boolean;
+  /** It was crossed with other drains for so long that it yields, if it is its turn. */
+  readonly yields: boolean;
 }
 
 /** What Nodes and pods show. */
-export interface ClusterFacts {
+export interface ClusterFacts extends CrossingFacts {
   /** The pods of a Node, without those that came back past the cordon. */
   readonly podsOn: (node: string) => readonly DrainPod[];
   /** The Node is unschedulable and has the key of the maintenance. */
@@ -59,10 +72,15 @@ export interface ProgressMemory {
   readonly targets: TargetsByNode;
   /** The entry at work, by UID and wave. */
   readonly cursors: ReadonlyMap<string, number>;
+  /** Nodes that are to yield, by UID, until the status has them. */
+  readonly yields: ReadonlyMap<string, DrainWait>;
 }
 
 /** What a maintenance shows of its Nodes. */
-export type NodesProgress = Pick<ObservedNodes, 'nodes' | 'waves' | 'drained'>;
+export type NodesProgress = Pick<
+  ObservedNodes,
+  'nodes' | 'waves' | 'drained' | 'progress' | 'crossing' | 'yieldedBy'
+>;
 
 /** The progress of all. */
 export interface MaintenanceProgress extends ProgressMemory {
@@ -71,37 +89,20 @@ export interface MaintenanceProgress extends ProgressMemory {
 }
 
 /** Nothing is remembered. */
-export const NO_PROGRESS: ProgressMemory = { targets: new Map(), cursors: new Map() };
-
-const LIMITS = NODE_MAINTENANCE_LIMITS;
-
-const storedNode = ({ status }: ObservedMaintenance, node: string): NodeStatus | undefined =>
-  status.nodes.find(({ name }) => name === node);
-
-/** The targets that the status of a maintenance has for a Node. */
-export const storedTargets = (maintenance: ObservedMaintenance, node: string): DrainTargets =>
-  storedNode(maintenance, node)?.drainTargets ?? [];
-
-/**
- * True while the Node is to be cordoned: admitted, or released to the next one by its drain alone.
- * A Node whose work is done is in service again.
- */
-export const holdsNode = (maintenance: ObservedMaintenance, node: string): boolean => {
-  const state = storedNode(maintenance, node)?.state ?? 'Waiting';
-  return state === 'Admitted' ||
-    (state === 'Released' && maintenance.spec.releaseWhen === 'Drained');
+export const NO_PROGRESS: ProgressMemory = {
+  targets: new Map(),
+  cursors: new Map(),
+  yields: new Map(),
 };
 
-/** Whether targets select the pod. */
-export const isTargetedBy = (targets: DrainTargets, pod: DrainPod): boolean =>
-  targets.some((entry) => entrySelects(entry, pod));
+const LIMITS = NODE_MAINTENANCE_LIMITS;
 
 const further = (left: DrainTargets, right: DrainTargets): DrainTargets =>
   reachedRank(left) >= reachedRank(right) ? left : right;
 
 /** The targets of before: remembered, or stored by any maintenance that still exists. */
 const targetsBefore = (
-  all: Iterable<ObservedMaintenance>,
+  all: readonly ObservedMaintenance[],
   { targets }: ProgressMemory,
 ): TargetsByNode => {
   const before = new Map<string, DrainTargets>(targets);
@@ -114,10 +115,6 @@ const targetsBefore = (
 };
 
 const cursorKey = (uid: string, wave: number): string => `${uid}/${wave}`;
-
-/** Pods leave the Node, or have left it. */
-const hasBegun = (node: Pick<NodeStatus, 'drainTargets'> | undefined): boolean =>
-  node !== undefined && node.drainTargets.length > 0;
 
 /** The runs of a maintenance: one for each wave with Nodes that are held. */
 const runsOf = (
@@ -147,27 +144,22 @@ interface Resolved {
   readonly targets: TargetsByNode;
   readonly textOf: (run: PlanRun, node: string) => string;
   readonly facts: ClusterFacts;
+  readonly all: readonly ObservedMaintenance[];
+  /** By owner. */
+  readonly crossed: ReadonlyMap<string, Crossing>;
+  readonly yields: ReadonlyMap<string, DrainWait>;
 }
-
-const newNode = (name: string): NodeStatus => ({
-  name,
-  state: 'Waiting',
-  wave: 0,
-  bootId: '',
-  drainTargets: [],
-  drainMessage: '',
-  podsPendingEvacuation: 0,
-  podsEvacuating: 0,
-});
 
 /** A Node as it is now, before others are admitted. */
 const nodeStatusNow = (
   { maintenance, drains }: WorkedMaintenance,
   node: MaintainedNodeFacts,
-  { runs, targets, textOf, facts }: Resolved,
+  { runs, targets, textOf, facts, all, yields }: Resolved,
 ): NodeStatus => {
   const { name, spec, uid } = maintenance;
   const stored = storedNode(maintenance, node.name) ?? newNode(node.name);
+  const wait = yields.get(uid);
+  if (wait?.wantedNode === node.name) return yielding(stored, wait);
   if (!drains) return { ...stored, drainTargets: [], drainMessage: '' };
   const isAtWork = holdsNode(maintenance, node.name);
   const { pending, evacuating } = evacuationCounts(
@@ -177,6 +169,9 @@ const nodeStatusNow = (
   );
   const counts = { podsPendingEvacuation: pending, podsEvacuating: evacuating };
   const run = runs.get(uid)?.find(({ nodes }) => nodes.includes(node.name));
+  if (stored.state === 'Yielding') {
+    return { ...(isYieldOver(stored, all, facts) ? newNode(node.name) : stored), ...counts };
+  }
   if (!isAtWork || run === undefined) {
     const isWaiting = stored.state === 'Waiting';
     return { ...stored, drainMessage: '', ...(isWaiting ? counts : {}) };
@@ -243,10 +238,62 @@ const isDrained = (
     (runs.get(maintenance.uid) ?? []).every(isOver);
 };
 
+/** The maintenances that are crossed with other drains, and the nodes that yield to these. */
+const crossedNow = (
+  draining: readonly WorkedMaintenance[],
+  waits: readonly RunWait[],
+  { facts, before }: { readonly facts: ClusterFacts; readonly before: ProgressMemory },
+): Pick<Resolved, 'crossed' | 'yields'> => {
+  const planWaits = waits.map(({ run, other, node, otherNode }) => ({
+    from: run.maintenance,
+    node,
+    to: other.maintenance,
+    wantedNode: otherNode,
+  }));
+  const maintenances = draining.map(({ maintenance }) => maintenance);
+  const crossed = facts.isBehind
+    ? new Map<string, Crossing>()
+    : maintenanceCrossings(maintenances, planWaits, facts);
+  const yields = new Map<string, DrainWait>();
+  for (const { maintenance, yields: isDue } of draining) {
+    const { uid } = maintenance;
+    const found = crossed.get(maintenanceOwner(uid))?.yields;
+    const now = isDue && found?.to.uid === uid ? found : undefined;
+    const wait = before.yields.get(uid) ?? now;
+    // Once the status has it, it is remembered there.
+    const isHeld = wait !== undefined && holdsNode(maintenance, wait.wantedNode);
+    if (isHeld) yields.set(uid, wait);
+  }
+  return { crossed, yields };
+};
+
+const reportOf = (one: WorkedMaintenance, resolved: Resolved): NodesProgress => {
+  const { maintenance, drains } = one;
+  const { uid, spec } = maintenance;
+  const owner = maintenanceOwner(uid);
+  const nodes = nodeStatuses(one, resolved);
+  const waves = (resolved.runs.get(uid) ?? [])
+    .map(({ wave, cursor }) => ({ number: wave, entriesDone: cursor }))
+    .toSorted((left, right) => left.number - right.number);
+  const crossing = resolved.crossed.get(owner);
+  const isCordoned = (node: string): boolean => resolved.facts.isCordoned(node, maintenance);
+  return {
+    nodes,
+    waves,
+    drained: drains && isDrained(one, nodes, resolved),
+    progress: progressText(spec, { nodes, waves }, isCordoned),
+    crossing: crossing === undefined ? null : {
+      text: cutText(crossingText(crossing), LIMITS.messageCharacters / 2),
+      yields: crossing.yields.to.uid === uid,
+    },
+    yieldedBy: yieldedBy(owner, resolved.all),
+  };
+};
+
 /** The progress that follows; `all` are the maintenances that exist, in whatever stage. */
 export const maintenanceProgress = (
   worked: readonly WorkedMaintenance[],
-  all: Iterable<ObservedMaintenance>,
+  all: readonly ObservedMaintenance[],
   { facts, before }: { readonly facts: ClusterFacts; readonly before: ProgressMemory },
 ): MaintenanceProgress => {
   const draining = worked.filter(({ drains }) => drains);
@@ -260,10 +307,11 @@ export const maintenanceProgress = (
   );
   const hasTargetedPods = (node: string, targets: DrainTargets): boolean =>
     facts.isBehind || uncordoned.has(node) || hasLeavingPods(facts.podsOn(node), targets);
-  const { runs: going, targets } = resolveProgress(
+  const resolvedRuns = resolveProgress(
     { runs: begun.map(({ run }) => run), targets: targetsBefore(all, before) },
     hasTargetedPods,
   );
+  const { runs: going, targets } = resolvedRuns;
   const runs = new Map<string, PlanRun[]>();
   const cursors = new Map<string, number>();
   begun.forEach(({ maintenance: { uid } }, index) => {
@@ -275,16 +323,9 @@ export const maintenanceProgress = (
   const messagesOf = drainMessages({ runs: going, targets, hasTargetedPods });
   const messages = new Map(going.map((run) => [run, messagesOf(run)]));
   const textOf = (run: PlanRun, node: string): string => messages.get(run)?.get(node) ?? '';
-  const resolved: Resolved = { runs, targets, textOf, facts };
-  const reported = new Map(worked.map((one) => {
-    const nodes = nodeStatuses(one, resolved);
-    const ofOne = runs.get(one.maintenance.uid) ?? [];
-    return [one.maintenance.uid, {
-      nodes,
-      waves: ofOne.map(({ wave, cursor }) => ({ number: wave, entriesDone: cursor }))
-        .toSorted((left, right) => left.number - right.number),
-      drained: one.drains && isDrained(one, nodes, resolved),
-    }];
-  }));
-  return { targets, cursors, reported };
+  const waits = runWaits(resolvedRuns, hasTargetedPods);
+  const { crossed, yields } = crossedNow(draining, waits, { facts, before });
+  const resolved: Resolved = { runs, targets, textOf, facts, all, crossed, yields };
+  const reported = new Map(worked.map((one) => [one.maintenance.uid, reportOf(one, resolved)]));
+  return { targets, cursors, yields, reported };
 };

@@ -34,6 +34,24 @@ export const MAINTENANCE_REASONS = registry({
     change: 'Write spec.window.schedule as five fields of cron, and spec.window.timeZone as an ' +
       'IANA name',
   },
+  MaintenanceCrossed: {
+    type: 'Normal',
+    action: 'DrainNode',
+    sentence: 'The maintenance and other drains wait for each other through budgets; one yields',
+    canAct: 'nobody',
+  },
+  MaintenanceYielding: {
+    type: 'Normal',
+    action: 'DrainNode',
+    sentence: 'A Node of the maintenance is released for another drain, and follows it',
+    canAct: 'nobody',
+  },
+  MaintenanceDrainRefused: {
+    type: 'Normal',
+    action: 'DrainNode',
+    sentence: 'The drain of a Node of the maintenance failed; it begins again in a minute',
+    canAct: 'nobody',
+  },
   MaintenanceUnprotected: {
     type: 'Normal',
     action: 'MaintainNodes',

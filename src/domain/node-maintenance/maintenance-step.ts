@@ -30,6 +30,22 @@ export interface ObservedNodes {
   readonly released: boolean;
   /** It selects every Node of the cluster. */
   readonly selectsAll: boolean;
+  /** Drained Nodes of all; empty before the first stage that cordons. */
+  readonly progress: string;
+  /** A Node whose drain was refused; empty without one. */
+  readonly refused: string;
+  /** It and other drains wait for each other. */
+  readonly crossing: ObservedCrossing | null;
+  /** Who yields Nodes to it, for people; empty when nobody does. */
+  readonly yieldedBy: string;
+}
+
+/** A crossing, as a maintenance that is part of it observes it. */
+export interface ObservedCrossing {
+  /** What waits for what, and who yields. */
+  readonly text: string;
+  /** It is the one that yields. */
+  readonly yields: boolean;
 }
 
 /** A preview, and the generation of the spec that it is about. */
@@ -66,6 +82,37 @@ export type MaintenancePhase =
   | 'Releasing'
   | 'Completed';
 
+/** What its drains wait for, besides their pods. */
+export type DrainsPhase =
+  | 'Going'
+  /** For another try: the drain of a Node was refused. */
+  | 'Refused'
+  /** For one that yields: it and other drains wait for each other. */
+  | 'Crossed'
+  /** For the drain to which a Node yields. */
+  | 'Yielding';
+
+/** What the status has of the Nodes, until they are looked at. */
+export const storedNodes = (
+  { status, spec, deleting }: ObservedMaintenance,
+  released: boolean,
+): ObservedNodes => {
+  const isDraining = workedStage({ stage: spec.stage, deleting }) === 'Drain';
+  const isTrue = (type: MaintenanceCondition['type']): boolean =>
+    status.conditions.some((one) => one.type === type && one.status === 'True');
+  return {
+    nodes: status.nodes,
+    waves: status.waves,
+    drained: isDraining && isTrue('Drained'),
+    released,
+    selectsAll: isTrue('SelectsAllNodes'),
+    progress: status.progress,
+    refused: '',
+    crossing: null,
+    yieldedBy: '',
+  };
+};
+
 /** The next write to a maintenance. */
 export type MaintenanceWrite =
   | { readonly write: 'addFinalizer' }
@@ -94,6 +141,15 @@ const maintenancePhase = (
   return observed.drained ? 'Drained' : 'Evacuating';
 };
 
+/** The phase of its drains. */
+export const drainsPhase = (facts: MaintenanceFacts): DrainsPhase => {
+  const { crossing, refused, nodes } = facts.observed;
+  if (maintenancePhase(facts) !== 'Evacuating') return 'Going';
+  if (crossing !== null) return 'Crossed';
+  if (refused !== '') return 'Refused';
+  return nodes.some(({ state }) => state === 'Yielding') ? 'Yielding' : 'Going';
+};
+
 const counted = (count: number, noun: string): string =>
   count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
 
@@ -120,26 +176,46 @@ const windowCondition = (facts: MaintenanceFacts): Wanted | undefined => {
   };
 };
 
-const drainedCondition = (
-  { observed: { nodes, drained }, ...facts }: MaintenanceFacts,
-): Wanted => {
-  const left = podsLeft(nodes);
-  const where = counted(nodes.length, 'node');
-  const closed = nodes.some(waitsForWindow('Drain')) ? closedWindowText(facts) : '';
-  return drained
-    ? {
+/** What the drains wait for besides their pods; undefined when for nothing. */
+const drainsCondition = (facts: MaintenanceFacts): Wanted | undefined => {
+  const { observed: { crossing, nodes } } = facts;
+  const unmet = { type: 'Drained', status: 'False' } as const;
+  if (crossing !== null) return { ...unmet, reason: 'Crossed', message: crossing.text };
+  const yielding = nodes.find(({ state }) => state === 'Yielding');
+  return yielding && {
+    ...unmet,
+    reason: 'Yielding',
+    message: `Node "${yielding.name}": ${yielding.drainMessage}`,
+  };
+};
+
+const evacuatingText = ({ observed, ...facts }: MaintenanceFacts): string => {
+  const { nodes, yieldedBy } = observed;
+  const sentences = [
+    `${counted(podsLeft(nodes), 'pod')} left on ${nodes.filter(hasPodsLeft).length} of ` +
+    counted(nodes.length, 'node'),
+    nodes.some(waitsForWindow('Drain')) ? closedWindowText(facts) : '',
+    yieldedBy,
+  ];
+  return sentences.filter((one) => one !== '').join('. ');
+};
+
+const drainedCondition = (facts: MaintenanceFacts): Wanted => {
+  const { nodes, drained } = facts.observed;
+  if (drained) {
+    return {
       type: 'Drained',
       status: 'True',
       reason: 'Drained',
-      message: `All pods that must leave are gone from ${where}`,
-    }
-    : {
-      type: 'Drained',
-      status: 'False',
-      reason: 'Evacuating',
-      message: `${counted(left, 'pod')} left on ${nodes.filter(hasPodsLeft).length} of ${where}` +
-        (closed === '' ? '' : `. ${closed}`),
+      message: `All pods that must leave are gone from ${counted(nodes.length, 'node')}`,
     };
+  }
+  return drainsCondition(facts) ?? windowCondition(facts) ?? {
+    type: 'Drained',
+    status: 'False',
+    reason: 'Evacuating',
+    message: evacuatingText(facts),
+  };
 };
 
 const completedCondition = (phase: MaintenancePhase): Wanted => ({
@@ -171,7 +247,7 @@ const conditionsOf = (
   const isKnown = windowPhase(facts) !== 'Unknown';
   const wanted = [
     ...(stage === 'Complete' ? [completedCondition(phase)] : []),
-    ...(stage === 'Drain' && isKnown ? [windowCondition(facts) ?? drainedCondition(facts)] : []),
+    ...(stage === 'Drain' && isKnown ? [drainedCondition(facts)] : []),
     ...(stage === 'Cordon' && isKnown ? [windowCondition(facts) ?? []].flat() : []),
     ...(observed.selectsAll && stage !== 'Complete' ? [SELECTS_ALL] : []),
   ];
@@ -207,7 +283,7 @@ const wantedStatus = (
     stages: withStartedStage(status.stages, stage, nowMs),
     nodes: isAtWork ? observed.nodes : status.nodes,
     waves: isAtWork ? observed.waves : status.waves,
-    progress: isAtWork ? progressText(maintenance.spec, observed) : status.progress,
+    progress: isAtWork ? observed.progress : status.progress,
     preview: currentPreview(facts, phase),
     conditions: conditionsOf(facts, phase, nowMs),
   };

@@ -40,7 +40,7 @@ export const completeBody = ({ resourceVersion }: ObservedMaintenance): object =
 });
 
 const nodeBody = (
-  { name, state, wave, bootId, drainTargets, drainMessage, ...counts }: NodeStatus,
+  { name, state, wave, bootId, drainTargets, drainMessage, yieldsTo, ...counts }: NodeStatus,
 ): object => ({
   nodeRef: { name },
   state,
@@ -49,6 +49,7 @@ const nodeBody = (
   drainTargets: drainTargets.map(planEntryBody),
   ...(drainMessage === '' ? {} : { drainMessage }),
   ...counts,
+  ...(yieldsTo === null ? {} : { yieldsTo }),
 });
 
 /** What the manager of the status applies. */

@@ -9,8 +9,8 @@ import { listOrEmptyAt, textAt } from '../json.ts';
 import { compareText } from '../requirements.ts';
 import { listed } from '../text.ts';
 import { rfc3339Seconds } from '../time.ts';
-import { holdsNode } from './maintenance-progress.ts';
 import type { ObservedMaintenance } from './observed-maintenance.ts';
+import { holdsNode } from './node-status.ts';
 import { drainedNodes, hasPodsLeft } from './progress-text.ts';
 import { workedStage } from './stage.ts';
 

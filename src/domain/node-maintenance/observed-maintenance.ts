@@ -4,6 +4,7 @@
  * Promises: total for any object; plain data, suitable for machine context; lists and texts are cut
  * at the bounds of the schema, so that an object of another schema costs no more.
  */
+import { type DrainOwner, isDrainOwner } from '../drain/cordon.ts';
 import type { Identity } from '../facts.ts';
 import { listOrEmptyAt, numberAt, recordAt, textAt, timeAt, valueAt } from '../json.ts';
 import { generationOf, identityOf, isDeleting } from '../object-meta.ts';
@@ -58,6 +59,12 @@ export interface MaintenanceSpec {
 export const NODE_STATES = ['Waiting', 'Admitted', 'Yielding', 'Released'] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
+/** A drain to which another one yields: the owner of its cordon, and where it waits. */
+export interface YieldsTo {
+  readonly owner: DrainOwner;
+  readonly node: string;
+}
+
 /** A node of the maintenance, as its status shows it. */
 export interface NodeStatus {
   readonly name: string;
@@ -70,6 +77,8 @@ export interface NodeStatus {
   readonly drainMessage: string;
   readonly podsPendingEvacuation: number;
   readonly podsEvacuating: number;
+  /** `null` unless it yields. */
+  readonly yieldsTo: YieldsTo | null;
 }
 
 /** How far the nodes of one wave are in the plan. */
@@ -160,6 +169,12 @@ const stageStatusOf = (raw: unknown): readonly StageStatus[] => {
   return name === undefined ? [] : [{ name, startMs: timeAt(raw, 'startTimestamp') ?? 0 }];
 };
 
+const yieldsToOf = (raw: unknown): YieldsTo | null => {
+  const owner = textAt(raw, 'owner') ?? '';
+  const node = cutAt(LIMITS.textCharacters, raw, 'node');
+  return isDrainOwner(owner) && node !== '' ? { owner, node } : null;
+};
+
 const nodeStatusOf = (raw: unknown): readonly NodeStatus[] => {
   const name = textAt(raw, 'nodeRef', 'name');
   if (name === undefined) return [];
@@ -172,6 +187,7 @@ const nodeStatusOf = (raw: unknown): readonly NodeStatus[] => {
     drainMessage: cutAt(LIMITS.messageCharacters, raw, 'drainMessage'),
     podsPendingEvacuation: countAt(raw, 'podsPendingEvacuation'),
     podsEvacuating: countAt(raw, 'podsEvacuating'),
+    yieldsTo: yieldsToOf(recordAt(raw, 'yieldsTo')),
   }];
 };
 

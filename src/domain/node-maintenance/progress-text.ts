@@ -24,12 +24,13 @@ type Planned = Pick<MaintenanceSpec, 'drainPlan' | 'podTypes'>;
 type Worked = Pick<MaintenanceStatus, 'nodes' | 'waves'>;
 
 /**
- * The names of the nodes whose wave is through with the plan, and where nothing is left. One that
- * gave its turn to the next stays among them.
+ * The names of the nodes whose wave is through with the plan, where nothing is left, and which are
+ * still cordoned. One that gave its turn to the next stays among them.
  */
 export const drainedNodes = (
   { drainPlan, podTypes }: Planned,
   { nodes, waves }: Worked,
+  isCordoned: (node: string) => boolean = () => true,
 ): ReadonlySet<string> => {
   const entries = effectivePlan(drainPlan, podTypes).length;
   const over = new Set(
@@ -37,10 +38,14 @@ export const drainedNodes = (
   );
   const isDrained = (node: NodeStatus): boolean =>
     node.state === 'Released' ||
-    (node.state === 'Admitted' && over.has(node.wave) && !hasPodsLeft(node));
+    (node.state === 'Admitted' && over.has(node.wave) && !hasPodsLeft(node) &&
+      isCordoned(node.name));
   return new Set(nodes.filter(isDrained).map(({ name }) => name));
 };
 
 /** Drained nodes of the nodes that match, such as `3/12`. */
-export const progressText = (spec: Planned, worked: Worked): string =>
-  `${drainedNodes(spec, worked).size}/${worked.nodes.length}`;
+export const progressText = (
+  spec: Planned,
+  worked: Worked,
+  isCordoned: (node: string) => boolean,
+): string => `${drainedNodes(spec, worked, isCordoned).size}/${worked.nodes.length}`;

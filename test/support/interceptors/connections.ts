@@ -13,16 +13,22 @@ import {
 } from '../../../src/actors/actor-environment.ts';
 import { evictionRequestsRole } from '../../../src/actors/eviction-requests/eviction-requests-role.ts';
 import { interceptorsRole } from '../../../src/actors/interceptors/interceptors-role.ts';
+import { nodeMaintenanceRole } from '../../../src/actors/node-maintenance/node-maintenance-role.ts';
 import type { Role, RoleContext } from '../../../src/actors/role.ts';
 import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { textAt } from '../../../src/domain/json.ts';
+import { type Cordons, cordonsLayer } from '../../../src/effects/cordons.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import {
   type EvictionRequests,
   evictionRequestsLayer,
 } from '../../../src/effects/eviction-requests.ts';
 import { AnswerLost, KubeApi, WatchRefused } from '../../../src/effects/kube-api.ts';
+import {
+  type NodeMaintenances,
+  nodeMaintenancesLayer,
+} from '../../../src/effects/node-maintenance.ts';
 import { type PodEvictionApi, podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import { writeBudget } from '../../../src/effects/write-budget.ts';
 import type { Writes } from '../../../src/effects/writes.ts';
@@ -33,7 +39,9 @@ import type { SimulatedTime } from '../time/simulated-time.ts';
 
 type Handle = Cluster['handle'];
 
-type RoleEnvironment = ActorEnvironment<EvictionRequests | KubeApi | PodEvictionApi | Writes>;
+type RoleEnvironment = ActorEnvironment<
+  Cordons | EvictionRequests | KubeApi | NodeMaintenances | PodEvictionApi | Writes
+>;
 
 /** A fault that a test plants: undefined lets the request pass. */
 export type Fault = (
@@ -140,7 +148,10 @@ const operatorApi = (handle: Handle) =>
 const serveRole = (
   handle: Handle,
   time: SimulatedTime,
-  make: (environment: RoleEnvironment, context: RoleContext) => Role,
+  { make, record = () => {} }: {
+    readonly make: (environment: RoleEnvironment, context: RoleContext) => Role;
+    readonly record?: RoleContext['record'];
+  },
 ): () => Promise<void> => {
   const gate = makeWriteGate(time);
   gate.openUntil(Number.POSITIVE_INFINITY);
@@ -150,7 +161,12 @@ const serveRole = (
     servers,
   );
   const runtime = ManagedRuntime.make(
-    Layer.mergeAll(podEvictionApiLayer(silentTelemetry), evictionRequestsLayer).pipe(
+    Layer.mergeAll(
+      podEvictionApiLayer(silentTelemetry),
+      evictionRequestsLayer,
+      cordonsLayer(silentTelemetry),
+      nodeMaintenancesLayer,
+    ).pipe(
       Layer.provideMerge(writes),
       Layer.provideMerge(clockLayer(time)),
     ),
@@ -162,7 +178,7 @@ const serveRole = (
     firstSeed: 1,
   });
   const informers = sharedInformers(environment);
-  const role = make(environment, { informers, record: () => {}, recordOnLease: () => {} });
+  const role = make(environment, { informers, record, recordOnLease: () => {} });
   informers.start();
   role.onLeading();
   return async () => {
@@ -178,15 +194,28 @@ export const serveEvictions = (
   time: SimulatedTime,
   defaultInterceptors: readonly string[] = [],
 ): () => Promise<void> =>
-  serveRole(
-    handle,
-    time,
-    (environment, context) =>
+  serveRole(handle, time, {
+    make: (environment, context) =>
       evictionRequestsRole(environment, {
         policy: { timing: TIMING, ttlMs: null, defaultInterceptors },
       }, context),
-  );
+  });
 
 /** Starts the role interceptors as the leader; returns how to stop it. */
 export const serveInterceptors = (handle: Handle, time: SimulatedTime): () => Promise<void> =>
-  serveRole(handle, time, interceptorsRole);
+  serveRole(handle, time, { make: interceptorsRole });
+
+/** Starts the role maintenance as the leader; returns how to stop it. */
+export const serveMaintenance = (
+  handle: Handle,
+  time: SimulatedTime,
+  record: RoleContext['record'],
+): () => Promise<void> =>
+  serveRole(handle, time, {
+    make: (environment, context) =>
+      nodeMaintenanceRole(environment, {
+        policy: { own: null, paused: false },
+        drains: undefined,
+      }, context),
+    record,
+  });

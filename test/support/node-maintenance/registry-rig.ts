@@ -21,6 +21,7 @@ import { type ObjectKey, resourceVersion } from '../../../src/domain/ids.ts';
 import type { MaintenanceWrite } from '../../../src/domain/node-maintenance/maintenance-step.ts';
 import { nodeConditionsOf } from '../../../src/domain/node-maintenance/node-conditions.ts';
 import type { ObservedMaintenance } from '../../../src/domain/node-maintenance/observed-maintenance.ts';
+import type { UnschedulablePod } from '../../../src/domain/node-maintenance/unschedulable-pod.ts';
 import {
   type NodeConditionsOutcome,
   type NodeConditionsWrite,
@@ -108,6 +109,7 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
   const nodes = informer<MaintainableNode>();
   const pods = informer<DrainPod>();
   const budgets = informer<Budget>();
+  const unschedulable = informer<UnschedulablePod>();
   const notes: EventNote[] = [];
   const [ordered, withdrawn]: [Set<string>, Set<string>] = [new Set(), new Set()];
   let isSynced = false;
@@ -130,6 +132,7 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
       pods,
       budgets,
     },
+    unschedulable,
     isSynced: () => isSynced,
     isBehind: () => false,
     record: (note) => void notes.push(note),

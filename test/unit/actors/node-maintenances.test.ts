@@ -6,6 +6,8 @@
  */
 import { expect, test } from 'vitest';
 import { CORDON_PREFIX, maintenanceOwner, printCordon } from '../../../src/domain/drain/cordon.ts';
+import { nodeRaw } from '../../support/node-maintenance/maintenance-fixture.ts';
+import { podOfType } from '../../support/node-maintenance/plan-runs.ts';
 import { nodeOf, registryRig } from '../../support/node-maintenance/registry-rig.ts';
 
 test('a maintenance that was observed before the Nodes are listed is worked on', async () => {
@@ -49,4 +51,30 @@ test('keys of maintenances that do not exist leave their Nodes', async () => {
   nodes.put(nodeOf('n1', { [`${CORDON_PREFIX}${owner}`]: key }));
   await time.advance(5000);
   expect([...withdrawn]).toEqual([`n1 ${owner}`]);
+});
+
+/** Nothing else changed in the cluster, so that nothing else led to another look. */
+test('NM-53: a drain that failed begins again after a minute, without a change', async () => {
+  const { time, nodes, pods, ordered, registry, maintain, sync } = registryRig();
+  const owner = maintenanceOwner('uid-kernel');
+  const key = printCordon({
+    ids: ['kernel@1'],
+    deadlineMs: null,
+    graceSeconds: 0,
+    sinceMs: time.now(),
+    ended: 'Failed',
+  });
+  sync();
+  registry.onLeading();
+  nodes.put(nodeOf('n1', { [`${CORDON_PREFIX}${owner}`]: key }));
+  pods.put(podOfType('Default', { node: 'n1' }));
+  maintain('kernel', {
+    stage: 'Drain',
+    isProtected: true,
+    nodes: [nodeRaw('n1', { drainTargets: [{ podType: 'Default', podPriority: 100 }] })],
+  });
+  await time.advance(55_000);
+  expect([...ordered]).toEqual([]);
+  await time.advance(10_000);
+  expect([...ordered]).toEqual([`n1 ${owner}`]);
 });

@@ -2,14 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import type { DrainPod } from '../../../../src/domain/drain/pod.ts';
 import {
-  holdsNode,
   type MaintainedNodeFacts,
   maintenanceProgress,
   NO_PROGRESS,
   type NodesProgress,
   type ProgressMemory,
-  storedTargets,
 } from '../../../../src/domain/node-maintenance/maintenance-progress.ts';
+import { holdsNode, storedTargets } from '../../../../src/domain/node-maintenance/node-status.ts';
 import type { ObservedMaintenance } from '../../../../src/domain/node-maintenance/observed-maintenance.ts';
 import { maintenanceOf } from '../../../support/node-maintenance/maintenance-fixture.ts';
 import { podOfType } from '../../../support/node-maintenance/plan-runs.ts';
@@ -25,6 +24,7 @@ const node = (name: string, more: Partial<MaintainedNodeFacts> = {}): Maintained
 /** One maintenance that drains, and a cluster that cordons what it holds. */
 const scene = (names: readonly string[], spec: object = {}, isBehind = false) => {
   let [begins, drains] = [true, true];
+  const uncordoned = new Set<string>();
   let maintenance: ObservedMaintenance = maintenanceOf('1', {
     stage: 'Drain',
     isProtected: true,
@@ -35,20 +35,23 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
   const pods = new Map<string, readonly DrainPod[]>();
   const look = (): NodesProgress => {
     const progress = maintenanceProgress(
-      [{ maintenance, nodes: [...nodes.values()], drains, begins }],
+      [{ maintenance, nodes: [...nodes.values()], drains, begins, yields: false }],
       [maintenance],
       {
         before: memory,
         facts: {
           podsOn: (name) => pods.get(name) ?? [],
-          isCordoned: (name) => holdsNode(maintenance, name),
+          isCordoned: (name) => holdsNode(maintenance, name) && !uncordoned.has(name),
           isBehind,
+          cordoned: [],
+          budgets: [],
+          unschedulable: [],
         },
       },
     );
     memory = progress;
     const reported = progress.reported.get(maintenance.uid) ??
-      { nodes: [], waves: [], drained: false };
+      { nodes: [], waves: [], drained: false, progress: '', crossing: null, yieldedBy: '' };
     const { nodes: nodeStatuses, waves } = reported;
     maintenance = { ...maintenance, status: { ...maintenance.status, nodes: nodeStatuses, waves } };
     return reported;
@@ -69,6 +72,8 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
       void nodes.set(name, node(name, more)),
     held: () => names.filter((name) => holdsNode(maintenance, name)),
     targets: (name: string) => storedTargets(maintenance, name),
+    /** Somebody makes the node schedulable, until it is cordoned again. */
+    uncordon: (name: string) => void uncordoned.add(name),
     /** The window opens or closes. */
     open: (isOpen: boolean) => {
       begins = isOpen;
@@ -188,5 +193,12 @@ describe('the nodes of a maintenance', () => {
     expect(settle().drained, 'also without pods').toBe(false);
     open(true);
     expect(settle().drained).toBe(true);
+  });
+
+  test('NM-41: a node that somebody made schedulable counts as drained no more', () => {
+    const { settle, uncordon } = scene(['a', 'b']);
+    expect(settle()).toMatchObject({ drained: true, progress: '2/2' });
+    uncordon('b');
+    expect(settle()).toMatchObject({ drained: false, progress: '1/2' });
   });
 });

@@ -113,7 +113,10 @@ describe('a NodeMaintenance', () => {
           podsPendingEvacuation: 100,
           podsEvacuating: 10,
         },
-        { nodeRef: { name: 'two' } },
+        {
+          nodeRef: { name: 'two' },
+          yieldsTo: { owner: 'maintenance-123456789abc', node: 'one' },
+        },
         {},
       ],
       waves: [{ number: 2, entriesDone: 1 }, {}],
@@ -135,6 +138,7 @@ describe('a NodeMaintenance', () => {
         drainMessage: 'Evacuating',
         podsPendingEvacuation: 100,
         podsEvacuating: 10,
+        yieldsTo: null,
       }, {
         name: 'two',
         state: 'Waiting',
@@ -144,6 +148,7 @@ describe('a NodeMaintenance', () => {
         drainMessage: '',
         podsPendingEvacuation: 0,
         podsEvacuating: 0,
+        yieldsTo: { owner: 'maintenance-123456789abc', node: 'one' },
       }],
       waves: [{ number: 2, entriesDone: 1 }],
       progress: '3/12',

@@ -1,0 +1,44 @@
+/** What the status of a maintenance has about one of its nodes. */
+import type { DrainPod } from '../drain/pod.ts';
+import { entrySelects } from './drain-plan.ts';
+import type { DrainTargets } from './drain-targets.ts';
+import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
+
+/** The node in the status. */
+export const storedNode = ({ status }: ObservedMaintenance, node: string): NodeStatus | undefined =>
+  status.nodes.find(({ name }) => name === node);
+
+/** The targets that the status of a maintenance has for a Node. */
+export const storedTargets = (maintenance: ObservedMaintenance, node: string): DrainTargets =>
+  storedNode(maintenance, node)?.drainTargets ?? [];
+
+/**
+ * True while the Node is to be cordoned: admitted, or released to the next one by its drain alone.
+ * A Node whose work is done is in service again.
+ */
+export const holdsNode = (maintenance: ObservedMaintenance, node: string): boolean => {
+  const state = storedNode(maintenance, node)?.state ?? 'Waiting';
+  return state === 'Admitted' ||
+    (state === 'Released' && maintenance.spec.releaseWhen === 'Drained');
+};
+
+/** Whether targets select the pod. */
+export const isTargetedBy = (targets: DrainTargets, pod: DrainPod): boolean =>
+  targets.some((entry) => entrySelects(entry, pod));
+
+/** Pods leave the Node, or have left it. */
+export const hasBegun = (node: Pick<NodeStatus, 'drainTargets'> | undefined): boolean =>
+  node !== undefined && node.drainTargets.length > 0;
+
+/** A node that waits for its first admission. */
+export const newNode = (name: string): NodeStatus => ({
+  name,
+  state: 'Waiting',
+  wave: 0,
+  bootId: '',
+  drainTargets: [],
+  drainMessage: '',
+  podsPendingEvacuation: 0,
+  podsEvacuating: 0,
+  yieldsTo: null,
+});
