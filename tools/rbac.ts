@@ -85,7 +85,7 @@ const accountObjects = ({ name, roles }: Account): readonly object[] => {
 
 const READ = ['get', 'list', 'watch'];
 
-/** What `explain`, `drain` and `tree` read. */
+/** What `explain`, `drain status`, `tree` and `maintenance list` read. */
 const VIEWER: readonly Rule[] = [
   ruleOf('', 'nodes', READ),
   ruleOf('', 'pods', READ),
@@ -97,6 +97,7 @@ const VIEWER: readonly Rule[] = [
     ruleOf(API_GROUP, resource, READ)
   ),
   ruleOf(LIFECYCLE_GROUP, 'evictionrequests', READ),
+  ruleOf(LIFECYCLE_GROUP, 'nodemaintenances', READ),
   ruleOf(NATIVE_GROUP, 'evictionrequests', READ),
   ruleOf(NATIVE_GROUP, 'evictions', READ),
 ];

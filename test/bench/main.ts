@@ -4,16 +4,18 @@
  *
  * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `registry`, `session`, `list`,
  * `process`, `page`, `burst`, `pods`, `hand-overs`, `requests`,
- * `cluster` and `drain`.
+ * `cluster`, `drain` and `drain-node`.
  *
  * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
  * half a million times, `requests` lists eight gigabytes, and `cluster` writes more often than
- * `pods`: they run only on request.
+ * `pods`: they run only on request, and so does
+ * `drain-node`, half an hour.
  */
 import process from 'node:process';
 import { benchBurst } from './burst.ts';
 import { benchCluster } from './cluster.ts';
 import { benchDrains } from './drain.ts';
+import { benchDrainNode } from './drain-node.ts';
 import { benchHandOvers } from './hand-overs.ts';
 import { benchLists } from './list.ts';
 import { print, printMachine } from './measurement.ts';
@@ -32,6 +34,7 @@ const PODS = 50_000;
 const DEMANDING_PODS = 100_000;
 const EVICTION_REQUESTS = 150_000;
 const OPEN_REQUESTS = 1000;
+const DRAINED_CLUSTERS = 200;
 
 const FULL = '--full';
 const full = process.argv.includes(FULL);
@@ -49,6 +52,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['requests', () => benchRequests(EVICTION_REQUESTS)],
   ['cluster', benchCluster],
   ['drain', () => benchDrains(full)],
+  ['drain-node', () => benchDrainNode(DRAINED_CLUSTERS)],
 ]);
 
 const ON_DEMAND: ReadonlySet<string> = new Set([
@@ -58,6 +62,7 @@ const ON_DEMAND: ReadonlySet<string> = new Set([
   'requests',
   'cluster',
   'drain',
+  'drain-node',
 ]);
 
 const asked = process.argv.slice(2).filter((word) => word !== FULL);

@@ -140,7 +140,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       ...['src/machines/node-maintenance', 'src/actors/node-maintenance/'],
       ...['src/effects/node-maintenance', 'src/effects/maintenance', 'src/view/maintenance'],
       ...['src/cli/maintenance', 'test/unit/cli/maintenance', 'test/unit/cli/program'],
-      'test/integration/maintenance',
+      ...['test/integration/maintenance', 'tools/cli-maintenance'],
       ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],
       ...['test/unit/actors/node-maintenance', 'test/models/node-maintenance'],
       ...['test/integration/node-maintenance', 'test/e2e/node-maintenance'],
