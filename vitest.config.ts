@@ -113,7 +113,6 @@ export default defineConfig({
         },
       },
       onCluster('embedded'),
-      onCluster('embedded', 'shortest'),
       onCluster('kube-apiserver'),
       onCluster('kube-apiserver', 'shortest'),
       floor('integration', 120_000, { ...turn(1, BEDS_AT_ONCE), ...LIVE }),

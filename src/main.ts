@@ -123,6 +123,10 @@ const roles: Roles = {
     const { runDrainPlan } = await import('./cli/drain-plan.ts');
     return await runDrainPlan(request, terminal, realTime);
   },
+  maintenancePlan: async (request) => {
+    const { runMaintenancePlan } = await import('./cli/maintenance-plan.ts');
+    return await runMaintenancePlan(request, terminal);
+  },
   evict: async (request) => {
     const { runEvict } = await import('./cli/evict.ts');
     return await runEvict(request, { terminal, time: realTime });

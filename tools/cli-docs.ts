@@ -45,6 +45,7 @@ const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   usage: 'The command line or the configuration cannot be used; one line on stderr names the error',
   notMet: 'The object in question does not exist',
   unreachable: 'The cluster cannot be reached',
+  blocked: 'A preview predicts something that stands in the way',
 };
 
 const exitRows = Object.entries(EXIT_MEANINGS).map(([name, meaning]) => [
@@ -277,7 +278,7 @@ const lines = [
   'The flags and variables are those of the operator, so that in its pod it needs none:',
   '',
   '```sh',
-  'kubectl exec -n tidegate deploy/tidegate -- tidegate doctor',
+  'kubectl exec -n tidegate deploy/tidegate-operator -- tidegate doctor',
   '```',
   '',
   ...optionTable(DOCTOR_OPTIONS, OPERATOR_VARIABLES),

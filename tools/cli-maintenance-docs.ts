@@ -1,6 +1,7 @@
 /** The parts of docs/reference/cli.md about `tidegate maintenance` and `tidegate drain NODE`. */
 import { NODE_DRY_RUNS } from '../src/cli/drain-node-request.ts';
 import { DRY_RUNS } from '../src/cli/drain-request.ts';
+import { MAINTENANCE_PLAN_FORMATS } from '../src/cli/maintenance-plan-request.ts';
 import { CHANGE_FORMATS, MAINTENANCE_FORMATS } from '../src/cli/maintenance-request.ts';
 import { STAGES } from '../src/domain/node-maintenance/stage.ts';
 import { POD_TYPES } from '../src/domain/node-maintenance/typed-pods.ts';
@@ -106,5 +107,21 @@ export const MAINTENANCE_LINES = [
   'Of one maintenance: each node, whether it is admitted (STATE), its pods without (PENDING) and with',
   'a request (EVACUATING), and what it waits for. Exit code 3: the maintenance does not exist. Rights:',
   '`list` (for `--watch` also `watch`) of NodeMaintenances.',
+  '',
+  '## tidegate maintenance plan FILE|NAME',
+  '',
+  'Previews a NodeMaintenance of a file, of stdin (`-`) or of the cluster: its nodes by waves, which',
+  'pods leave with which entry of its plan, what would block them, and what would be lost. What has a',
+  'slash or ends in `.yaml`, `.yml` or `.json` is a path. The nodes of a wave are assumed to end',
+  'together. It sends nothing but GET.',
+  '',
+  ...flagTable([
+    [`\`-o\`, \`--output ${MAINTENANCE_PLAN_FORMATS.join('|')}\``, 'Format of the answer'],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  'Exit code 5: something would hold pods back. JSON and YAML contain the same as the table.',
+  '',
+  'Rights: `list` of Nodes, pods and PodDisruptionBudgets; `get` of the NodeMaintenance.',
   '',
 ] as const;

@@ -2,6 +2,7 @@
 import { Effect } from 'effect';
 import { Argument, Command } from 'effect/cli';
 import type { ExitCode } from './exit-codes.ts';
+import { maintenancePlanCommand, type MaintenancePlanRoles } from './maintenance-plan-command.ts';
 import {
   type MaintenanceMoveRequest,
   maintenanceMoveRequest,
@@ -16,7 +17,7 @@ import {
 } from './maintenance-request.ts';
 
 /** The implementations. */
-export interface MaintenanceRoles {
+export interface MaintenanceRoles extends MaintenancePlanRoles {
   /** `maintenance list`, and with a name `maintenance status`. */
   readonly maintenanceShow: (request: MaintenanceShowRequest) => Promise<ExitCode>;
   readonly maintenanceStart: (request: MaintenanceStartRequest) => Promise<ExitCode>;
@@ -137,5 +138,6 @@ export const maintenanceCommand = (roles: MaintenanceRoles, end: Ending) =>
       moveCommand('complete', roles, end),
       listCommand(roles, end),
       statusCommand(roles, end),
+      maintenancePlanCommand(roles, end),
     ]),
   );

@@ -138,7 +138,12 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       // A field of NodeMaintenance.
       ...['src/domain/node-maintenance/', 'src/api/node-maintenance'],
       ...['src/machines/node-maintenance', 'src/actors/node-maintenance/'],
-      ...['src/effects/node-maintenance', 'src/effects/maintenance', 'src/view/maintenance'],
+      ...[
+        'src/effects/node-maintenance',
+        'src/effects/maintenance',
+        'src/view/maintenance',
+        'src/cli/demo-maintenance',
+      ],
       ...['src/cli/maintenance', 'test/unit/cli/maintenance', 'test/unit/cli/program'],
       ...['test/integration/maintenance', 'tools/cli-maintenance'],
       ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],

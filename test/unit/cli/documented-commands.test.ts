@@ -25,6 +25,7 @@ const ROLES: Roles = {
   drainNodes: done,
   drainStatus: done,
   drainPlan: done,
+  maintenancePlan: () => Promise.resolve(0),
   evict: done,
   evictions: done,
   maintenanceShow: done,

@@ -11,6 +11,7 @@ import type { DrainNodesRequest } from '../../../src/cli/drain-node-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { EvictionsRequest, EvictRequest } from '../../../src/cli/evictions-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
+import type { MaintenancePlanRequest } from '../../../src/cli/maintenance-plan-request.ts';
 import type {
   MaintenanceMoveRequest,
   MaintenanceShowRequest,
@@ -35,6 +36,7 @@ type Asked =
   | ChartsDiffRequest
   | ReplayRequest
   | DemoRequest
+  | MaintenancePlanRequest
   | TreeRequest;
 
 interface Run {
@@ -88,6 +90,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
     drainPlan: (request) => {
       asked.push(['drain plan', request]);
       return Promise.resolve(4);
+    },
+    maintenancePlan: (request) => {
+      asked.push(['maintenance plan', request]);
+      return Promise.resolve(5);
     },
     evict: (request) => {
       asked.push(['evict', request]);
@@ -157,6 +163,7 @@ const COMMANDS = [
   'maintenance complete',
   'maintenance list',
   'maintenance status',
+  'maintenance plan',
   'charts',
   'charts export',
   'charts diff',
@@ -328,6 +335,17 @@ test('drain plan takes one node, a grace and whether to try evictions', async ()
     defaultInterceptors: 'none',
     kubeconfig: undefined,
     context: 'c',
+  }]]);
+});
+
+test('maintenance plan takes a file or a name, and the flags of kubectl', async () => {
+  const { asked, code } = await run('maintenance', 'plan', 'kernel.yaml', '-o', 'json');
+  expect(code).toBe(5);
+  expect(asked).toEqual([['maintenance plan', {
+    source: 'kernel.yaml',
+    format: 'json',
+    kubeconfig: undefined,
+    context: undefined,
   }]]);
 });
 
