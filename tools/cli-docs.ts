@@ -18,7 +18,7 @@ import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
 import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
 import { REQUEST_SITUATIONS } from '../src/domain/eviction-requests/request-verdict.ts';
 import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
-import { MAINTENANCE_LINES } from './cli-maintenance-docs.ts';
+import { DRAIN_NODE_LINES, MAINTENANCE_LINES } from './cli-maintenance-docs.ts';
 import { settlePages, table } from './pages.ts';
 
 const absenceOf = (option: OptionTable[string]): string => {
@@ -134,6 +134,7 @@ const lines = [
   'interceptor has been silent, and when the hand-over comes; before the early warning with the',
   'default `--interceptor-deadline`, because the deadline of the operator is not in the object.',
   '',
+  ...DRAIN_NODE_LINES,
   '## tidegate drain status [NODE…]',
   '',
   'Shows the drains of a cluster, one line for each node; with names, those nodes whether they are',

@@ -1,12 +1,85 @@
-/** The part of docs/reference/cli.md about `tidegate maintenance`. */
+/** The parts of docs/reference/cli.md about `tidegate maintenance` and `tidegate drain NODE`. */
+import { NODE_DRY_RUNS } from '../src/cli/drain-node-request.ts';
+import { DRY_RUNS } from '../src/cli/drain-request.ts';
 import { MAINTENANCE_PLAN_FORMATS } from '../src/cli/maintenance-plan-request.ts';
-import { MAINTENANCE_FORMATS } from '../src/cli/maintenance-request.ts';
+import { CHANGE_FORMATS, MAINTENANCE_FORMATS } from '../src/cli/maintenance-request.ts';
+import { STAGES } from '../src/domain/node-maintenance/stage.ts';
+import { POD_TYPES } from '../src/domain/node-maintenance/typed-pods.ts';
 import { MAINTENANCE_SITUATIONS } from '../src/view/maintenance-view.ts';
 import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
 import { table } from './pages.ts';
 
+const CHANGE_ROWS = [
+  [`\`--dry-run ${DRY_RUNS.join('|')}\``, '`server`: the API server checks it and stores nothing'],
+  ['`--wait`', 'Waits until the work of the stage is done, and prints the progress'],
+  ['`--timeout DURATION`', 'How long to wait; default without end'],
+  [`\`-o\`, \`--output ${CHANGE_FORMATS.join('|')}\``, 'Format of the answer'],
+  ...CLUSTER_ROWS,
+] as const;
+
+/** Lines about `tidegate drain NODE…`. */
+export const DRAIN_NODE_LINES = [
+  '## tidegate drain NODE…',
+  '',
+  'Drains nodes as `kubectl drain` does, by a NodeMaintenance `drain-NODE` for each, which an operator',
+  'with `--roles maintenance` works on; see [Maintain nodes](../tasks/maintain-nodes.md). A node that',
+  'is named like a command below is written `node/status`.',
+  '',
+  ...flagTable([
+    ['`-l`, `--selector SELECTOR`', 'Label selector of the nodes, in place of names'],
+    ['`--force`', 'Also pods without a controller, which nothing recreates'],
+    ['`--ignore-daemonsets`', 'Leaves the pods of DaemonSets there'],
+    ['`--delete-emptydir-data`', 'Also pods with an emptyDir, whose content is lost'],
+    ['`--timeout DURATION`', 'How long to wait for each node; 0, the default: without end'],
+    [
+      '`--skip-wait-for-delete-timeout SECONDS`',
+      'Does not wait for pods that terminate for longer; 0, the default: waits for all',
+    ],
+    ['`--chunk-size NUMBER`', 'Pods in one page of a list; default 500, 0: all'],
+    [
+      `\`--dry-run ${NODE_DRY_RUNS.join('|')}\``,
+      '`client` prints what would leave; `server` also lets the API server check it',
+    ],
+    ['`--pod-selector SELECTOR`', 'Label selector of the pods; dry runs only'],
+    ['`--grace-period SECONDS`', 'Only -1: each pod has its own grace'],
+    ['`--disable-eviction`', 'Refused: budgets hold in every drain'],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  'Exit code 0: every node is drained. 1: a node is not, or does not exist; filters refuse it, others',
+  'completed its maintenance, the timeout has passed, or a signal ended the wait. A node that was given',
+  'up stays cordoned; after a signal its drain goes on, and the same command goes on with it.',
+  '',
+  'Rights: `get` of Nodes (`list` with a selector) and DaemonSets, `list` and `watch` of pods, `create`,',
+  '`list`, `watch` and `delete` of NodeMaintenances, `patch` of Nodes, `create` of `pods/eviction` for',
+  'finished pods; and, as the policies demand, `delete` of the nodes.',
+  '',
+] as const;
+
 /** Its lines. */
 export const MAINTENANCE_LINES = [
+  '## tidegate maintenance start NAME',
+  '',
+  'Creates a NodeMaintenance. `tidegate maintenance cordon NAME`, `drain NAME` and `complete NAME` move',
+  'it to the stage of their name; a move backwards is refused.',
+  '',
+  ...flagTable([
+    ['`--nodes NODE,…`', 'Names of the nodes, at most ten (`start`)'],
+    ['`-l`, `--selector SELECTOR`', 'Label selector of the nodes (`start`)'],
+    [`\`--stage ${STAGES.join('|')}\``, 'First stage; default `Idle` (`start`)'],
+    ['`--reason TEXT`', 'Reason, for people (`start`)'],
+    [
+      '`--max-nodes-at-once NUMBER|PERCENT`',
+      'How many nodes are cordoned and drained at once; default all (`start`)',
+    ],
+    ['`--pod-types TYPE,…`', `Types of pods that leave, of ${POD_TYPES.join(', ')} (\`start\`)`],
+    ...CHANGE_ROWS,
+  ]),
+  '',
+  'Exit code 3: the maintenance does not exist, exists already, would go backwards, or is not done in',
+  'time. Rights: `create`, or `list` and `patch`, of NodeMaintenances, with `--wait` also `list` and',
+  '`watch`; and, as the policies demand, `delete` of the nodes.',
+  '',
   '## tidegate maintenance list',
   '',
   'Shows NodeMaintenances, one line for each. `tidegate maintenance status NAME` shows the nodes of',

@@ -162,7 +162,7 @@ export class NodeDrain {
 
   /** The maintenance of an earlier run, or a new one; a text when there is none. */
   async #made(): Promise<ObservedMaintenance | string> {
-    const { question, terminal } = this.#options;
+    const { terminal } = this.#options;
     for (;;) {
       const known = this.#current;
       if (known !== undefined && !isEnding(known)) {
@@ -172,7 +172,7 @@ export class NodeDrain {
       // An earlier run is cleaned up after; its name is free then.
       if (known !== undefined) await this.#until(() => this.#current?.uid !== known.uid);
       const outcome = await this.#perform(
-        createMaintenance(newMaintenance(this.node, question), { isTrial: false })
+        createMaintenance(newMaintenance(this.node), { isTrial: false })
           .pipe(Effect.catch(asRefusal)),
       );
       if (outcome._tag === 'Stored') return outcome.maintenance;

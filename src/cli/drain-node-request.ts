@@ -34,7 +34,11 @@ export interface DrainNodesRequest {
 export const DRAIN_FLAGS = {
   selector: optionalText('selector', 'SELECTOR', 'Label selector of the nodes, as in kubectl')
     .pipe(Flag.withAlias('l')),
-  podSelector: optionalText('pod-selector', 'SELECTOR', 'Label selector of the pods that leave'),
+  podSelector: optionalText(
+    'pod-selector',
+    'SELECTOR',
+    'Only for dry runs yet: label selector of the pods that leave',
+  ),
   force: switchFlag('force', 'Also pods without a controller, which nothing recreates'),
   ignoreDaemonSets: switchFlag('ignore-daemonsets', 'Leave the pods of DaemonSets there'),
   deleteEmptyDirData: switchFlag(
@@ -133,7 +137,13 @@ const choiceProblem = ({ nodes, selector, podSelector }: DrainNodesRequest): str
 };
 
 /** Flags of kubectl that cannot be kept. */
-const unservedProblem = ({ disableEviction, gracePeriod }: DrainNodesRequest) => {
+const unservedProblem = (
+  { disableEviction, gracePeriod, podSelector, dryRun }: DrainNodesRequest,
+) => {
+  if (podSelector !== undefined && dryRun === 'none') {
+    return `Cannot use --pod-selector ${quoted(podSelector)}: a NodeMaintenance selects pods by ` +
+      'their type alone; leave it out, or use kubectl drain';
+  }
   if (disableEviction) {
     return 'Cannot use --disable-eviction: pods leave by evictions, so that budgets hold; leave ' +
       'it out, or use kubectl drain';

@@ -88,12 +88,11 @@ const trialProblem = (name: string, outcome: MaintenanceOutcome): string | undef
 const triedOnServer = (
   request: DrainNodesRequest,
   nodes: readonly FilteredNode[],
-  question: DrainQuestion,
 ) =>
   askCluster(
     request,
     Effect.forEach(nodes, ({ name }) =>
-      createMaintenance(newMaintenance(name, question), { isTrial: true }).pipe(
+      createMaintenance(newMaintenance(name), { isTrial: true }).pipe(
         Effect.map((outcome) =>
           trialProblem(name, outcome)
         ),
@@ -110,7 +109,7 @@ const tried = async (
   },
 ): Promise<ExitCode> => {
   if (question.dryRun === 'server') {
-    const answer = await triedOnServer(request, nodes, question);
+    const answer = await triedOnServer(request, nodes);
     if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
     for (const problem of answer.value) terminal.report(problem);
     if (answer.value.length > 0) return EXIT.failure;

@@ -76,7 +76,7 @@ const startCommand = (roles: MaintenanceRoles, end: Ending) =>
     Command.withExamples([
       { command: 'tidegate maintenance start kernel --nodes=node-7,node-8' },
       {
-        command: "tidegate maintenance start kernel -l example.com/rack=r1 --reason='New kernel' " +
+        command: 'tidegate maintenance start kernel -l example.com/rack=r1 --reason=kernel ' +
           '--stage=Drain --max-nodes-at-once=2 --wait',
         description: 'Drains a rack, two nodes at a time',
       },

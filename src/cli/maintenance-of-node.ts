@@ -1,7 +1,6 @@
 /** The NodeMaintenance by which `tidegate drain NODE` drains a node. */
 import type { ObservedMaintenance } from '../domain/node-maintenance/observed-maintenance.ts';
 import type { NewMaintenance } from '../effects/maintenance-objects.ts';
-import type { DrainQuestion } from './drain-node-request.ts';
 import { DRAIN_LABEL } from './drain-node-watch.ts';
 import { namedNodes } from './maintenance-question.ts';
 
@@ -9,10 +8,7 @@ import { namedNodes } from './maintenance-question.ts';
 export const maintenanceOf = (node: string): string => `drain-${node}`;
 
 /** What is created. Pods of DaemonSets stay, as with kubectl. */
-export const newMaintenance = (
-  node: string,
-  _question: Pick<DrainQuestion, 'podSelector'>,
-): NewMaintenance => ({
+export const newMaintenance = (node: string): NewMaintenance => ({
   metadata: { name: maintenanceOf(node), labels: DRAIN_LABEL },
   spec: {
     nodeSelector: namedNodes([node]),

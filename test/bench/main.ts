@@ -4,16 +4,18 @@
  *
  * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `registry`, `session`, `list`,
  * `process`, `page`, `burst`, `pods`, `hand-overs`, `requests`,
- * `cluster`, `simulate` and `drain`.
+ * `cluster`, `simulate`, `drain` and `drain-node`.
  *
  * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
  * half a million times, `requests` lists eight gigabytes, and `cluster` writes more often than
- * `pods`; `simulate` runs twenty maintenances in real time: they run only on request.
+ * `pods`; `simulate` runs twenty maintenances in real time, and `drain-node` takes half an hour:
+ * they run only on request.
  */
 import process from 'node:process';
 import { benchBurst } from './burst.ts';
 import { benchCluster } from './cluster.ts';
 import { benchDrains } from './drain.ts';
+import { benchDrainNode } from './drain-node.ts';
 import { benchHandOvers } from './hand-overs.ts';
 import { benchLists } from './list.ts';
 import { print, printMachine } from './measurement.ts';
@@ -34,6 +36,7 @@ const DEMANDING_PODS = 100_000;
 const EVICTION_REQUESTS = 150_000;
 const OPEN_REQUESTS = 1000;
 const SIMULATED_CLUSTERS = 20;
+const DRAINED_CLUSTERS = 200;
 
 const FULL = '--full';
 const full = process.argv.includes(FULL);
@@ -52,6 +55,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['cluster', benchCluster],
   ['simulate', () => benchSimulations(SIMULATED_CLUSTERS)],
   ['drain', () => benchDrains(full)],
+  ['drain-node', () => benchDrainNode(DRAINED_CLUSTERS)],
 ]);
 
 const ON_DEMAND: ReadonlySet<string> = new Set([
@@ -62,6 +66,7 @@ const ON_DEMAND: ReadonlySet<string> = new Set([
   'cluster',
   'simulate',
   'drain',
+  'drain-node',
 ]);
 
 const asked = process.argv.slice(2).filter((word) => word !== FULL);

@@ -1,4 +1,4 @@
-/** The role maintenance on a real API server. Must be called inside a test, with which it ends. */
+/** The role maintenance on an API server, in this process. */
 import { Layer, ManagedRuntime } from 'effect';
 import { onTestFinished } from 'vitest';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
@@ -39,7 +39,7 @@ const connected = (kubeconfig: string) => {
 };
 
 /** Starts the role as the leader; the notes are those that it records as Events. */
-export const serveMaintenances = async (kubeconfig: string) => {
+export const startMaintenances = async (kubeconfig: string) => {
   const runtime = connected(kubeconfig);
   const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
   const informers = sharedInformers(environment);
@@ -55,9 +55,15 @@ export const serveMaintenances = async (kubeconfig: string) => {
       informers.stop();
       return runtime.dispose();
     });
-  onTestFinished(stop);
   const start = await role.start();
   informers.start();
   role.onLeading();
   return { start, notes, stop };
+};
+
+/** The same inside a test, with which it ends. */
+export const serveMaintenances = async (kubeconfig: string) => {
+  const served = await startMaintenances(kubeconfig);
+  onTestFinished(served.stop);
+  return served;
 };

@@ -1,0 +1,237 @@
+/** `tidegate drain` and `kubectl drain` on the same cluster, each on an embedded cluster of its own. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCluster, type RunningCluster } from '../../../packages/embedded-kubernetes/src/run.ts';
+import { runCommand } from '../../../tools/testbed/commands.ts';
+import { definitions } from '../../../src/api/definitions.ts';
+import { runDrainNodes } from '../../../src/cli/drain-node.ts';
+import { listOrEmptyAt, textAt, valueAt } from '../../../src/domain/json.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
+import { startCountingProxy } from '../api/counting-proxy.ts';
+import { eventually } from '../eventually.ts';
+import { startMaintenances } from '../node-maintenance/served-maintenances.ts';
+import { budget, DAEMON_SET, deployment, type DrainCase, podBody } from './drain-cases.ts';
+
+/** What a drain did. */
+export interface DrainRun {
+  readonly code: number;
+  /** Pods that were there before: those that are gone, and those that are left. */
+  readonly gone: readonly string[];
+  readonly left: readonly string[];
+  /** Replicas of the Deployment that were on the drained nodes before, and are left there. */
+  readonly replicasLeft: number;
+  /** The same of the DaemonSet. */
+  readonly agentsLeft: number;
+  /** The drained nodes that are cordoned, of those that were not refused. */
+  readonly cordoned: readonly string[];
+  /** NodeMaintenances that are left. */
+  readonly maintenances: number;
+  /** Of the command itself. */
+  readonly requests: readonly string[];
+  /** Of the operator, which kubectl needs none of. */
+  readonly operatorRequests: number;
+  readonly ms: number;
+  readonly output: string;
+}
+
+/** Pods start and stop in tenths of seconds. */
+const RATE = 20;
+/** When a drain gives up: one that meets a budget that never opens, or any other. */
+const timeoutOf = ({ pods }: DrainCase): string =>
+  pods.some(({ guarded }) => guarded) ? '8s' : '60s';
+
+const CORE = '/api/v1/namespaces/default';
+const PODS = `${CORE}/pods`;
+const MAINTENANCES = '/apis/lifecycle.tidegate.dev/v1alpha1/nodemaintenances';
+
+type Method = 'GET' | 'POST' | 'PATCH';
+
+const site = async (asked: DrainCase) => {
+  const running = await runCluster({
+    time: realTime,
+    listen: { host: '127.0.0.1', port: 0 },
+    seed: asked.seed,
+    nodes: asked.nodes.length,
+    rate: RATE,
+    definitions: definitions(),
+  });
+  const ask = (method: Method, path: string, body?: object): unknown => {
+    const answer = running.cluster.answer({
+      method,
+      path,
+      ...(body === undefined ? {} : { body }),
+      ...(method === 'PATCH'
+        ? { headers: { 'content-type': 'application/merge-patch+json' } }
+        : {}),
+    });
+    if (answer._tag !== 'Answer' || answer.status >= 300) throw new Error(JSON.stringify(answer));
+    return answer.body;
+  };
+  return { running, ask };
+};
+
+type Site = Awaited<ReturnType<typeof site>>;
+
+const isSettled = (pod: unknown): boolean =>
+  ['Running', 'Succeeded'].includes(textAt(pod, 'status', 'phase') ?? '');
+
+const populate = async (
+  { ask }: Site,
+  { pods, replicas, hasDaemonSet, nodes }: DrainCase,
+): Promise<void> => {
+  const owner = ask('POST', `${CORE}/configmaps`, { metadata: { name: 'owner' } });
+  for (const pod of pods) ask('POST', PODS, podBody(pod, textAt(owner, 'metadata', 'uid') ?? ''));
+  if (hasDaemonSet) ask('POST', '/apis/apps/v1/namespaces/default/daemonsets', DAEMON_SET);
+  const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+  ask('POST', budgets, budget('guarded', { minAvailable: '100%' }));
+  if (replicas > 0) {
+    ask('POST', '/apis/apps/v1/namespaces/default/deployments', deployment(replicas));
+    ask('POST', budgets, budget('web', { maxUnavailable: 1 }));
+  }
+  const wanted = pods.length + replicas + (hasDaemonSet ? nodes.length : 0);
+  await eventually(() => {
+    const listed = listOrEmptyAt(ask('GET', PODS), 'items');
+    return listed.length === wanted && listed.every(isSettled);
+  }, { what: 'that all pods run' });
+  for (const { name, finished } of pods) {
+    if (finished) ask('PATCH', `${PODS}/${name}/status`, { status: { phase: 'Succeeded' } });
+  }
+  await eventually(() => {
+    const listed = listOrEmptyAt(ask('GET', budgets), 'items');
+    return listed.every((one) =>
+      valueAt(one, 'status', 'observedGeneration') !== undefined &&
+      (textAt(one, 'metadata', 'name') !== 'web' ||
+        valueAt(one, 'status', 'disruptionsAllowed') === 1)
+    );
+  }, { what: 'that budgets are counted' });
+};
+
+const podsOf = ({ ask }: Site) =>
+  listOrEmptyAt(ask('GET', PODS), 'items').map((pod) => ({
+    name: textAt(pod, 'metadata', 'name') ?? '',
+    uid: textAt(pod, 'metadata', 'uid') ?? '',
+    node: textAt(pod, 'spec', 'nodeName') ?? '',
+  }));
+
+/** One run of a command on a fresh cluster. */
+const runOn = async (
+  asked: DrainCase,
+  command: (kubeconfig: string) => Promise<{ readonly code: number; readonly output: string }>,
+  withOperator: boolean,
+): Promise<DrainRun> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-compared-'));
+  const made = await site(asked);
+  const { running, ask } = made;
+  const [proxy, operatorProxy] = [
+    await startCountingProxy(running.address),
+    await startCountingProxy(running.address),
+  ];
+  const kubeconfigOf = async (url: string, name: string): Promise<string> => {
+    const file = join(folder, name);
+    const config = running.kubeconfig.replace(/"server": "[^"]*"/u, `"server": "${url}"`);
+    await writeFile(file, config);
+    return file;
+  };
+  const operator = withOperator
+    ? await startMaintenances(await kubeconfigOf(operatorProxy.url, 'operator'))
+    : undefined;
+  try {
+    await populate(made, asked);
+    const before = podsOf(made);
+    const operatorBefore = operatorProxy.requests().length;
+    const kubeconfig = await kubeconfigOf(proxy.url, 'command');
+    const startedMs = realTime.monotonic();
+    const { code, output } = await command(kubeconfig);
+    const ms = realTime.monotonic() - startedMs;
+    const after = new Set(podsOf(made).map(({ uid }) => uid));
+    const isFixed = ({ name }: { readonly name: string }): boolean => /^pod-\d+$/u.test(name);
+    const names = (isLeft: boolean): readonly string[] =>
+      before.filter((pod) => isFixed(pod) && after.has(pod.uid) === isLeft)
+        .map(({ name }) => name).toSorted();
+    const staying = (prefix: string): number =>
+      before.filter(({ name, node, uid }) =>
+        name.startsWith(prefix) && asked.drained.includes(node) && after.has(uid)
+      ).length;
+    return {
+      code,
+      gone: names(false),
+      left: names(true),
+      replicasLeft: staying('web-'),
+      agentsLeft: staying('agent-'),
+      cordoned: asked.drained.filter((node) =>
+        valueAt(ask('GET', `/api/v1/nodes/${node}`), 'spec', 'unschedulable') === true
+      ),
+      maintenances: listOrEmptyAt(ask('GET', MAINTENANCES), 'items').length,
+      requests: [...proxy.requests()],
+      operatorRequests: operatorProxy.requests().length - operatorBefore,
+      ms,
+      output,
+    };
+  } finally {
+    await operator?.stop();
+    await Promise.all([proxy.stop(), operatorProxy.stop()]);
+    await running.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+const flagsOf = (asked: DrainCase): readonly string[] => {
+  const { flags } = asked;
+  return [
+    ...(flags.force ? ['--force'] : []),
+    ...(flags.ignoreDaemonSets ? ['--ignore-daemonsets'] : []),
+    ...(flags.deleteEmptyDirData ? ['--delete-emptydir-data'] : []),
+    `--timeout=${timeoutOf(asked)}`,
+  ];
+};
+
+/** `kubectl drain` of the case. */
+export const drainByKubectl = (asked: DrainCase, kubectl: string): Promise<DrainRun> =>
+  runOn(asked, async (kubeconfig) => {
+    const always = [`--kubeconfig=${kubeconfig}`, `--cache-dir=${kubeconfig}-cache`];
+    const args = [...always, 'drain', ...asked.drained, ...flagsOf(asked)];
+    const { code, stdout, stderr } = await runCommand(kubectl, args);
+    return { code, output: `${stdout}${stderr}` };
+  }, false);
+
+/** `tidegate drain` of the case, in this process. */
+export const drainByTidegate = (asked: DrainCase): Promise<DrainRun> =>
+  runOn(asked, async (kubeconfig) => {
+    let output = '';
+    const code = await runDrainNodes({
+      nodes: asked.drained,
+      selector: undefined,
+      podSelector: undefined,
+      disableEviction: false,
+      gracePeriod: '-1',
+      timeout: timeoutOf(asked),
+      skipWaitSeconds: '0',
+      chunkSize: '500',
+      dryRun: 'none',
+      kubeconfig,
+      context: undefined,
+      ...asked.flags,
+    }, {
+      time: realTime,
+      terminal: {
+        print: (text) => void (output += text),
+        report: (line) => void (output += `${line}\n`),
+        colors: false,
+        interactive: false,
+        size: () => ({ columns: 80, rows: 24 }),
+      },
+    });
+    return { code, output };
+  }, true);
+
+/**
+ * What must be the same. Where replicas of a node that is not drained were placed, nobody decided.
+ */
+export const outcomeOf = ({ gone, left, code, replicasLeft, agentsLeft }: DrainRun) => ({
+  gone,
+  left,
+  code,
+  agentsLeft,
+  ...(code === 0 ? { replicasLeft } : {}),
+});
