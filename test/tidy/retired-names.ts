@@ -143,7 +143,8 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       ...['test/unit/actors/node-maintenance', 'test/models/node-maintenance'],
       ...['test/integration/node-maintenance', 'test/e2e/node-maintenance'],
       ...['test/models/cluster/node-maintenance', 'test/unit/effects/node-maintenance'],
-      ...['test/simulation/node-maintenance', 'test/bench/node-maintenance'],
+      ...['test/simulation/node-maintenance', 'test/simulation/scenarios/node-maintenance'],
+      'test/bench/node-maintenance',
     ],
   },
   {
