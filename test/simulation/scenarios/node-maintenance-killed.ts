@@ -13,14 +13,14 @@ import { REQUESTS_RESOURCE } from '../eviction-request-object.ts';
 import { nameOf } from '../invariant.ts';
 import { isCordoned } from '../node-annotations.ts';
 import {
-  conditionIn,
-  DONE,
+  hasCondition,
   maintenanceObject,
   MAINTENANCES,
   MAINTENANCES_RESOURCE,
   maintenancesOn,
   nodesIn,
 } from '../node-maintenance-object.ts';
+import { workOnNodes } from '../node-maintenance-scenes.ts';
 import { interceptorName } from '../simulated-interceptors.ts';
 import { drainSiteOptions, podsOf, stepsOf, untilBudgetsCurrent } from './drain-scene.ts';
 import type { Harness } from './harness.ts';
@@ -96,28 +96,6 @@ const populate = async (harness: Harness, nodes: readonly string[]): Promise<rea
   return apps;
 };
 
-/** A person works on each drained node: every other one boots again, the others are marked. */
-const workOnNodes = ({ site, state, patch }: Harness): void => {
-  const begun = new Set<string>();
-  const work = (node: string): void => {
-    const isMarked = Number(node.split('-')[1]) % 2 === 0;
-    if (isMarked) patch(`/api/v1/nodes/${node}`, { metadata: { annotations: { [DONE]: NAME } } });
-    else {
-      patch(`/api/v1/nodes/${node}/status`, {
-        status: { nodeInfo: { bootID: `${node}-boot-2` } },
-      });
-    }
-  };
-  site.cluster.store.subscribe(({ resource, object }) => {
-    if (resource !== MAINTENANCES_RESOURCE) return;
-    for (const { name, message, bootId } of nodesIn(object)) {
-      if (message !== 'Drained' || bootId === '' || begun.has(name)) continue;
-      begun.add(name);
-      state.time.schedule(WORK_MS, () => work(name));
-    }
-  });
-};
-
 /** What the Nodes of a maintenance went through. */
 interface NodeHistory {
   /** Each time that a Node became unschedulable, in order. */
@@ -172,7 +150,7 @@ const complete = async (harness: Harness, nodes: readonly string[]): Promise<voi
   harness.patch(PATH, { spec: { stage: 'Complete' } });
   await harness.until(
     'it is completed',
-    () => conditionIn(maintenance(harness), 'Completed') === 'True',
+    () => hasCondition(maintenance(harness), 'Completed'),
   );
   await harness.until(
     'no finalizer is left',
@@ -204,14 +182,17 @@ const killed = (name: string, count: number): Scenario => ({
     const apps = await populate(harness, nodes);
     harness.processes.start();
     const history = followNodes(harness);
-    workOnNodes(harness);
+    workOnNodes(harness, WORK_MS);
     harness.create(MAINTENANCES, [
-      maintenanceObject(NAME, 'node', { stage: 'Drain', maxNodesAtOnce: AT_ONCE }),
+      maintenanceObject(NAME, { key: 'pool', value: 'node' }, {
+        stage: 'Drain',
+        maxNodesAtOnce: AT_ONCE,
+      }),
     ]);
     await killOften(harness, count);
     await harness.until(
       'it is drained',
-      () => conditionIn(maintenance(harness), 'Drained') === 'True',
+      () => hasCondition(maintenance(harness), 'Drained'),
       LONG,
     );
     await harness.until('every node is done', () => doneOf(harness) === count);
