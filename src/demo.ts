@@ -189,7 +189,6 @@ export const demoSiteOn =
       '--metrics-addr=0',
       `--health-addr=${LOOPBACK}:0`,
       '--rollup-interval=1s',
-      '--with-pods',
       ...operatorFlags,
       ...(inspectAddress === undefined ? [] : [`--inspect-addr=${inspectAddress}`]),
       ...(recordFile === undefined ? [] : [`--record=${recordFile}`]),

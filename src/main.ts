@@ -104,6 +104,10 @@ const roles: Roles = {
     const { runTree } = await import('./cli/tree.ts');
     return await runTree(request, terminal, realTime.now());
   },
+  drainNodes: async (request) => {
+    const { runDrainNodes } = await import('./cli/drain-node.ts');
+    return await runDrainNodes(request, { terminal, time: realTime });
+  },
   drainStatus: async (request) => {
     const { runDrainStatus } = await import('./cli/drain-status.ts');
     return await runDrainStatus(request, {
@@ -119,6 +123,10 @@ const roles: Roles = {
     const { runDrainPlan } = await import('./cli/drain-plan.ts');
     return await runDrainPlan(request, terminal, realTime);
   },
+  maintenancePlan: async (request) => {
+    const { runMaintenancePlan } = await import('./cli/maintenance-plan.ts');
+    return await runMaintenancePlan(request, terminal);
+  },
   evict: async (request) => {
     const { runEvict } = await import('./cli/evict.ts');
     return await runEvict(request, { terminal, time: realTime });
@@ -126,6 +134,18 @@ const roles: Roles = {
   evictions: async (request) => {
     const { runEvictions } = await import('./cli/evictions.ts');
     return await runEvictions(request, { terminal, time: realTime });
+  },
+  maintenanceShow: async (request) => {
+    const { runMaintenanceShow } = await import('./cli/maintenance-show.ts');
+    return await runMaintenanceShow(request, { terminal, time: realTime });
+  },
+  maintenanceStart: async (request) => {
+    const { runMaintenanceStart } = await import('./cli/maintenance-change.ts');
+    return await runMaintenanceStart(request, { terminal, time: realTime });
+  },
+  maintenanceMove: async (request) => {
+    const { runMaintenanceMove } = await import('./cli/maintenance-change.ts');
+    return await runMaintenanceMove(request, { terminal, time: realTime });
   },
   chartsExport: async (request) => {
     const { runChartsExport } = await import('./cli/charts.ts');

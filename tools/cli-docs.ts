@@ -17,6 +17,8 @@ import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts'
 import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
 import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
 import { REQUEST_SITUATIONS } from '../src/domain/eviction-requests/request-verdict.ts';
+import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
+import { MAINTENANCE_LINES } from './cli-maintenance-docs.ts';
 import { settlePages, table } from './pages.ts';
 
 const absenceOf = (option: OptionTable[string]): string => {
@@ -43,6 +45,7 @@ const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   usage: 'The command line or the configuration cannot be used; one line on stderr names the error',
   notMet: 'The object in question does not exist',
   unreachable: 'The cluster cannot be reached',
+  blocked: 'A preview predicts something that stands in the way',
 };
 
 const exitRows = Object.entries(EXIT_MEANINGS).map(([name, meaning]) => [
@@ -51,15 +54,6 @@ const exitRows = Object.entries(EXIT_MEANINGS).map(([name, meaning]) => [
 ]);
 
 const roleRows = Object.entries(ROLE_SUMMARIES).map(([name, summary]) => [`\`${name}\``, summary]);
-
-/** Flags of commands that have no table of options. */
-const flagTable = (rows: readonly (readonly [flag: string, meaning: string])[]) =>
-  table(['Flag', 'Meaning'], rows);
-
-const CLUSTER_ROWS = [
-  ['`--kubeconfig FILE`', 'Kubeconfig; without it `$KUBECONFIG`, `~/.kube/config` or the pod'],
-  ['`--context NAME`', 'Context of the kubeconfig'],
-] as const;
 
 const STATES = DRAIN_SITUATIONS.map((state) => `\`${state}\``);
 
@@ -261,6 +255,7 @@ const lines = [
   'Rights: `get` of pods; `get`, `patch`, `create` and `delete` of EvictionRequests, with `--wait`',
   'also `list` and `watch`; and, as the policies demand, `delete` of the pod.',
   '',
+  ...MAINTENANCE_LINES,
   '## tidegate tree NAME',
   '',
   'Shows what leads to what: machine, UpcomingNode, Node and pods around a Node, a machine or an',

@@ -127,7 +127,7 @@ const NodeMaintenanceSpec = Schema.Struct({
     }),
   ),
   window: Schema.optionalKey(
-    WindowField.annotate({ description: 'When nodes may be admitted. Default: always.' }),
+    WindowField.annotate({ description: 'When nodes may begin. Default: always.' }),
   ),
 }).annotate({
   [RULES]: [

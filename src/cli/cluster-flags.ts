@@ -9,6 +9,10 @@ export const optionalText = (name: string, placeholder: string, help: string) =>
     Flag.optional,
   );
 
+/** A flag that is off unless it is given. */
+export const switchFlag = (name: string, help: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(help), Flag.withDefault(false));
+
 /** Selects the cluster. */
 export const CLUSTER_FLAGS = {
   kubeconfig: optionalText('kubeconfig', 'FILE', 'Kubeconfig of the cluster (default $KUBECONFIG)'),

@@ -75,6 +75,7 @@ export const INTERCEPTORS: DemoScenario = {
     'finished, the second was passed over at its deadline. Nobody waited for it forever.',
   operatorFlags: [
     '--roles=fleet,evictions',
+    '--with-pods',
     `--interceptor-warning=${WARNING}`,
     `--interceptor-deadline=${DEADLINE}`,
   ],

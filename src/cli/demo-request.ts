@@ -19,8 +19,8 @@ const DEFAULT_SCENARIO = 'scale-up';
 const FLAGS = {
   scenario: optionalText(
     'scenario',
-    Object.keys(DEMO_SCENARIOS).join('|'),
-    `Scenario to run (default ${DEFAULT_SCENARIO})`,
+    'NAME',
+    `Scenario to run: ${Object.keys(DEMO_SCENARIOS).join(', ')} (default ${DEFAULT_SCENARIO})`,
   ),
   serve: Flag.Boolean('serve').pipe(
     Flag.withDescription(

@@ -8,6 +8,7 @@
 import { SURGE } from '../domain/eviction-requests/qualified-name.ts';
 import type { DemoScene } from '../view/demo-scene.ts';
 import { INTERCEPTORS } from './demo-interceptors.ts';
+import { MAINTENANCE_SCENARIO } from './demo-maintenance.ts';
 import {
   allRun,
   budget,
@@ -15,6 +16,7 @@ import {
   type DemoScenario,
   type DemoStep,
   DEPLOYMENTS,
+  FOR_A_FLEET,
 } from './demo-step.ts';
 
 const GRACE_SECONDS = 600;
@@ -79,6 +81,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
     about: 'An unschedulable Deployment brings machines, and returns them.',
     moral: 'Each pod got one request, the fleet sent machines for their sum, and took them ' +
       'back when they were no longer needed. No request was written by hand.',
+    operatorFlags: FOR_A_FLEET,
     steps: [
       create('web', 12),
       scale('web', 0, {
@@ -92,6 +95,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
     about: 'Two machines are reclaimed while a budget allows one disruption at a time.',
     moral: 'The nodes emptied one after another; each eviction was sent once, when the budget ' +
       'had a slot, and the application never had fewer pods than required.',
+    operatorFlags: FOR_A_FLEET,
     steps: [
       create('db', 10, { budgets: [budget('db', 1)] }),
       reclaim(2, GRACE_SECONDS, {
@@ -109,6 +113,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
     about: 'The fleet goes away while demand grows, and comes back.',
     moral: 'Running pods were not affected. New requests stayed Pending, because no roll-up ' +
       'was acknowledged, until the fleet was back.',
+    operatorFlags: FOR_A_FLEET,
     steps: [
       create('web', 6),
       away('is gone: its process ended and its connections are cut'),
@@ -130,6 +135,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
     about: 'A budget that never allows a disruption keeps three pods on a reclaimed machine.',
     moral: 'The drain ended as Failed at its deadline, and reported its blocker and who can act. ' +
       'No pod was killed: the operator respects the budget.',
+    operatorFlags: FOR_A_FLEET,
     steps: [
       create('db', 3, { budgets: [budget('db', 0)] }),
       reclaim(1, SHORT_GRACE_SECONDS, {
@@ -145,7 +151,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
     moral: 'The Deployment was raised to two replicas until the new pod was ready; only then the ' +
       'old one left, and its replicas are as before. The budget was never broken, and one pod ' +
       'was made for one that left.',
-    operatorFlags: ['--roles=fleet,evictions,interceptors'],
+    operatorFlags: ['--roles=fleet,evictions,interceptors', '--with-pods'],
     steps: [
       create('web', 1, { budgets: [budget('web', 0)] }),
       reclaim(1, GRACE_SECONDS, {
@@ -162,4 +168,5 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
       },
     ],
   },
+  maintenance: MAINTENANCE_SCENARIO,
 };

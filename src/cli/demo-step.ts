@@ -18,11 +18,14 @@ export interface DemoScenario {
   readonly title: string;
   readonly about: string;
   readonly steps: readonly DemoStep[];
-  /** Further flags of the operator. */
-  readonly operatorFlags?: readonly string[];
+  /** The operator's roles, and further flags of it. */
+  readonly operatorFlags: readonly string[];
   /** The conclusion, printed at the end. */
   readonly moral: string;
 }
+
+/** Pods become demand, and machines of a fleet take them. */
+export const FOR_A_FLEET = ['--roles=fleet', '--with-pods'] as const;
 
 /** The collection of Deployments. */
 export const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';

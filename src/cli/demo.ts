@@ -324,7 +324,7 @@ export const runDemo = async (
   const site = await start({
     inspectAddress,
     recordFile,
-    operatorFlags: scenario.operatorFlags ?? [],
+    operatorFlags: scenario.operatorFlags,
   });
   const run = begin(site, scenario, { terminal, time });
   void signal.then(() => {

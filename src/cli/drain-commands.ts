@@ -9,10 +9,12 @@ import {
   PLAN_FLAGS,
   STATUS_FLAGS,
 } from './drain-request.ts';
+import { DRAIN_FLAGS, type DrainNodesRequest, drainNodesRequest } from './drain-node-request.ts';
 import type { ExitCode } from './exit-codes.ts';
 
 /** The implementations of the drain commands. */
 export interface DrainRoles {
+  readonly drainNodes: (request: DrainNodesRequest) => Promise<ExitCode>;
   readonly drainStatus: (request: DrainStatusRequest) => Promise<ExitCode>;
   readonly drainPlan: (request: DrainPlanRequest) => Promise<ExitCode>;
 }
@@ -70,10 +72,35 @@ const planCommand = (roles: DrainRoles, end: Ending) =>
     ]),
   );
 
-/** The command with its subcommands. */
+/** The command with its subcommands; a node of their name is named as `node/status`. */
 export const drainCommand = (roles: DrainRoles, end: Ending) =>
-  Command.make('drain').pipe(
-    Command.withDescription('Shows the drains of nodes: current ones, and previews.'),
-    Command.withShortDescription('Show drains, or preview one'),
+  Command.make(
+    'drain',
+    {
+      nodes: Argument.String('node').pipe(
+        Argument.withDescription('Nodes to drain; "node/status" for a node that is named "status"'),
+        Argument.variadic(),
+      ),
+      ...DRAIN_FLAGS,
+    },
+    (parsed) => {
+      const request = drainNodesRequest(parsed);
+      return Effect.promise(() => roles.drainNodes(request).then(end));
+    },
+  ).pipe(
+    Command.withDescription(
+      'Drains nodes as "kubectl drain" does: with its flags, output and exit codes, and by a ' +
+        'NodeMaintenance for each node, which the role "maintenance" of the operator works on. ' +
+        'The nodes stay cordoned.',
+    ),
+    Command.withShortDescription('Drain nodes, show drains, or preview one'),
+    Command.withExamples([
+      { command: 'tidegate drain node-7 --ignore-daemonsets' },
+      {
+        command: 'tidegate drain -l example.com/rack=r1 --ignore-daemonsets --timeout=30m',
+        description: 'All nodes of a rack, side by side',
+      },
+      { command: 'tidegate drain node-7 --dry-run=client' },
+    ]),
     Command.withSubcommands([statusCommand(roles, end), planCommand(roles, end)]),
   );

@@ -5,7 +5,7 @@ import {
   EVICTIONS_APIS,
   type EvictionsApiOption,
 } from '../domain/native-evictions/evictions-api.ts';
-import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
+import { CLUSTER_FLAGS, optionalText, switchFlag } from './cluster-flags.ts';
 
 /** Formats of `evictions`. */
 export const EVICTIONS_FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
@@ -53,9 +53,6 @@ export interface EvictRequest extends OfCluster {
   readonly cancel: boolean;
   readonly format: string;
 }
-
-const switchFlag = (name: string, help: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(help), Flag.withDefault(false));
 
 /** Flags of `evictions`, as in kubectl. */
 export const EVICTIONS_FLAGS = {

@@ -11,6 +11,8 @@ export const EXIT = {
   notMet: 3,
   /** The cluster could not be reached. */
   unreachable: 4,
+  /** A preview predicts something that stands in the way. */
+  blocked: 5,
 } as const;
 
 /** An exit code. */

@@ -18,6 +18,15 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'clock-skew',
     'default-interceptors',
   ],
+  'Pods that leave': [
+    'pod-selector',
+    'force',
+    'ignore-daemonsets',
+    'delete-emptydir-data',
+    'grace-period',
+    'skip-wait-for-delete-timeout',
+    'disable-eviction',
+  ],
   'Machines that join': ['bootstrap-template-file'],
   'Demand of pods': [
     'with-pods',
@@ -62,16 +71,24 @@ const GENERAL = 'Flags';
 /** Fewer flags need no headings. */
 const GROUPED_FROM = 8;
 
-const GROUP_OF = new Map(
-  Object.entries(GROUPS).flatMap(([group, names]) => names.map((name) => [name, group] as const)),
-);
+/** The heading of each flag: of several, the one that most flags of the command have. */
+const headings = (flags: readonly { readonly name: string }[]): ReadonlyMap<string, string> => {
+  const given = new Set(flags.map(({ name }) => name));
+  const present = Object.entries(GROUPS)
+    .map(([group, names]) => ({ group, names: names.filter((name) => given.has(name)) }))
+    .toSorted((left, right) => left.names.length - right.names.length);
+  return new Map(
+    present.flatMap(({ group, names }) => names.map((name) => [name, group] as const)),
+  );
+};
 
 /** Flags under their headings, in the order of the headings above. */
 export const groupedFlags = <Flag extends { readonly name: string }>(
   flags: readonly Flag[],
 ): readonly (readonly [heading: string, flags: readonly Flag[]])[] => {
   if (flags.length < GROUPED_FROM) return flags.length === 0 ? [] : [[GENERAL, flags]];
-  const headingOf = ({ name }: Flag): string => GROUP_OF.get(name) ?? GENERAL;
+  const known = headings(flags);
+  const headingOf = ({ name }: Flag): string => known.get(name) ?? GENERAL;
   return [GENERAL, ...Object.keys(GROUPS)].flatMap((heading) => {
     const own = flags.filter((flag) => headingOf(flag) === heading);
     return own.length === 0 ? [] : [[heading, own] as const];

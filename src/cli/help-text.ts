@@ -41,9 +41,12 @@ const describedArguments = ({ args = [] }: Doc): readonly Definition[] =>
   }));
 
 /** `tidegate explain KIND [NAME] [flags]`, as other command lines of Kubernetes write it. */
-const usageOf = ({ usage }: Doc): string => {
+const usageOf = ({ usage, args = [] }: Doc): string => {
   const hasFlags = usage.includes(' [flags]');
-  const plain = usage.replace(' [flags]', '').replace('<subcommand>', 'COMMAND')
+  const plain = usage.replace(' [flags]', '').replace(
+    '<subcommand>',
+    args.length === 0 ? 'COMMAND' : '[COMMAND]',
+  )
     .replaceAll(/<([a-z-]+)(\.\.\.)?>/g, (_, name: string, more = '') => name.toUpperCase() + more)
     .replaceAll('...', '…');
   return hasFlags ? `${plain} [flags]` : plain;

@@ -26,6 +26,7 @@ import { evictCommand, type EvictionRoles, evictionsCommand } from './evictions-
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
 import { helpText } from './help-text.ts';
+import { maintenanceCommand, type MaintenanceRoles } from './maintenance-commands.ts';
 import { flagsOf, givenFlags } from './option-flags.ts';
 import { replayCommand, type ReplayRoles } from './replay-command.ts';
 import type { Terminal } from './terminal.ts';
@@ -38,7 +39,15 @@ export type GivenFlags = Readonly<Record<string, string>>;
 
 /** The implementations of the commands. Each runs to its end and returns its exit code. */
 export interface Roles
-  extends ChartRoles, DemoRoles, DoctorRoles, DrainRoles, EvictionRoles, ReplayRoles, TreeRoles {
+  extends
+    ChartRoles,
+    DemoRoles,
+    DoctorRoles,
+    DrainRoles,
+    EvictionRoles,
+    MaintenanceRoles,
+    ReplayRoles,
+    TreeRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
@@ -201,7 +210,10 @@ const rootCommand = (roles: Roles, terminal: Terminal, end: Ending) => {
           doctorCommand(roles, end),
         ],
       },
-      { group: 'Change a cluster', commands: [evictCommand(roles, end)] },
+      {
+        group: 'Change a cluster',
+        commands: [evictCommand(roles, end), maintenanceCommand(roles, end)],
+      },
       {
         group: 'Try it on this machine',
         commands: [demoCommand(roles, end), clusterCommand(roles, end), fleetCommand(roles, end)],

@@ -4,12 +4,13 @@
  * Promises: every patch passes the write budget in class `phase` and carries the resourceVersion
  * that it is based on, so that a late one does no harm; nothing fails and nothing is retried here.
  */
-import { Context, Effect, Layer, Schedule } from 'effect';
+import { Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
 import { conditionPatch, type DrainCondition } from '../domain/drain/drain-condition.ts';
 import { projectDrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import { textAt } from '../domain/json.ts';
+import { nodeStatusCall, sendConditions } from './condition-writes.ts';
 import type { KubeAnswer, KubeCall } from './kube-api.ts';
 import { Writes } from './writes.ts';
 
@@ -23,10 +24,6 @@ const FORBIDDEN = 403;
 
 /** The purpose of a Node patch, as a label of `tidegate_node_writes_total`. */
 export type NodeWritePurpose = 'cordon' | 'end' | 'release';
-
-/** Tries of a condition, and the pause before the second; it doubles. */
-const CONDITION_TRIES = 5;
-const CONDITION_RETRY_MS = 500;
 
 /** A condition with its moment on the wall clock. */
 export interface TimedCondition {
@@ -70,17 +67,16 @@ const outcomeOf = ({ status, body }: KubeAnswer): NodeWriteOutcome => {
 };
 
 /** The patch of a Node; with its status when there is a condition. */
-const callOf = ({ node, body, timed }: NodeWrite): KubeCall => ({
-  method: 'PATCH',
-  timeoutMs: PATCH_TIMEOUT_MS,
-  ...(timed === undefined
-    ? { path: `/api/v1/nodes/${node}`, body, contentType: 'application/merge-patch+json' }
-    : {
-      path: `/api/v1/nodes/${node}/status`,
-      body: conditionPatch(timed.condition, timed.nowMs, body),
-      contentType: 'application/strategic-merge-patch+json',
-    }),
-});
+const callOf = ({ node, body, timed }: NodeWrite): KubeCall =>
+  timed === undefined
+    ? {
+      method: 'PATCH',
+      timeoutMs: PATCH_TIMEOUT_MS,
+      path: `/api/v1/nodes/${node}`,
+      body,
+      contentType: 'application/merge-patch+json',
+    }
+    : nodeStatusCall(node, conditionPatch(timed.condition, timed.nowMs, body));
 
 /** Nodes of a real API server. */
 export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, Writes> =>
@@ -92,18 +88,10 @@ export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, 
         telemetry.count('tidegate_node_writes_total', 1, { op, outcome });
       return {
         setCondition: ({ node, ...timed }) =>
-          writes.send('event', callOf({ node, purpose: 'end', body: {}, timed })).pipe(
-            Effect.flatMap(({ status }) =>
-              status === 429 || status >= 500
-                ? Effect.fail(`status ${status}`)
-                : Effect.succeed(status)
-            ),
-            Effect.retry({
-              times: CONDITION_TRIES - 1,
-              schedule: Schedule.exponential(CONDITION_RETRY_MS),
-            }),
+          sendConditions(writes, callOf({ node, purpose: 'end', body: {}, timed })).pipe(
             Effect.match({
-              onSuccess: (status) => countWrite('condition', status < 300 ? 'Written' : 'Refused'),
+              onSuccess: ({ status }) =>
+                countWrite('condition', status < 300 ? 'Written' : 'Refused'),
               onFailure: () => countWrite('condition', 'Fault'),
             }),
           ),

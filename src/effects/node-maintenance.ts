@@ -1,5 +1,5 @@
 /**
- * Writes NodeMaintenances.
+ * Writes NodeMaintenances, and the conditions by which Nodes show them.
  *
  * Promises: every write passes the write budget in class `phase`; the status and the finalizer are
  * applied by server-side apply, each under a field manager of its own; a status is applied on the
@@ -8,6 +8,7 @@
  */
 import { Context, Effect, Layer } from 'effect';
 import { LIFECYCLE_GROUP_VERSION } from '../domain/api-group.ts';
+import { type ResourceVersion, resourceVersion } from '../domain/ids.ts';
 import { asText, listOrEmptyAt, textAt } from '../domain/json.ts';
 import type { MaintenanceWrite } from '../domain/node-maintenance/maintenance-step.ts';
 import {
@@ -23,7 +24,8 @@ import {
   projectMaintenance,
 } from '../domain/node-maintenance/observed-maintenance.ts';
 import type { WriteOutcome } from '../domain/object-write.ts';
-import { KubeApi } from './kube-api.ts';
+import { nodeStatusCall, sendConditions } from './condition-writes.ts';
+import { type KubeAnswer, KubeApi } from './kube-api.ts';
 import { objectSender, objectWrites } from './object-writes.ts';
 import { forcedBy } from './server-side-apply.ts';
 import { Writes } from './writes.ts';
@@ -35,6 +37,28 @@ export const NODE_MAINTENANCES_PATH = `/apis/${LIFECYCLE_GROUP_VERSION}/nodemain
 
 const READ_TIMEOUT_MS = 15_000;
 
+/** A strategic merge patch of the status of one Node. */
+export interface NodeConditionsWrite {
+  readonly node: string;
+  readonly body: object;
+}
+
+/** How it ended; a Node that is gone or is another one by now needs nothing. */
+export type NodeConditionsOutcome =
+  | { readonly _tag: 'Written'; readonly resourceVersion: ResourceVersion }
+  | { readonly _tag: 'Absent' }
+  | { readonly _tag: 'Refused'; readonly why: string }
+  | { readonly _tag: 'Fault'; readonly why: string };
+
+const conditionsOutcome = ({ status, body }: KubeAnswer): NodeConditionsOutcome => {
+  if (status === 404 || status === 409) return { _tag: 'Absent' };
+  if (status >= 300) {
+    return { _tag: 'Refused', why: `${status} ${textAt(body, 'message') ?? ''}`.trim() };
+  }
+  const version = textAt(body, 'metadata', 'resourceVersion') ?? '';
+  return { _tag: 'Written', resourceVersion: resourceVersion(version) };
+};
+
 /** NodeMaintenances of the cluster. */
 export class NodeMaintenances extends Context.Service<NodeMaintenances, {
   /** Performs one write on the maintenance as it was observed. */
@@ -42,6 +66,8 @@ export class NodeMaintenances extends Context.Service<NodeMaintenances, {
     maintenance: ObservedMaintenance,
     write: MaintenanceWrite,
   ) => Effect.Effect<Outcome>;
+  /** Best effort: a failed write is retried a few times. */
+  readonly setConditions: (write: NodeConditionsWrite) => Effect.Effect<NodeConditionsOutcome>;
   /** Whether the API server serves them; an API server that does not answer may. */
   readonly areServed: Effect.Effect<boolean>;
 }>()('tidegate/NodeMaintenances') {}
@@ -87,6 +113,16 @@ export const nodeMaintenancesLayer: Layer.Layer<NodeMaintenances, never, KubeApi
           Effect.catch(({ why }) => faulty(why)),
         );
       return {
+        setConditions: ({ node, body }) =>
+          sendConditions(writes, nodeStatusCall(node, body)).pipe(
+            Effect.map(conditionsOutcome),
+            Effect.catch((fault) =>
+              Effect.succeed<NodeConditionsOutcome>({
+                _tag: 'Fault',
+                why: typeof fault === 'string' ? fault : fault.why,
+              })
+            ),
+          ),
         areServed: api.call({
           method: 'GET',
           path,

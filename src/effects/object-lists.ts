@@ -28,15 +28,21 @@ const refusalOf = (status: number, body: unknown): ListRead<never> => ({
     : textAt(body, 'message') ?? `HTTP status ${status}`,
 });
 
-/** Lists all of `selection`; objects without a projection are excluded. */
+/**
+ * Lists all of `selection`; objects without a projection are excluded. `pageObjects` 0: in one
+ * page.
+ */
 export const readList = <T>(
   { path, query }: Selection,
   project: (raw: unknown) => T | undefined,
+  pageObjects: number = LIST_LIMITS.pageObjects,
 ): Effect.Effect<ListRead<T>, KubeFault, KubeApi> =>
   Effect.gen(function* (): Effect.fn.Return<ListRead<T>, KubeFault, KubeApi> {
     const api = yield* KubeApi;
     let objects: T[] = [];
-    let page: Readonly<Record<string, string>> = { limit: String(LIST_LIMITS.pageObjects) };
+    let page: Readonly<Record<string, string>> = pageObjects === 0
+      ? {}
+      : { limit: String(pageObjects) };
     while (true) {
       const { status, body } = yield* api.call({
         method: 'GET',

@@ -4,115 +4,35 @@
  * Promises: no Node is cordoned before the finalizer is stored, and no pod leaves outside of the
  * stage Drain; a deletion completes the maintenance first, in any stage, and the finalizer leaves
  * only after the last key has left the Nodes (NM-09); one write is in flight at a time; the preview
- * of a spec is renewed at most once in `previewInterval`. Nothing survives the process: phase and
- * writes follow from the object and its Nodes.
+ * of a spec is renewed at most once in `previewInterval`; no Node begins while the window is closed
+ * or not known. Nothing survives the process: phase and writes follow from the object and the Nodes.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import {
-  type ComputedPreview,
-  type MaintenanceFacts,
   type MaintenancePhase,
-  maintenanceStep,
-  type MaintenanceWrite,
-  type ObservedNodes,
   storedPreview,
 } from '../domain/node-maintenance/maintenance-step.ts';
-import type { ObservedMaintenance } from '../domain/node-maintenance/observed-maintenance.ts';
-import type { ResourceVersion } from '../domain/ids.ts';
-import type { WriteOutcome } from '../domain/object-write.ts';
-import type { Seed } from '../domain/random.ts';
-import { isOlder } from '../domain/resource-versions.ts';
+import {
+  windowChangeMs,
+  type WindowPhase,
+  windowPhase,
+} from '../domain/node-maintenance/window.ts';
 import { answersOf } from './act-answers.ts';
 import {
-  afterWrite,
-  objectWriter,
-  type ObjectWriterContext,
-  UNTRIED,
-  writerDelays,
-  writerGuards,
-  writing,
-} from './object-writer.ts';
+  answered,
+  derived,
+  type MaintenanceEvent,
+  type MaintenanceOutcome,
+  type NodeMaintenanceAct,
+  type NodeMaintenanceContext,
+  type NodeMaintenanceEvent,
+  type NodeMaintenanceInput,
+  observed,
+  withMaintenance,
+} from './node-maintenance-context.ts';
+import { objectWriter, UNTRIED, writerDelays, writerGuards, writing } from './object-writer.ts';
 import { required } from './required.ts';
-
-type Outcome = WriteOutcome<ObservedMaintenance>;
-
-export interface NodeMaintenanceInput extends Omit<MaintenanceFacts, 'preview'> {
-  /** The time of day. */
-  readonly nowMs: number;
-  readonly seed: Seed;
-}
-
-export interface NodeMaintenanceContext
-  extends MaintenanceFacts, ObjectWriterContext<MaintenanceWrite> {
-  readonly nowMs: number;
-  readonly phase: MaintenancePhase;
-  /** The object was deleted. */
-  readonly vanished: boolean;
-  /** The object of the write in flight, as it was at its start. */
-  readonly base: ResourceVersion | null;
-}
-
-/** A write: the object as it is, and what is written to it. */
-export interface NodeMaintenanceAct {
-  readonly maintenance: ObservedMaintenance;
-  readonly write: MaintenanceWrite;
-}
-
-export type NodeMaintenanceEvent =
-  | {
-    readonly type: 'maintenance.observed';
-    readonly maintenance: ObservedMaintenance;
-    /** The time of day. */
-    readonly nowMs: number;
-  }
-  | { readonly type: 'maintenance.vanished' }
-  | { readonly type: 'nodes.observed'; readonly observed: ObservedNodes; readonly nowMs: number }
-  | { readonly type: 'preview.computed'; readonly computed: ComputedPreview }
-  | { readonly type: 'slot.acquired' };
-
-type Event<Type extends NodeMaintenanceEvent['type']> = Extract<
-  NodeMaintenanceEvent,
-  { readonly type: Type }
->;
-
-/** What follows from the facts. */
-const derived = (context: NodeMaintenanceContext): NodeMaintenanceContext => {
-  const { phase, write } = maintenanceStep(context, context.nowMs);
-  return { ...context, phase, pendingWrite: context.vanished ? null : write };
-};
-
-/** The context after an observation; the write in flight may not be the wanted one any more. */
-const observed = (
-  context: NodeMaintenanceContext,
-  change: Partial<NodeMaintenanceContext>,
-): NodeMaintenanceContext => {
-  const nowMs = Math.max(context.nowMs, change.nowMs ?? 0);
-  return { ...derived({ ...context, ...change, nowMs }), sent: null };
-};
-
-const withMaintenance = (
-  context: NodeMaintenanceContext,
-  { maintenance, nowMs }: Event<'maintenance.observed'>,
-): Partial<NodeMaintenanceContext> => {
-  const known = context.maintenance.resourceVersion;
-  return isOlder(maintenance.resourceVersion, known)
-    ? {}
-    : observed(context, { maintenance, nowMs });
-};
-
-const answered = (context: NodeMaintenanceContext, outcome: Outcome): NodeMaintenanceContext => {
-  const { maintenance, base } = context;
-  const isNewer = outcome._tag === 'Written' &&
-    !isOlder(outcome.current.resourceVersion, maintenance.resourceVersion);
-  const next = derived({
-    ...context,
-    maintenance: isNewer ? outcome.current : maintenance,
-    vanished: context.vanished || outcome._tag === 'Absent',
-  });
-  const tries = afterWrite({ ...context, version: base }, outcome, next.pendingWrite);
-  return { ...next, ...tries };
-};
 
 /**
  * Between two previews of one spec. Each is a write of the whole object, and people read them, who
@@ -124,7 +44,7 @@ const actOf = (
   { context: { maintenance, pendingWrite } }: { readonly context: NodeMaintenanceContext },
 ): NodeMaintenanceAct => ({ maintenance, write: pendingWrite ?? { write: 'addFinalizer' } });
 
-const writes = writing(actOf, answersOf<Outcome>()('deciding', 'setAnswer'));
+const writes = writing(actOf, answersOf<MaintenanceOutcome>()('deciding', 'setAnswer'));
 
 const branch = <const State extends string>(params: MaintenancePhase, target: State) => ({
   guard: { type: 'phaseIs' as const, params },
@@ -146,6 +66,49 @@ const phase = <const Phase extends MaintenancePhase, const Reason extends Reason
   always: { guard: { type: 'outdated' as const, params }, target: 'deciding' },
 });
 
+/** The spec has a window now, and is worked on. A maintenance that vanished has none. */
+const LIMITED_NOW = { guard: 'windowLimits' as const, target: 'deciding' as const };
+
+/** A state of the window that has a next change, which the clock is asked about when it is due. */
+const lasting = <const Phase extends WindowPhase, const Reason extends ReasonName, Entry>(
+  params: Phase,
+  { reason, description, entry }: {
+    readonly reason: Reason;
+    readonly description: string;
+    readonly entry: Entry;
+  },
+) => ({
+  description,
+  meta: { reason },
+  entry,
+  always: { guard: { type: 'windowOutdated' as const, params }, target: 'deciding' },
+  initial: 'lasting' as const,
+  states: {
+    lasting: {
+      description: 'Until its next change, or until the clock is looked at again.',
+      after: { windowChange: 'due' as const },
+    },
+    due: {
+      description: 'The window is looked at again.',
+      entry: 'requestWindow' as const,
+      on: {
+        'window.observed': {
+          target: 'lasting' as const,
+          actions: {
+            type: 'setWindow' as const,
+            params: ({ event }: { readonly event: MaintenanceEvent<'window.observed'> }) => event,
+          },
+        },
+      },
+    },
+  },
+});
+
+const windowBranch = <const State extends string>(params: WindowPhase, target: State) => ({
+  guard: { type: 'windowIs' as const, params },
+  target,
+});
+
 /** The statechart of a maintenance; `src/actors/node-maintenance` provides writes and acts. */
 export const nodeMaintenance = setup({
   types: {
@@ -156,14 +119,13 @@ export const nodeMaintenance = setup({
     tags: {} as 'waiting' | 'acting' | 'settled',
   },
   actors: {
-    addFinalizer: required<Outcome, NodeMaintenanceAct>('addFinalizer'),
-    completeStage: required<Outcome, NodeMaintenanceAct>('completeStage'),
-    setStatus: required<Outcome, NodeMaintenanceAct>('setStatus'),
-    removeFinalizer: required<Outcome, NodeMaintenanceAct>('removeFinalizer'),
+    addFinalizer: required<MaintenanceOutcome, NodeMaintenanceAct>('addFinalizer'),
+    completeStage: required<MaintenanceOutcome, NodeMaintenanceAct>('completeStage'),
+    setStatus: required<MaintenanceOutcome, NodeMaintenanceAct>('setStatus'),
+    removeFinalizer: required<MaintenanceOutcome, NodeMaintenanceAct>('removeFinalizer'),
   },
   actions: {
     requestSlot: () => {},
-    recordUnsupported: () => {},
     recordRefused: () => {},
     recordFailing: () => {},
     /** The Nodes are cordoned and kept so; no pod leaves. */
@@ -172,19 +134,31 @@ export const nodeMaintenance = setup({
     drainNodes: () => {},
     /** The keys leave the Nodes; no pod leaves for this maintenance any more. */
     releaseNodes: () => {},
+    /** Nodes that wait may begin. */
+    beginNodes: () => {},
+    /** No further Node begins; those that have begun go on. */
+    withholdNodes: () => {},
+    /** The schedule is read, and compared with the clock. */
+    requestWindow: () => {},
+    recordWindowClosed: () => {},
+    recordWindowMalformed: () => {},
     /** The preview may be renewed, now or with the next change of what it is computed from. */
     requestPreview: () => {},
-    setMaintenance: assign(({ context }, event: Event<'maintenance.observed'>) =>
+    setMaintenance: assign(({ context }, event: MaintenanceEvent<'maintenance.observed'>) =>
       withMaintenance(context, event)
     ),
-    setNodes: assign(({ context }, { observed: nodes, nowMs }: Event<'nodes.observed'>) =>
-      observed(context, { observed: nodes, nowMs })
-    ),
-    setPreview: assign(({ context }, { computed }: Event<'preview.computed'>) =>
+    setNodes: assign((
+      { context },
+      { observed: nodes, nowMs }: MaintenanceEvent<'nodes.observed'>,
+    ) => observed(context, { observed: nodes, nowMs })),
+    setPreview: assign(({ context }, { computed }: MaintenanceEvent<'preview.computed'>) =>
       observed(context, { preview: computed })
     ),
+    setWindow: assign(({ context }, { window }: MaintenanceEvent<'window.observed'>) =>
+      observed(context, { window })
+    ),
     setVanished: assign(({ context }) => observed(context, { vanished: true })),
-    setAnswer: assign(({ context }, outcome: Outcome) => answered(context, outcome)),
+    setAnswer: assign(({ context }, outcome: MaintenanceOutcome) => answered(context, outcome)),
     setBase: assign(({ context: { pendingWrite, maintenance } }) => ({
       sent: pendingWrite?.write ?? null,
       base: maintenance.resourceVersion,
@@ -197,10 +171,19 @@ export const nodeMaintenance = setup({
     phaseIs: ({ context }, wanted: MaintenancePhase) => context.phase === wanted,
     outdated: ({ context }, current: MaintenancePhase) =>
       context.vanished || context.phase !== current,
+    windowLimits: ({ context }) => !context.vanished && windowPhase(context) !== 'Unlimited',
+    windowIs: ({ context }, wanted: WindowPhase) =>
+      !context.vanished && windowPhase(context) === wanted,
+    windowOutdated: ({ context }, current: WindowPhase) =>
+      context.vanished || windowPhase(context) !== current,
     ofAnotherSpec: ({ context: { maintenance, preview } }) =>
       preview?.generation !== maintenance.generation,
   },
-  delays: { ...writerDelays, previewInterval: PREVIEW_INTERVAL_MS },
+  delays: {
+    ...writerDelays,
+    previewInterval: PREVIEW_INTERVAL_MS,
+    windowChange: ({ context: { window } }) => windowChangeMs(window),
+  },
 }).createMachine({
   id: 'nodeMaintenance',
   description: 'One NodeMaintenance: stages, finalizer, status, and what its Nodes may have done.',
@@ -210,6 +193,7 @@ export const nodeMaintenance = setup({
       ...UNTRIED,
       seed,
       preview: storedPreview(input.maintenance),
+      window: null,
       phase: 'Idle',
       pendingWrite: null,
       vanished: false,
@@ -231,7 +215,6 @@ export const nodeMaintenance = setup({
           always: [
             { guard: 'vanished', target: 'vanished' },
             branch('Idle', 'idle'),
-            branch('Unsupported', 'unsupported'),
             branch('Unprotected', 'unprotected'),
             branch('Cordoned', 'cordoned'),
             branch('Evacuating', 'evacuating'),
@@ -241,14 +224,6 @@ export const nodeMaintenance = setup({
           ],
         },
         idle: phase('Idle', 'MaintenanceIdle', 'Planned: neither Nodes nor pods are touched.'),
-        unsupported: {
-          ...phase(
-            'Unsupported',
-            'MaintenanceUnsupported',
-            'The spec has a field that this version does not serve; no Node is touched.',
-          ),
-          entry: ['recordUnsupported', 'releaseNodes'],
-        },
         unprotected: phase(
           'Unprotected',
           'MaintenanceUnprotected',
@@ -291,6 +266,53 @@ export const nodeMaintenance = setup({
           description: 'The object is gone; keys that it left behind leave the Nodes.',
           entry: 'releaseNodes',
           tags: 'settled',
+        },
+      },
+    },
+    window: {
+      description: 'Whether Nodes that wait may begin.',
+      initial: 'deciding',
+      states: {
+        deciding: {
+          description: 'Decides from the spec, the stage and the window.',
+          always: [
+            windowBranch('Unknown', 'unknown'),
+            windowBranch('Open', 'open'),
+            windowBranch('Closed', 'closed'),
+            windowBranch('Malformed', 'malformed'),
+            { target: 'unlimited' },
+          ],
+        },
+        unlimited: {
+          description: 'The spec has no window, or no Node is worked on.',
+          entry: 'beginNodes',
+          always: LIMITED_NOW,
+        },
+        unknown: {
+          description: 'The window of the spec is not read yet; no Node begins.',
+          entry: ['withholdNodes', 'requestWindow'],
+          always: { guard: { type: 'windowOutdated', params: 'Unknown' }, target: 'deciding' },
+          on: {
+            'window.observed': {
+              actions: { type: 'setWindow', params: ({ event }) => event },
+            },
+          },
+        },
+        open: lasting('Open', {
+          reason: 'MaintenanceWindowOpen',
+          description: 'Nodes that wait may begin.',
+          entry: 'beginNodes',
+        }),
+        closed: lasting('Closed', {
+          reason: 'MaintenanceWindowClosed',
+          description: 'No Node begins; those under way are finished.',
+          entry: ['withholdNodes', 'recordWindowClosed'] as const,
+        }),
+        malformed: {
+          description: 'The window cannot be read: no Node begins before the spec is mended.',
+          meta: { reason: 'MaintenanceWindowMalformed' },
+          entry: ['withholdNodes', 'recordWindowMalformed'],
+          always: { guard: { type: 'windowOutdated', params: 'Malformed' }, target: 'deciding' },
         },
       },
     },

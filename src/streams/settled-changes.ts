@@ -4,8 +4,9 @@ import { auditTime, merge, type Observable, type SchedulerLike } from 'rxjs';
 /** Changes within this time are one. */
 const SETTLE_MS = 500;
 
-/** Emits once for all that `streams` emit within half a second. */
+/** Emits once for all that `streams` emit within `settleMs`, half a second by default. */
 export const settledChanges = (
   streams: readonly Observable<unknown>[],
   scheduler: SchedulerLike,
-): Observable<unknown> => merge(...streams).pipe(auditTime(SETTLE_MS, scheduler));
+  settleMs: number = SETTLE_MS,
+): Observable<unknown> => merge(...streams).pipe(auditTime(settleMs, scheduler));

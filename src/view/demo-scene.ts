@@ -26,7 +26,7 @@ export interface DemoObjects {
   readonly evictionRequests: readonly unknown[];
 }
 
-/** A machine and the Node that it became. */
+/** A machine and the Node that it became, or a Node that no fleet made. */
 export interface DemoMachine {
   readonly name: string;
   readonly phase: string;
@@ -108,17 +108,27 @@ export const demoScene = (objects: DemoObjects, nowMs: number): DemoScene => {
     .map((request) => evictionStatus(request, nowMs));
   const podsOn = (node: string): number =>
     objects.pods.filter((pod) => textAt(pod, 'spec', 'nodeName') === node).length;
+  const ownNodes = objects.nodes
+    .filter((raw) => textAt(raw, 'spec', 'providerID') === undefined)
+    .map((raw) => textAt(raw, 'metadata', 'name') ?? '')
+    .map((name) => {
+      const drain = drains.get(name);
+      return { name, phase: drain?.state ?? 'Ready', node: name, pods: podsOn(name), drain };
+    });
   return {
-    machines: objects.machines.map((raw) => {
-      const node = textAt(raw, 'status', 'nodeRef', 'name') ?? '';
-      return {
-        name: (textAt(raw, 'metadata', 'name') ?? '').replace(/^un-/, ''),
-        phase: textAt(raw, 'status', 'phase') ?? '',
-        node,
-        pods: node === '' ? 0 : podsOn(node),
-        drain: drains.get(node),
-      };
-    }),
+    machines: [
+      ...objects.machines.map((raw) => {
+        const node = textAt(raw, 'status', 'nodeRef', 'name') ?? '';
+        return {
+          name: (textAt(raw, 'metadata', 'name') ?? '').replace(/^un-/, ''),
+          phase: textAt(raw, 'status', 'phase') ?? '',
+          node,
+          pods: node === '' ? 0 : podsOn(node),
+          drain: drains.get(node),
+        };
+      }),
+      ...ownNodes,
+    ],
     pods: {
       running: objects.pods.filter((pod) => isReady(pod) && !isLeaving(pod)).length,
       all: objects.pods.length,

@@ -11,18 +11,20 @@ import type { AttackSite } from './site.ts';
 /** Who attacks. */
 export type Attacker = 'tenant' | 'shard' | 'kubelet' | 'visitor' | 'network';
 
+/** A counter that increased. */
+export interface CounterReport {
+  readonly _tag: 'Counter';
+  readonly name: MetricName;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** What must be reported. */
 export type Report =
   /** A log line since the attack began, with `containing` somewhere in its fields. */
   | { readonly _tag: 'Log'; readonly message: string; readonly containing: string }
   /** A new or changed Kubernetes Event of Tidegate, with `containing` in its note. */
   | { readonly _tag: 'Event'; readonly reason: ReasonName; readonly containing: string }
-  /** A counter that increased. */
-  | {
-    readonly _tag: 'Counter';
-    readonly name: MetricName;
-    readonly labels: Readonly<Record<string, string>>;
-  }
+  | CounterReport
   /** A gauge that has at least this value. */
   | { readonly _tag: 'Gauge'; readonly name: MetricName; readonly least: number }
   /** The status of every answer that the attacker got, or of some of them. */
@@ -66,7 +68,7 @@ export const event = (reason: ReasonName, containing = ''): Report => ({
 export const counter = (
   name: MetricName,
   labels: Readonly<Record<string, string>> = {},
-): Report => ({ _tag: 'Counter', name, labels });
+): CounterReport => ({ _tag: 'Counter', name, labels });
 
 export const gauge = (name: MetricName, least: number): Report => ({ _tag: 'Gauge', name, least });
 

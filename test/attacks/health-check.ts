@@ -7,7 +7,7 @@
  */
 import { MachineState } from '../../src/gen/bigfleet/v1alpha1/provider_pb.ts';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
-import { machineFrame, reclaimFrame } from './hostile-shard.ts';
+import { machineFrame } from './hostile-shard.ts';
 import { type AttackSite, nodeNamed, PATHS, pendingPod, requestNamed, soon } from './site.ts';
 
 const OK = 200;
@@ -45,7 +45,7 @@ const machineComesAndGoes = async (site: AttackSite, id: string): Promise<void> 
     return textAt(listed, 'status', 'phase') === 'Ready' &&
       textAt(listed, 'status', 'nodeRef', 'name') === id;
   });
-  shard.send(reclaimFrame(`back-${id}`, [id]));
+  shard.instruct(`back-${id}`, [id]);
   await soon(
     `the reclaim "back-${id}" to be acknowledged with its Node`,
     () =>

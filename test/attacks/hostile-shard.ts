@@ -2,7 +2,8 @@
  * A gRPC peer that sends any bytes as a shard, over mTLS.
  *
  * Promises: acknowledges hello and roll-ups until it is told not to; the newest stream is the one
- * that frames are sent on; a new one begins with the machines that are bound.
+ * that frames are sent on; a new one begins with the machines that are bound and the instructions
+ * that were not acknowledged, so that a session which ends loses none.
  */
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
@@ -72,6 +73,8 @@ export class HostileShard {
   #received: Received[] = [];
   /** The last frame of each machine that serves the cluster. */
   readonly #bound = new Map<string, Uint8Array>();
+  /** Instructions without an acknowledgement. */
+  readonly #instructions = new Map<string, Uint8Array>();
 
   private constructor(server: Server, port: number) {
     this.#server = server;
@@ -126,11 +129,17 @@ export class HostileShard {
   #onMessage(stream: Stream, bytes: Buffer): void {
     const { payload } = fromBinary(OperatorMessageSchema, new Uint8Array(bytes));
     if (this.#received.length < RECEIVED_MAX) this.#received.push(payload);
+    if (payload.case === 'reclaimAck') this.#instructions.delete(payload.value.instructionId);
     const echo = payload.case;
     if (!this.#acks || (echo !== 'hello' && echo !== 'rollup')) return;
     stream.write(Buffer.from(frameBytes({ case: 'ack', value: { echo } })));
-    if (echo === 'rollup') this.#acked += 1;
-    else for (const frame of this.#bound.values()) stream.write(Buffer.from(frame));
+    if (echo === 'rollup') {
+      this.#acked += 1;
+      return;
+    }
+    for (const frame of [...this.#bound.values(), ...this.#instructions.values()]) {
+      stream.write(Buffer.from(frame));
+    }
   }
 
   /** Frames of the operator since `forget`. */
@@ -171,6 +180,18 @@ export class HostileShard {
   unbind(machineId: string): void {
     this.#bound.delete(machineId);
     this.send(machineGone(machineId));
+  }
+
+  /** Takes machines back: sent now, and in each session until it is acknowledged. */
+  instruct(instructionId: string, machineIds: readonly string[]): void {
+    const frame = frameBytes(reclaimFrame(instructionId, machineIds));
+    this.#instructions.set(instructionId, frame);
+    this.sendBytes(frame);
+  }
+
+  /** Forgets which instructions were not acknowledged. */
+  withdraw(): void {
+    this.#instructions.clear();
   }
 
   /** Sends to the open session. */

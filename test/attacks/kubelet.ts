@@ -2,7 +2,6 @@
 import { CORDON_LIMITS } from '../../src/domain/drain/cordon-limits.ts';
 import { type JsonRecord, textAt } from '../../src/domain/json.ts';
 import { counter, event, gauge, log, type OwnAttack } from './attack.ts';
-import { reclaimFrame } from './hostile-shard.ts';
 import { type AttackSite, each, nodeNamed, PATHS, soon, WORKERS } from './site.ts';
 
 const RECLAIM = 'cordon.tidegate.dev/reclaim';
@@ -98,7 +97,7 @@ const drainedNode = async (site: AttackSite): Promise<string> => {
     'the pod to be cached',
     async () => await operator.metric('tidegate_watch_objects', { resource: 'pods' }) > 0,
   );
-  shard.send(reclaimFrame(`order-${name}`, [name]));
+  shard.instruct(`order-${name}`, [name]);
   await soon(
     'the drain to start',
     () => operator.logs().some(({ message, node }) => message === 'Drain started' && node === name),
@@ -208,7 +207,7 @@ const NODES: readonly OwnAttack[] = [
         () =>
           api.list(PATHS.upcomingNodes).some((one) => textAt(one, 'status', 'phase') === 'Ready'),
       );
-      shard.send(reclaimFrame(`order-${name}`, [name]));
+      shard.instruct(`order-${name}`, [name]);
     },
     breach: ({ api }) => {
       const taken = api.list(PATHS.nodes).filter((node) =>

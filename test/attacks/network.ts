@@ -6,8 +6,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { textAt } from '../../src/domain/json.ts';
 import { listening } from '../../tools/testbed/ports.ts';
 import { newAuthority } from '../support/processes/certificates.ts';
-import { counter, log, type OwnAttack } from './attack.ts';
-import { HostileShard, reclaimFrame } from './hostile-shard.ts';
+import { counter, type CounterReport, log, type OwnAttack } from './attack.ts';
+import { HostileShard } from './hostile-shard.ts';
 import { type AttackSite, nodeNamed, PATHS, requestNamed, soon } from './site.ts';
 
 const MIB = 1024 * 1024;
@@ -43,12 +43,32 @@ const answering = async (
   await soon('the forged answers to be asked for', () => forgery.answered() === times);
 };
 
+const expireWatch = ({ proxy }: AttackSite): void => {
+  proxy.forge({ matches: isPodWatch, answer: json(410, { message: 'too old' }), times: 1 });
+};
+
 /** Such an answer to a list of all pods; a watch that has expired leads to it. */
 const listing = (answer: Answer, times = 1) => async (site: AttackSite): Promise<void> => {
-  site.proxy.forge({ matches: isPodWatch, answer: json(410, { message: 'too old' }), times: 1 });
+  expireWatch(site);
   await answering(site, { matches: isPodList, answer, times });
 };
 
+/**
+ * Such an answer to every list of all pods until the metric rises: a reader that asks for a newer
+ * list gives up the one before, whatever its answer.
+ */
+const listingUntil = (answer: Answer, metric: CounterReport) => async (site: AttackSite) => {
+  const { proxy, operator } = site;
+  const read = (): Promise<number> => operator.metric(metric.name, metric.labels);
+  const before = await read();
+  expireWatch(site);
+  const forgery = proxy.forge({ matches: isPodList, answer });
+  proxy.cut();
+  await soon('the forged list to be read', async () => await read() > before);
+  forgery.lift();
+};
+
+const UNREADABLE = counter('tidegate_watch_unreadable_total', { resource: 'pods' });
 const CANNOT_LIST = log('Cannot list or watch a collection', '"pods"');
 
 const LISTS: readonly OwnAttack[] = [
@@ -96,11 +116,14 @@ const LISTS: readonly OwnAttack[] = [
   {
     name: 'A list of values that are no objects',
     bound: 'what has no identity is left out',
-    reports: [counter('tidegate_watch_unreadable_total', { resource: 'pods' })],
-    play: listing(json(OK, {
-      metadata: { resourceVersion: '1' },
-      items: [null, 1, 'x', [], {}, { metadata: null }, { metadata: { name: 7 } }],
-    })),
+    reports: [UNREADABLE],
+    play: listingUntil(
+      json(OK, {
+        metadata: { resourceVersion: '1' },
+        items: [null, 1, 'x', [], {}, { metadata: null }, { metadata: { name: 7 } }],
+      }),
+      UNREADABLE,
+    ),
   },
   {
     name: 'A list that is redirected to another server',
@@ -156,7 +179,7 @@ const WATCHES: readonly OwnAttack[] = [
   {
     name: 'A watch event about nothing',
     bound: 'what has no identity is left out',
-    reports: [counter('tidegate_watch_unreadable_total', { resource: 'pods' })],
+    reports: [UNREADABLE],
     play: watching(
       ['null', '{}', '{"metadata":{"name":[]}}'].map((object) =>
         `{"type":"ADDED","object":${object}}\n`
@@ -265,7 +288,7 @@ const WRITES: readonly OwnAttack[] = [
         answer: json(403, { reason: 'Forbidden', message: 'no\n\u001b[2J'.repeat(300_000) }),
         times: 1,
       });
-      shard.send(reclaimFrame(`order-${name}`, [name]));
+      shard.instruct(`order-${name}`, [name]);
       await soon('the eviction to be refused', () => forgery.answered() === 1);
     },
   },

@@ -2,7 +2,6 @@
 import { REQUEST_LIMITS } from '../../src/domain/demand/request-limits.ts';
 import { type JsonRecord, parseJson, textAt, valueAt } from '../../src/domain/json.ts';
 import { counter, event, gauge, log, type OwnAttack } from './attack.ts';
-import { reclaimFrame } from './hostile-shard.ts';
 import {
   type AttackSite,
   each,
@@ -272,7 +271,7 @@ const reclaimWithPod = async (
     () =>
       api.list(PATHS.upcomingNodes).some((one) => textAt(one, 'metadata', 'name') === `un-${name}`),
   );
-  shard.send(reclaimFrame(`reclaim-${name}`, [name]));
+  shard.instruct(`reclaim-${name}`, [name]);
 };
 
 const BLOCKERS: readonly OwnAttack[] = [

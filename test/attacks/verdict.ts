@@ -176,6 +176,7 @@ const clean = async (site: AttackSite): Promise<void> => {
   proxy.clear();
   shardFront.set({ _tag: 'Pass' });
   shard.acknowledge(true);
+  shard.withdraw();
   for (const collection of [PATHS.requests, PATHS.pods, PATHS.budgets]) {
     await each(
       api.list(collection),

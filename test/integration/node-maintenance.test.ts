@@ -82,6 +82,12 @@ const conditionOf = (object: unknown, type: string): string | undefined =>
     'status',
   );
 
+/** The lifecycle conditions of KEP-5683 that a Node shows as True. */
+const lifecycleOf = (node: unknown): readonly string[] =>
+  listOrEmptyAt(node, 'status', 'conditions')
+    .filter((one) => textAt(one, 'reason') === 'NodeMaintenance')
+    .map((one) => `${textAt(one, 'type')} ${textAt(one, 'status')}`).toSorted();
+
 const isCordoned = (node: unknown): boolean => valueAt(node, 'spec', 'unschedulable') === true;
 
 const keysOf = (node: unknown): readonly string[] =>
@@ -292,5 +298,48 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
       );
       await must(cluster, 'DELETE', `${MAINTENANCES}/${name}`);
     }
+  });
+
+  it('NM-42: nodes show their maintenances, beside what their kubelets report', {
+    timeout: 60_000,
+  }, async () => {
+    const { cluster, until, untilNodes } = await site();
+    const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady' };
+    // Somebody else has drained the first node.
+    const byOther = { type: 'Drained', status: 'True', reason: 'DrainCompleted' };
+    for (const [index, name] of NODES.entries()) {
+      await must(cluster, 'PATCH', `${COLLECTIONS.nodes}/${name}/status`, {
+        status: { conditions: index === 0 ? [ready, byOther] : [ready] },
+      });
+    }
+    await serveMaintenances(bed().kubeconfig);
+    await must(cluster, 'POST', MAINTENANCES, maintenance('shown', 'Idle'));
+    const showing = (...types: readonly string[]) =>
+      untilNodes(types.join(), (node) => lifecycleOf(node).join() === types.join());
+    await showing('MaintenancePlanned True');
+    await must(cluster, 'POST', MAINTENANCES, maintenance('other', 'Cordon'));
+    await showing('MaintenanceInProgress True', 'MaintenancePlanned True');
+    await must(cluster, 'PATCH', `${MAINTENANCES}/shown`, { spec: { stage: 'Drain' } });
+    await until('shown', 'it is drained', (one) => conditionOf(one, 'Drained') === 'True');
+    const drained = await untilNodes(
+      'nothing is planned or under way',
+      (node) => !/Planned|DrainIn/u.test(lifecycleOf(node).join()),
+    );
+    expect(drained.map(lifecycleOf)).toEqual([
+      ['MaintenanceInProgress True'],
+      ['Drained True', 'MaintenanceInProgress True'],
+    ]);
+    await must(cluster, 'DELETE', `${MAINTENANCES}/shown`);
+    await showing('MaintenanceInProgress True');
+    await must(cluster, 'DELETE', `${MAINTENANCES}/other`);
+    const left = await showing();
+    const reasons = left.map((node) =>
+      listOrEmptyAt(node, 'status', 'conditions').map((one) => textAt(one, 'reason')).toSorted()
+    );
+    // `tidegate.dev/Draining` is of the drain, and False.
+    expect(reasons).toEqual([
+      ['DrainCancelled', 'DrainCompleted', 'KubeletReady'],
+      ['DrainCancelled', 'KubeletReady'],
+    ]);
   });
 });

@@ -11,15 +11,16 @@ import {
 import { FINALIZER_MANAGER } from '../../src/domain/node-maintenance/maintenance-writes.ts';
 import type { ObservedMaintenance } from '../../src/domain/node-maintenance/observed-maintenance.ts';
 import type { MaintenancePreview } from '../../src/domain/node-maintenance/preview.ts';
+import type { ObservedWindow } from '../../src/domain/node-maintenance/window.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import { isOlder } from '../../src/domain/resource-versions.ts';
 import type { KubeCall } from '../../src/effects/kube-api.ts';
 import { nodeMaintenancesLayer } from '../../src/effects/node-maintenance.ts';
-import {
-  nodeMaintenance,
-  type NodeMaintenanceContext,
-  type NodeMaintenanceInput,
-} from '../../src/machines/node-maintenance.ts';
+import { nodeMaintenance } from '../../src/machines/node-maintenance.ts';
+import type {
+  NodeMaintenanceContext,
+  NodeMaintenanceInput,
+} from '../../src/machines/node-maintenance-context.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import {
   conditionRaw,
@@ -134,10 +135,33 @@ const FREE = version('160', {
   isProtected: false,
   conditions: [COMPLETED_TEXT, EMPTY_TEXT],
 });
-const LIMITED = version('170', {
+/** A window on a spec whose Nodes have not begun. */
+const LIMITED_TRAITS: MaintenanceTraits = {
   stage: 'Drain',
-  spec: { window: { schedule: '0 2 * * *', durationMinutes: 60 } },
+  isProtected: true,
+  started: ['Cordon', 'Drain'],
+  nodes: [BUSY_NODE],
+  entriesDone: 0,
+  progress: '0/1',
+  spec: { window: { schedule: '0 2 * * *', durationMinutes: 60, timeZone: 'UTC' } },
+};
+const LIMITED = version('170', { ...LIMITED_TRAITS, nodes: [] });
+const CLOSED = version('175', {
+  ...LIMITED_TRAITS,
+  conditions: [
+    conditionRaw('Drained', 'False', [
+      'WindowClosed',
+      'The window opens at 2026-01-01T02:00:00Z; not begun: 1 of 1 node',
+    ]),
+  ],
 });
+
+const MINUTE_MS = 60_000;
+const WINDOWS: readonly ObservedWindow['state'][] = [
+  { _tag: 'Open', untilMs: NOW_MS + MINUTE_MS },
+  { _tag: 'Closed', opensMs: NOW_MS + 120 * MINUTE_MS },
+  { _tag: 'Malformed', field: 'schedule', problem: 'planted' },
+];
 
 /** What Nodes show. */
 const NODES = {
@@ -210,11 +234,10 @@ const recorded = (world: World, { event }: Received): World => {
 
 /** Where the work is, told by the object and its Nodes. */
 const workOf = ({ maintenance, observed, vanished }: NodeMaintenanceContext): string => {
-  const { spec: { stage, window }, deleting, hasFinalizer } = maintenance;
+  const { spec: { stage }, deleting, hasFinalizer } = maintenance;
   if (vanished) return 'vanished';
   if (stage === 'Idle') return 'idle';
   if (stage === 'Complete' || deleting) return observed.released ? 'completed' : 'releasing';
-  if (window !== null) return 'unsupported';
   if (!hasFinalizer) return 'unprotected';
   if (stage === 'Cordon') return 'cordoned';
   return observed.drained ? 'drained' : 'evacuating';
@@ -222,14 +245,13 @@ const workOf = ({ maintenance, observed, vanished }: NodeMaintenanceContext): st
 
 /** The actions that begin with each state of the work. */
 const WORK_ACTIONS: Readonly<Record<string, readonly string[]>> = {
-  unsupported: ['recordUnsupported', 'releaseNodes'],
   cordoned: ['cordonNodes'],
   evacuating: ['drainNodes'],
   drained: ['drainNodes'],
   releasing: ['releaseNodes'],
   vanished: ['releaseNodes'],
 };
-const ALL_ACTIONS = ['recordUnsupported', 'cordonNodes', 'drainNodes', 'releaseNodes'] as const;
+const ALL_ACTIONS = ['cordonNodes', 'drainNodes', 'releaseNodes'] as const;
 
 const isAt = (snapshot: AnyMachineSnapshot, work: string): boolean => snapshot.matches({ work });
 
@@ -283,6 +305,36 @@ const checkPreview = (step: Step): void => {
   must(sameJson(pendingWrite.status.preview, expected), 'the status has the preview of its spec');
 };
 
+/** Where the window is, told by the spec and what was last read of it. */
+const windowOf = ({ maintenance, window, vanished }: NodeMaintenanceContext): string => {
+  const { spec: { stage, window: limit }, deleting, generation } = maintenance;
+  const isWorkedOn = !vanished && !deleting && (stage === 'Cordon' || stage === 'Drain');
+  if (!isWorkedOn || limit === null) return 'unlimited';
+  return window?.generation === generation ? window.state._tag.toLowerCase() : 'unknown';
+};
+
+/** The actions that begin with each state of the window. */
+const WINDOW_ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  unlimited: ['beginNodes'],
+  unknown: ['withholdNodes', 'requestWindow'],
+  open: ['beginNodes'],
+  closed: ['withholdNodes', 'recordWindowClosed'],
+  malformed: ['withholdNodes', 'recordWindowMalformed'],
+};
+
+/** When Nodes may begin, when the clock is looked at again, and what is recorded. */
+const checkWindow = (step: Step): void => {
+  const { before, after, event } = step;
+  const window = windowOf(after.context);
+  must(after.matches({ window }), `NM-50: the window is ${window}`);
+  const isEntered = event.type === 'xstate.init' || !before.matches({ window });
+  const isDue = isTimer(step, 'windowChange');
+  const expected = isEntered ? WINDOW_ACTIONS[window] ?? [] : isDue ? ['requestWindow'] : [];
+  for (const action of new Set(Object.values(WINDOW_ACTIONS).flat())) {
+    exactly(step, action, expected.includes(action));
+  }
+};
+
 const pendingIn = (context: NodeMaintenanceContext) =>
   context.vanished ? undefined : maintenanceStep(context, context.nowMs).write?.write;
 
@@ -331,7 +383,11 @@ const wire = (invoked: InvokedActors) => {
       requestSlot: ignore,
       recordRefused: ignore,
       recordFailing: ignore,
-      recordUnsupported: ignore,
+      recordWindowClosed: ignore,
+      recordWindowMalformed: ignore,
+      beginNodes: ignore,
+      withholdNodes: ignore,
+      requestWindow: ignore,
       cordonNodes: ignore,
       drainNodes: ignore,
       releaseNodes: ignore,
@@ -350,13 +406,20 @@ describeModel('nodeMaintenance', {
   machine: nodeMaintenance,
   wire,
   harness: nodeMaintenanceHarness(servedRaw),
-  inputs: [inputOf(START), inputOf({ ...START, version: '130', nodes: 'busy' })],
+  inputs: [
+    inputOf(START),
+    inputOf({ ...START, version: '130', nodes: 'busy' }),
+    inputOf({ ...START, version: '170', nodes: 'busy' }),
+  ],
   events: {
     'maintenance.observed': [CHANGED, CORDON, DRAIN, DELETED, LIMITED].map((maintenance) => ({
       maintenance,
       nowMs: NOW_MS,
     })),
     'nodes.observed': NAMES.map((name) => ({ observed: nodesOf(name), nowMs: NOW_MS })),
+    'window.observed': WINDOWS.map((state) => ({
+      window: { generation: 1, observedMs: NOW_MS, state },
+    })),
     'preview.computed': [NEW, CHANGED].map(({ generation }) => ({
       computed: { generation, preview: PREVIEW },
     })),
@@ -370,6 +433,7 @@ describeModel('nodeMaintenance', {
       written(EMPTIED),
       written(RELEASING),
       written(RELEASED),
+      written(CLOSED),
     ],
     'xstate.done.actor.removeFinalizer': [written(FREE), ABSENT],
   },
@@ -379,6 +443,7 @@ describeModel('nodeMaintenance', {
     vanished: context.vanished,
     phase: context.phase,
     preview: previewIn(context),
+    window: windowOf(context),
     pending: context.pendingWrite?.write,
     isBase: context.base === context.maintenance.resourceVersion,
     sent: context.sent,
@@ -389,6 +454,7 @@ describeModel('nodeMaintenance', {
     checkWriter(step);
     checkWork(step);
     checkPreview(step);
+    checkWindow(step);
     checkWrites(step);
   },
   crash: {

@@ -15,7 +15,7 @@ const PREFIX = 'maintenance-';
 const UID_DIGITS = 12;
 
 /** An entry of `status.nodeStatuses`. */
-export interface MaintainedNode {
+interface MaintainedNode {
   readonly name: string;
   readonly state: string;
   readonly bootId: string;

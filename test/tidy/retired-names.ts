@@ -138,7 +138,9 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       // A field of NodeMaintenance.
       ...['src/domain/node-maintenance/', 'src/api/node-maintenance'],
       ...['src/machines/node-maintenance', 'src/actors/node-maintenance/'],
-      ...['src/effects/node-maintenance', 'src/view/node-maintenance', 'src/cli/node-maintenance'],
+      ...['src/effects/node-maintenance', 'src/effects/maintenance', 'src/view/maintenance'],
+      ...['src/cli/maintenance', 'test/unit/cli/maintenance', 'test/unit/cli/program'],
+      'test/integration/maintenance',
       ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],
       ...['test/unit/actors/node-maintenance', 'test/models/node-maintenance'],
       ...['test/integration/node-maintenance', 'test/e2e/node-maintenance'],

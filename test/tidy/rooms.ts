@@ -22,6 +22,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'undici',
       '@grpc/grpc-js',
       '@bufbuild/protobuf',
+      'croner',
       'yaml',
       'node:',
     ],

@@ -148,12 +148,36 @@ const statuses: RuleChapter = {
       'A node is drained when no pod of the types of the plan is left; static pods do not count.',
     ),
     rule(
+      'NM-42',
+      'A node has the lifecycle conditions of KEP-5683 for the union of its maintenances, by one ' +
+        'request for each change. Those of other writers stay as they are, and no condition is ' +
+        'left when the last maintenance ends.',
+    ),
+    rule(
       'NM-43',
       'While the stage is `Idle`, the preview counts the pods that would leave and names the ' +
         'budgets that hold them back. It is renewed at most once in half a minute, and removed ' +
         'with the first other stage.',
     ),
     rule('NM-47', 'Static pods stay, because only the kubelet stops them, and hold no drain.'),
+  ],
+};
+
+const windows: RuleChapter = {
+  title: 'NodeMaintenances: windows',
+  intro: 'When the nodes of a maintenance begin.',
+  rules: [
+    rule(
+      'NM-50',
+      'While `spec.window` is closed no node begins: none is admitted, and no drain begins on one ' +
+        'that is only cordoned. Nodes under way are finished. The clock is compared with the ' +
+        'schedule at the next change, and at least every five minutes.',
+    ),
+    rule(
+      'NM-51',
+      'The condition `Drained` and an Event name the next start of the window, or what is wrong ' +
+        'with it: a window that cannot be read is closed.',
+    ),
   ],
 };
 
@@ -164,4 +188,5 @@ export const nodeMaintenanceChapters: readonly RuleChapter[] = [
   plans,
   targets,
   statuses,
+  windows,
 ];

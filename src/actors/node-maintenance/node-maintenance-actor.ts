@@ -11,12 +11,13 @@ import type { ObservedNodes } from '../../domain/node-maintenance/maintenance-st
 import type { DrainTargets } from '../../domain/node-maintenance/drain-targets.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
+import { closedWindowText } from '../../domain/node-maintenance/window.ts';
 import { NodeMaintenances } from '../../effects/node-maintenance.ts';
-import {
-  nodeMaintenance,
-  type NodeMaintenanceAct,
-  type NodeMaintenanceContext,
-} from '../../machines/node-maintenance.ts';
+import { nodeMaintenance } from '../../machines/node-maintenance.ts';
+import type {
+  NodeMaintenanceAct,
+  NodeMaintenanceContext,
+} from '../../machines/node-maintenance-context.ts';
 import { warningAggregator } from '../../streams/warning-aggregator.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
@@ -27,7 +28,11 @@ export interface NodeMaintenanceActions {
   readonly requestSlot: (context: NodeMaintenanceContext) => void;
   readonly recordRefused: (context: NodeMaintenanceContext) => void;
   readonly recordFailing: (context: NodeMaintenanceContext) => void;
-  readonly recordUnsupported: (context: NodeMaintenanceContext) => void;
+  readonly recordWindowClosed: (context: NodeMaintenanceContext) => void;
+  readonly recordWindowMalformed: (context: NodeMaintenanceContext) => void;
+  readonly beginNodes: (context: NodeMaintenanceContext) => void;
+  readonly withholdNodes: (context: NodeMaintenanceContext) => void;
+  readonly requestWindow: (context: NodeMaintenanceContext) => void;
   readonly cordonNodes: (context: NodeMaintenanceContext) => void;
   readonly drainNodes: (context: NodeMaintenanceContext) => void;
   readonly releaseNodes: (context: NodeMaintenanceContext) => void;
@@ -58,7 +63,11 @@ export const provideNodeMaintenance = (
       requestSlot: ({ context }) => actions.requestSlot(context),
       recordRefused: ({ context }) => actions.recordRefused(context),
       recordFailing: ({ context }) => actions.recordFailing(context),
-      recordUnsupported: ({ context }) => actions.recordUnsupported(context),
+      recordWindowClosed: ({ context }) => actions.recordWindowClosed(context),
+      recordWindowMalformed: ({ context }) => actions.recordWindowMalformed(context),
+      beginNodes: ({ context }) => actions.beginNodes(context),
+      withholdNodes: ({ context }) => actions.withholdNodes(context),
+      requestWindow: ({ context }) => actions.requestWindow(context),
       cordonNodes: ({ context }) => actions.cordonNodes(context),
       drainNodes: ({ context }) => actions.drainNodes(context),
       releaseNodes: ({ context }) => actions.releaseNodes(context),
@@ -91,11 +100,17 @@ export const maintenanceEvents = (
   return {
     recordRefused: recordProblem('NodeMaintenanceRefused'),
     recordFailing: recordProblem('NodeMaintenanceFailing'),
-    recordUnsupported: ({ maintenance }: NodeMaintenanceContext): void =>
+    recordWindowClosed: (context: NodeMaintenanceContext): void =>
       record({
-        regarding: regarding(maintenance),
-        reason: 'MaintenanceUnsupported',
-        note: 'No Node is touched: spec.window is not served by this version',
+        regarding: regarding(context.maintenance),
+        reason: 'MaintenanceWindowClosed',
+        note: `No Node begins, those under way are finished. ${closedWindowText(context)}`,
+      }),
+    recordWindowMalformed: (context: NodeMaintenanceContext): void =>
+      record({
+        regarding: regarding(context.maintenance),
+        reason: 'MaintenanceWindowMalformed',
+        note: `No Node begins. ${closedWindowText(context)}`,
       }),
     recordUncordoned: (maintenance: ObservedMaintenance, node: string, times: number): void =>
       record({
@@ -117,6 +132,10 @@ export interface MaintenanceEntry {
   readonly owner: ReturnType<typeof maintenanceOwner>;
   maintenance: ObservedMaintenance;
   mode: NodeMode;
+  /** Nodes that wait may begin. */
+  begins: boolean;
+  /** Its window is to be read. */
+  wantsWindow: boolean;
   /** Its preview may be renewed. */
   wantsPreview: boolean;
   /** What its last preview was computed from; empty before the first one. */

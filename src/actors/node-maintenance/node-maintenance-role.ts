@@ -7,6 +7,7 @@
 import { projectNode } from '../../domain/cluster-node.ts';
 import { textAt } from '../../domain/json.ts';
 import { DONE_ANNOTATION } from '../../domain/node-maintenance/node-budget.ts';
+import { nodeConditionsOf } from '../../domain/node-maintenance/node-conditions.ts';
 import { projectMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import { annotationsOf, labelsOf } from '../../domain/object-meta.ts';
 import type { Cordons } from '../../effects/cordons.ts';
@@ -44,6 +45,7 @@ const maintainableNode = (raw: unknown): MaintainableNode | undefined => {
     labels: labelsOf(raw),
     bootId: textAt(raw, 'status', 'nodeInfo', 'bootID') ?? '',
     doneFor: annotationsOf(raw)[DONE_ANNOTATION] ?? '',
+    lifecycle: nodeConditionsOf(raw),
   };
 };
 

@@ -25,18 +25,20 @@ import {
   type WorkedMaintenance,
 } from '../../domain/node-maintenance/maintenance-progress.ts';
 import type { ObservedNodes } from '../../domain/node-maintenance/maintenance-step.ts';
+import { advertisedConditions } from '../../domain/node-maintenance/node-conditions.ts';
 import { selectsNode } from '../../domain/node-maintenance/node-selector.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import { workedStage } from '../../domain/node-maintenance/stage.ts';
 import type { Time } from '../../domain/time.ts';
 import type { NodeMaintenances } from '../../effects/node-maintenance.ts';
-import type { NodeMaintenanceContext } from '../../machines/node-maintenance.ts';
+import type { NodeMaintenanceContext } from '../../machines/node-maintenance-context.ts';
 import { settledChanges } from '../../streams/settled-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { DrainRequesters } from '../eviction-requests/drain-requesters.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { DrainEngine } from '../node-drains/drain-engine.ts';
+import { type AdvertisedNode, AdvertisedNodes } from './advertised-nodes.ts';
 import {
   isCordonedFor,
   MaintainedDrains,
@@ -50,13 +52,14 @@ import {
   type NodeMode,
 } from './node-maintenance-actor.ts';
 import { MaintenancePreviews } from './maintenance-previews.ts';
+import { MaintenanceWindows } from './maintenance-windows.ts';
 import { UncordonedNodes } from './uncordoned-nodes.ts';
 
 /** Maintenances that are written at once; the write budget paces them. */
 const WRITES_AT_ONCE = 8;
 
 /** A Node as drains and maintenances read it. */
-export interface MaintainableNode extends NodeProjection, MaintainedNodeFacts {}
+export interface MaintainableNode extends NodeProjection, MaintainedNodeFacts, AdvertisedNode {}
 
 /** What the maintenances follow and act on. */
 export interface NodeMaintenancesOptions {
@@ -85,6 +88,8 @@ export class NodeMaintenanceRegistry {
   readonly #drains: MaintainedDrains;
   readonly #slots: ConcurrencyLimit<MaintenanceEntry>;
   readonly #previews: MaintenancePreviews;
+  readonly #windows: MaintenanceWindows;
+  readonly #advertised: AdvertisedNodes;
   readonly #pods = nodePods();
   readonly #changes = new Subject<void>();
   readonly #subscription = new Subscription();
@@ -111,6 +116,11 @@ export class NodeMaintenanceRegistry {
       send: ({ uid }, computed) =>
         this.#actors.get(uid)?.send({ type: 'preview.computed', computed }),
     });
+    this.#windows = new MaintenanceWindows(
+      environment.time,
+      ({ uid }, window) => this.#actors.get(uid)?.send({ type: 'window.observed', window }),
+    );
+    this.#advertised = new AdvertisedNodes(environment);
     this.#slots = startConcurrencyLimit<MaintenanceEntry>({
       atOnce: WRITES_AT_ONCE,
       keyOf: ({ uid }) => uid,
@@ -129,6 +139,13 @@ export class NodeMaintenanceRegistry {
         cordonNodes: (context) => this.#setMode(context, 'Cordon'),
         drainNodes: (context) => this.#setMode(context, 'Drain'),
         releaseNodes: (context) => this.#setMode(context, 'Release'),
+        beginNodes: (context) => this.#setBegins(context, true),
+        withholdNodes: (context) => this.#setBegins(context, false),
+        requestWindow: (context) =>
+          this.#withEntry(context, (entry) => {
+            entry.wantsWindow = true;
+            this.#changes.next();
+          }),
         requestPreview: (context) =>
           this.#withEntry(context, (entry) => {
             if (this.#previews.request(entry)) this.#changes.next();
@@ -159,6 +176,7 @@ export class NodeMaintenanceRegistry {
     this.#isLeading = false;
     for (const { uid } of [...this.#actors.entries()]) this.#actors.remove(uid);
     this.#options.engine.maintained.clear();
+    this.#advertised.clear();
     this.#progress = NO_PROGRESS;
   };
 
@@ -167,6 +185,7 @@ export class NodeMaintenanceRegistry {
     this.#isLeading = false;
     this.#subscription.unsubscribe();
     this.#slots.stop();
+    this.#advertised.stop();
     return this.#actors.stop();
   };
 
@@ -198,6 +217,14 @@ export class NodeMaintenanceRegistry {
     });
   }
 
+  #setBegins(context: NodeMaintenanceContext, begins: boolean): void {
+    this.#withEntry(context, (entry) => {
+      if (entry.begins === begins) return;
+      entry.begins = begins;
+      this.#changes.next();
+    });
+  }
+
   /** What the status has, until the Nodes are looked at. */
   #storedOf({ owner, maintenance: { status, spec, deleting } }: MaintenanceEntry): ObservedNodes {
     const isDraining = workedStage({ stage: spec.stage, deleting }) === 'Drain';
@@ -220,6 +247,8 @@ export class NodeMaintenanceRegistry {
       owner,
       maintenance,
       mode: 'None',
+      begins: false,
+      wantsWindow: false,
       wantsPreview: false,
       previewedFacts: '',
       orders: new Map(),
@@ -274,6 +303,7 @@ export class NodeMaintenanceRegistry {
       uid,
       this.#selected(maintenance),
     ]));
+    for (const entry of entries) this.#windows.renew(entry);
     this.#observe(entries, selected);
     if (!this.#options.isBehind()) {
       for (const entry of entries) this.#previews.renew(entry, selected.get(entry.uid) ?? []);
@@ -287,6 +317,9 @@ export class NodeMaintenanceRegistry {
       }
     }
     this.#releaseOrphans(entries);
+    const served = entries.filter(({ uid }) => this.#actors.stateOf(uid) !== 'unsupported')
+      .map(({ uid, maintenance }) => ({ maintenance, nodes: selected.get(uid) ?? [] }));
+    this.#advertised.show(this.#options.nodes.values(), advertisedConditions(served));
   }
 
   #observe(
@@ -294,9 +327,14 @@ export class NodeMaintenanceRegistry {
     selected: ReadonlyMap<string, readonly MaintainableNode[]>,
   ): void {
     const { nodes, isBehind } = this.#options;
-    const worked = entries.flatMap(({ uid, maintenance, mode }): readonly WorkedMaintenance[] =>
-      mode === 'Cordon' || mode === 'Drain'
-        ? [{ maintenance, nodes: selected.get(uid) ?? [], drains: mode === 'Drain' }]
+    const worked = entries.flatMap(({ uid, begins, ...entry }): readonly WorkedMaintenance[] =>
+      entry.mode === 'Cordon' || entry.mode === 'Drain'
+        ? [{
+          maintenance: entry.maintenance,
+          nodes: selected.get(uid) ?? [],
+          drains: entry.mode === 'Drain',
+          begins,
+        }]
         : []
     );
     const progress = maintenanceProgress(worked, entries.map(({ maintenance }) => maintenance), {

@@ -68,6 +68,10 @@ const holds = (facts: CordonFacts, owner: string): boolean => {
 const holders = (facts: CordonFacts): readonly string[] =>
   Object.keys(facts.cordons).filter((owner) => holds(facts, owner));
 
+/** The key of a person's cordon. */
+const personKey = (nowMs: number): string =>
+  printCordon({ ids: [], deadlineMs: null, graceSeconds: 0, sinceMs: nowMs, ended: null });
+
 /** Records a person's cordon before ours hides it; removes such a record once it is over. */
 const personChange = (
   facts: CordonFacts,
@@ -77,8 +81,7 @@ const personChange = (
     return Object.hasOwn(facts.cordons, 'person') ? { person: null } : {};
   }
   if (holders(facts).length > 0) return {};
-  const person = { ids: [], deadlineMs: null, graceSeconds: 0, sinceMs: nowMs, ended: null };
-  return { person: printCordon(person) };
+  return { person: personKey(nowMs) };
 };
 
 const annotationFor = (
@@ -194,3 +197,12 @@ export const configuredPatch = (facts: CordonFacts): object | undefined => {
   }
   return patchOf(facts, { keys: { ...personChange(facts, 0), reclaim: null } });
 };
+
+/**
+ * The patch that leaves the node to a person: it stays cordoned when the others release it, as
+ * after `kubectl drain`. `undefined` when a person holds it already.
+ */
+export const handOverPatch = (facts: CordonFacts, nowMs: number): object | undefined =>
+  facts.unschedulable && holds(facts, 'person')
+    ? undefined
+    : patchOf(facts, { unschedulable: true, keys: { person: personKey(nowMs) } });

@@ -40,6 +40,8 @@ export interface WorkedMaintenance {
   /** The Nodes that it selects. */
   readonly nodes: readonly MaintainedNodeFacts[];
   readonly drains: boolean;
+  /** Nodes may begin; when not, those that have begun go on. */
+  readonly begins: boolean;
 }
 
 /** What Nodes and pods show. */
@@ -113,13 +115,19 @@ const targetsBefore = (
 
 const cursorKey = (uid: string, wave: number): string => `${uid}/${wave}`;
 
+/** Pods leave the Node, or have left it. */
+const hasBegun = (node: Pick<NodeStatus, 'drainTargets'> | undefined): boolean =>
+  node !== undefined && node.drainTargets.length > 0;
+
 /** The runs of a maintenance: one for each wave with Nodes that are held. */
 const runsOf = (
-  { maintenance, nodes }: WorkedMaintenance,
+  { maintenance, nodes, begins }: WorkedMaintenance,
   { cursors }: ProgressMemory,
 ): readonly PlanRun[] => {
   const { uid, name, createdMs, spec, status } = maintenance;
-  const held = nodes.filter((node) => holdsNode(maintenance, node.name));
+  const held = nodes.filter((node) =>
+    holdsNode(maintenance, node.name) && (begins || hasBegun(storedNode(maintenance, node.name)))
+  );
   const waves = Map.groupBy(held, (node) => storedNode(maintenance, node.name)?.wave ?? 1);
   const plan = effectivePlan(spec.drainPlan, spec.podTypes);
   return [...waves].map(([wave, ofWave]) => ({
@@ -204,7 +212,7 @@ const nodeStatuses = (
   worked: WorkedMaintenance,
   resolved: Resolved,
 ): readonly NodeStatus[] => {
-  const { maintenance: { spec, status }, nodes } = worked;
+  const { maintenance: { spec, status }, nodes, begins } = worked;
   const reported = nodes.map((node) => nodeStatusNow(worked, node, resolved));
   const topologies = new Map(
     nodes.map(({ name, labels }) => [name, labels[spec.topologyKey] ?? '']),
@@ -214,7 +222,7 @@ const nodeStatuses = (
     state: isLeaving(worked, { name, state }, resolved.facts) ? 'Admitted' as const : state,
     topology: topologies.get(name) ?? '',
   }));
-  const admitted = new Set(nodesToAdmit(budgeted, spec.maxNodesAtOnce));
+  const admitted = new Set(begins ? nodesToAdmit(budgeted, spec.maxNodesAtOnce) : []);
   const wave = nextWave([...status.nodes, ...reported]);
   const all = reported.map((one): NodeStatus =>
     admitted.has(one.name) ? { ...one, state: 'Admitted', wave } : one
@@ -235,10 +243,10 @@ const isDrained = (
   nodes: readonly NodeStatus[],
   { runs, facts }: Resolved,
 ): boolean => {
-  const isDone = ({ state, name, ...rest }: NodeStatus): boolean =>
-    holdsNode(maintenance, name)
-      ? isEmpty({ state, name, ...rest }) && facts.isCordoned(name, maintenance)
-      : state === 'Released';
+  const isDone = (node: NodeStatus): boolean =>
+    holdsNode(maintenance, node.name)
+      ? hasBegun(node) && isEmpty(node) && facts.isCordoned(node.name, maintenance)
+      : node.state === 'Released';
   return nodes.length === selected.length && nodes.every(isDone) &&
     (runs.get(maintenance.uid) ?? []).every(isOver);
 };

@@ -12,13 +12,27 @@ export const MAINTENANCE_REASONS = registry({
     sentence: 'The maintenance is planned; neither Nodes nor pods are touched',
     canAct: 'nobody',
   },
-  MaintenanceUnsupported: {
+  MaintenanceWindowOpen: {
+    type: 'Normal',
+    action: 'MaintainNodes',
+    sentence: 'The window of the maintenance is open; Nodes that wait may begin',
+    canAct: 'nobody',
+  },
+  MaintenanceWindowClosed: {
+    type: 'Normal',
+    action: 'MaintainNodes',
+    sentence:
+      'The window of the maintenance is closed; no Node begins, those under way are finished',
+    canAct: 'nobody',
+  },
+  MaintenanceWindowMalformed: {
     type: 'Warning',
     action: 'MaintainNodes',
-    sentence: 'The maintenance has a field that this version does not serve, so nothing is touched',
+    sentence: 'The window of the maintenance cannot be read, so no Node begins',
     canAct: 'platform',
-    runbook: 'maintenance-unsupported',
-    change: 'Leave out spec.window, and set the stage when the time has come',
+    runbook: 'maintenance-window-malformed',
+    change: 'Write spec.window.schedule as five fields of cron, and spec.window.timeZone as an ' +
+      'IANA name',
   },
   MaintenanceUnprotected: {
     type: 'Normal',

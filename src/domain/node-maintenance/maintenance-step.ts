@@ -9,7 +9,6 @@
 import { sameJson } from '../json-equality.ts';
 import type {
   MaintenanceCondition,
-  MaintenanceSpec,
   MaintenanceStatus,
   NodeStatus,
   ObservedMaintenance,
@@ -18,6 +17,7 @@ import type {
 import type { MaintenancePreview } from './preview.ts';
 import { hasPodsLeft, progressText } from './progress-text.ts';
 import { cordons, type Stage, withStartedStage, workedStage } from './stage.ts';
+import { closedWindowText, type WindowFacts, windowPhase } from './window.ts';
 
 /** What Nodes and pods show of a maintenance. */
 export interface ObservedNodes {
@@ -39,8 +39,7 @@ export interface ComputedPreview {
 }
 
 /** Everything that decides about a maintenance. */
-export interface MaintenanceFacts {
-  readonly maintenance: ObservedMaintenance;
+export interface MaintenanceFacts extends WindowFacts {
   readonly observed: ObservedNodes;
   /** What the status is to show; `null` before the first one. */
   readonly preview: ComputedPreview | null;
@@ -55,8 +54,6 @@ export const storedPreview = (
 export type MaintenancePhase =
   /** For a person to choose a stage. */
   | 'Idle'
-  /** For a newer version of the operator: the spec has fields that this one does not serve. */
-  | 'Unsupported'
   /** For the finalizer: no Node is touched before. */
   | 'Unprotected'
   /** For a person to choose the next stage; its Nodes are cordoned. */
@@ -85,10 +82,6 @@ export interface MaintenanceStep {
 const stageOf = ({ spec: { stage }, deleting }: ObservedMaintenance): Stage =>
   workedStage({ stage, deleting });
 
-/** Why this version must not work on it; empty when it may. */
-const unsupportedText = ({ window }: MaintenanceSpec): string =>
-  window === null ? '' : 'spec.window is not served by this version';
-
 /** The phase of its work. */
 const maintenancePhase = (
   { maintenance, observed }: MaintenanceFacts,
@@ -96,7 +89,6 @@ const maintenancePhase = (
   const stage = stageOf(maintenance);
   if (stage === 'Idle') return 'Idle';
   if (stage === 'Complete') return observed.released ? 'Completed' : 'Releasing';
-  if (unsupportedText(maintenance.spec) !== '') return 'Unsupported';
   if (!maintenance.hasFinalizer) return 'Unprotected';
   if (stage === 'Cordon') return 'Cordoned';
   return observed.drained ? 'Drained' : 'Evacuating';
@@ -107,19 +99,37 @@ const counted = (count: number, noun: string): string =>
 
 type Wanted = Omit<MaintenanceCondition, 'sinceMs'>;
 
+/** The node begins in the window only. */
+const waitsForWindow = (stage: Stage) => ({ state, drainTargets }: NodeStatus): boolean =>
+  state === 'Waiting' || (stage === 'Drain' && state === 'Admitted' && drainTargets.length === 0);
+
+/** Why nodes do not begin, while some would and none is under way; undefined otherwise. */
+const windowCondition = (facts: MaintenanceFacts): Wanted | undefined => {
+  const { maintenance, observed: { nodes, drained } } = facts;
+  const stage = stageOf(maintenance);
+  const text = closedWindowText(facts);
+  const isWaiting = waitsForWindow(stage);
+  const waiting = nodes.filter(isWaiting).length;
+  const isBusy = stage === 'Drain' && nodes.some((one) => !isWaiting(one) && hasPodsLeft(one));
+  if (text === '' || drained || isBusy || waiting === 0) return undefined;
+  return {
+    type: 'Drained',
+    status: 'False',
+    reason: windowPhase(facts) === 'Malformed' ? 'WindowMalformed' : 'WindowClosed',
+    message: `${text}; not begun: ${waiting} of ${counted(nodes.length, 'node')}`,
+  };
+};
+
 const drainedCondition = (
-  { maintenance, observed: { nodes, drained } }: MaintenanceFacts,
+  { observed: { nodes, drained }, ...facts }: MaintenanceFacts,
 ): Wanted => {
-  const unsupported = unsupportedText(maintenance.spec);
-  if (unsupported !== '') {
-    return { type: 'Drained', status: 'False', reason: 'Unsupported', message: unsupported };
-  }
   const left = nodes.reduce(
     (sum, { podsPendingEvacuation, podsEvacuating }) =>
       sum + podsPendingEvacuation + podsEvacuating,
     0,
   );
   const where = counted(nodes.length, 'node');
+  const closed = nodes.some(waitsForWindow('Drain')) ? closedWindowText(facts) : '';
   return drained
     ? {
       type: 'Drained',
@@ -131,7 +141,8 @@ const drainedCondition = (
       type: 'Drained',
       status: 'False',
       reason: 'Evacuating',
-      message: `${counted(left, 'pod')} left on ${nodes.filter(hasPodsLeft).length} of ${where}`,
+      message: `${counted(left, 'pod')} left on ${nodes.filter(hasPodsLeft).length} of ${where}` +
+        (closed === '' ? '' : `. ${closed}`),
     };
 };
 
@@ -160,14 +171,18 @@ const conditionsOf = (
   const { maintenance, observed } = facts;
   const stage = stageOf(maintenance);
   const stored = maintenance.status.conditions;
+  // Until the window of a new spec is read, the condition stays as it is.
+  const isKnown = windowPhase(facts) !== 'Unknown';
   const wanted = [
     ...(stage === 'Complete' ? [completedCondition(phase)] : []),
-    ...(stage === 'Drain' ? [drainedCondition(facts)] : []),
+    ...(stage === 'Drain' && isKnown ? [windowCondition(facts) ?? drainedCondition(facts)] : []),
+    ...(stage === 'Cordon' && isKnown ? [windowCondition(facts) ?? []].flat() : []),
     ...(observed.selectsAll && stage !== 'Complete' ? [SELECTS_ALL] : []),
   ];
   const kept = stored.filter(({ type }) =>
     !wanted.some((one) => one.type === type) &&
-    (type !== 'SelectsAllNodes' || stage === 'Complete')
+    (type !== 'SelectsAllNodes' || stage === 'Complete') &&
+    (type !== 'Drained' || stage !== 'Cordon' || !isKnown)
   );
   const since = ({ type, status }: Wanted): number =>
     stored.find((one) => one.type === type && one.status === status)?.sinceMs ?? nowMs;
@@ -190,10 +205,10 @@ const wantedStatus = (
 ): MaintenanceStatus => {
   const { maintenance: { status, generation, ...maintenance }, observed } = facts;
   const stage = workedStage({ stage: maintenance.spec.stage, deleting: maintenance.deleting });
-  const isAtWork = cordons(stage) && phase !== 'Unsupported';
+  const isAtWork = cordons(stage);
   return {
     observedGeneration: generation,
-    stages: phase === 'Unsupported' ? status.stages : withStartedStage(status.stages, stage, nowMs),
+    stages: withStartedStage(status.stages, stage, nowMs),
     nodes: isAtWork ? observed.nodes : status.nodes,
     waves: isAtWork ? observed.waves : status.waves,
     progress: isAtWork ? progressText(maintenance.spec, observed) : status.progress,

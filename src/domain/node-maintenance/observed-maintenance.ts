@@ -29,7 +29,7 @@ export type NodeCount =
   | { readonly _tag: 'Number'; readonly nodes: number }
   | { readonly _tag: 'Percent'; readonly percent: number };
 
-/** When nodes may be admitted. */
+/** When nodes may begin. */
 export interface WindowSpec {
   /** Five fields of cron. */
   readonly schedule: string;

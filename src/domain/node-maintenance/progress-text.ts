@@ -10,14 +10,17 @@ export const hasPodsLeft = (
   >,
 ): boolean => podsPendingEvacuation + podsEvacuating > 0;
 
+type Planned = Pick<MaintenanceSpec, 'drainPlan' | 'podTypes'>;
+type Worked = Pick<MaintenanceStatus, 'nodes' | 'waves'>;
+
 /**
- * Drained nodes of the nodes that match, such as `3/12`. A node is drained when the plan of its
- * wave is over and nothing is left there; one that gave its turn to the next stays counted.
+ * The names of the nodes whose wave is through with the plan, and where nothing is left. One that
+ * gave its turn to the next stays among them.
  */
-export const progressText = (
-  { drainPlan, podTypes }: Pick<MaintenanceSpec, 'drainPlan' | 'podTypes'>,
-  { nodes, waves }: Pick<MaintenanceStatus, 'nodes' | 'waves'>,
-): string => {
+export const drainedNodes = (
+  { drainPlan, podTypes }: Planned,
+  { nodes, waves }: Worked,
+): ReadonlySet<string> => {
   const entries = effectivePlan(drainPlan, podTypes).length;
   const over = new Set(
     waves.filter(({ entriesDone }) => entriesDone >= entries).map(({ number }) => number),
@@ -25,5 +28,9 @@ export const progressText = (
   const isDrained = (node: NodeStatus): boolean =>
     node.state === 'Released' ||
     (node.state === 'Admitted' && over.has(node.wave) && !hasPodsLeft(node));
-  return `${nodes.filter(isDrained).length}/${nodes.length}`;
+  return new Set(nodes.filter(isDrained).map(({ name }) => name));
 };
+
+/** Drained nodes of the nodes that match, such as `3/12`. */
+export const progressText = (spec: Planned, worked: Worked): string =>
+  `${drainedNodes(spec, worked).size}/${worked.nodes.length}`;

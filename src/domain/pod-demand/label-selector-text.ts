@@ -7,13 +7,18 @@ import { type Labels, labelsHold } from '../label-condition.ts';
 import type { Requirement, StandardOperator } from '../resources.ts';
 import { quoted } from '../text.ts';
 
+type Condition = Requirement<StandardOperator>;
+
 /** A selector, or why the text is malformed. */
 export type SelectorReading =
-  | { readonly _tag: 'Selector'; readonly selects: (labels: Labels) => boolean }
+  | {
+    readonly _tag: 'Selector';
+    readonly selects: (labels: Labels) => boolean;
+    /** All hold. */
+    readonly conditions: readonly Condition[];
+  }
   /** `problem` continues a sentence about the text. */
   | { readonly _tag: 'Malformed'; readonly problem: string };
-
-type Condition = Requirement<StandardOperator>;
 
 const KEY = String.raw`[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?`;
 const VALUE = String.raw`([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?`;
@@ -72,5 +77,6 @@ export const readSelector = (text: string): SelectorReading => {
   return {
     _tag: 'Selector',
     selects: (labels) => conditions.every((condition) => labelsHold(condition, labels)),
+    conditions,
   };
 };

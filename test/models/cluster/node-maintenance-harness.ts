@@ -23,7 +23,8 @@ import {
 import type {
   NodeMaintenanceAct,
   NodeMaintenanceInput,
-} from '../../../src/machines/node-maintenance.ts';
+} from '../../../src/machines/node-maintenance-context.ts';
+import type { ObservedWindow } from '../../../src/domain/node-maintenance/window.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import type {
   ClusterHarness,
@@ -217,12 +218,17 @@ const runOf = async (
   const runtime = ManagedRuntime.make(Layer.provide(nodeMaintenancesLayer, services));
   const { name } = drawn.maintenance;
   const maintenance = await maintenances.put(drawn.maintenance, { anew: false, held: false });
+  let { generation } = maintenance;
   names.match(maintenance, drawn.maintenance);
   const actions = {
     requestSlot: ignore,
     recordRefused: ignore,
     recordFailing: ignore,
-    recordUnsupported: ignore,
+    recordWindowClosed: ignore,
+    recordWindowMalformed: ignore,
+    beginNodes: ignore,
+    withholdNodes: ignore,
+    requestWindow: ignore,
     cordonNodes: ignore,
     drainNodes: ignore,
     releaseNodes: ignore,
@@ -242,7 +248,12 @@ const runOf = async (
         const anew = world.current?.resourceVersion !== seen.resourceVersion;
         const live = await maintenances.put(seen, { anew, held: outlivesUs(pathStep) });
         names.match(live, seen);
+        ({ generation } = live);
         return { event: { ...event, maintenance: live }, by: 'watch' };
+      }
+      if (event.type === 'window.observed') {
+        const window = event['window'] as ObservedWindow;
+        return { event: { ...event, window: { ...window, generation } }, by: 'word' };
       }
       if (event.type !== 'maintenance.vanished') return { event, by: 'word' };
       const isThere = world.current !== null;

@@ -11,6 +11,7 @@ import {
   type MaintainableNode,
   NodeMaintenanceRegistry,
 } from '../../../src/actors/node-maintenance/node-maintenances.ts';
+import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import type { Budget } from '../../../src/domain/drain/budget.ts';
@@ -18,8 +19,13 @@ import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';
 import { type ObjectKey, resourceVersion } from '../../../src/domain/ids.ts';
 import type { MaintenanceWrite } from '../../../src/domain/node-maintenance/maintenance-step.ts';
+import { nodeConditionsOf } from '../../../src/domain/node-maintenance/node-conditions.ts';
 import type { ObservedMaintenance } from '../../../src/domain/node-maintenance/observed-maintenance.ts';
-import { NodeMaintenances } from '../../../src/effects/node-maintenance.ts';
+import {
+  type NodeConditionsOutcome,
+  type NodeConditionsWrite,
+  NodeMaintenances,
+} from '../../../src/effects/node-maintenance.ts';
 import { maintenanceOf, type MaintenanceTraits } from './maintenance-fixture.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
 
@@ -40,14 +46,22 @@ const informer = <T extends Identity>() => {
 };
 
 /** A Node that every maintenance of the fixture selects. */
-export const nodeOf = (name: string, annotations: Readonly<Record<string, string>> = {}) => {
+export const nodeOf = (
+  name: string,
+  annotations: Readonly<Record<string, string>> = {},
+  { version = '1', conditions = [] }: {
+    readonly version?: string;
+    readonly conditions?: readonly object[];
+  } = {},
+) => {
   const raw = {
-    metadata: { name, uid: name, resourceVersion: '1', labels: LABELS, annotations },
+    metadata: { name, uid: name, resourceVersion: version, labels: LABELS, annotations },
     spec: { unschedulable: Object.keys(annotations).length > 0 },
+    status: { conditions },
   };
   const node = projectNode(raw);
   if (node === undefined) throw new Error('The node has no identity');
-  return { ...node, labels: LABELS, bootId: '', doneFor: '' };
+  return { ...node, labels: LABELS, bootId: '', doneFor: '', lifecycle: nodeConditionsOf(raw) };
 };
 
 /** The object after a write. */
@@ -57,14 +71,30 @@ const written = (current: ObservedMaintenance, write: MaintenanceWrite): Observe
   return write.write === 'setStatus' ? { ...newer, status: write.status } : newer;
 };
 
+/** Where the rig differs from a cluster that takes every write. */
+export interface RegistryRigOptions {
+  /** How the nth write of conditions ends. */
+  readonly conditionOutcome?: (nth: number) => NodeConditionsOutcome;
+}
+
+const conditionsWritten = (nth: number): NodeConditionsOutcome => ({
+  _tag: 'Written',
+  resourceVersion: resourceVersion(`${100 + nth}`),
+});
+
 /** The registry, not leading and before its lists are complete. */
-export const registryRig = () => {
+export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRigOptions = {}) => {
   const time = simulatedTime();
   const writes: MaintenanceWrite[] = [];
+  const conditionWrites: NodeConditionsWrite[] = [];
   const runtime = ManagedRuntime.make(Layer.succeed(NodeMaintenances, {
     write: (maintenance, write) => {
       writes.push(write);
       return Effect.succeed({ _tag: 'Written' as const, current: written(maintenance, write) });
+    },
+    setConditions: (write) => {
+      conditionWrites.push(write);
+      return Effect.succeed(conditionOutcome(conditionWrites.length));
     },
     areServed: Effect.succeed(true),
   }));
@@ -78,6 +108,7 @@ export const registryRig = () => {
   const nodes = informer<MaintainableNode>();
   const pods = informer<DrainPod>();
   const budgets = informer<Budget>();
+  const notes: EventNote[] = [];
   const [ordered, withdrawn]: [Set<string>, Set<string>] = [new Set(), new Set()];
   let isSynced = false;
   const registry = new NodeMaintenanceRegistry(environment, {
@@ -101,7 +132,7 @@ export const registryRig = () => {
     },
     isSynced: () => isSynced,
     isBehind: () => false,
-    record: () => {},
+    record: (note) => void notes.push(note),
   });
   onTestFinished(() => registry.stop());
   return {
@@ -111,8 +142,12 @@ export const registryRig = () => {
     budgets,
     /** What was written to maintenances, in order. */
     writes,
+    /** What was written to Nodes about their maintenances, in order. */
+    conditionWrites,
     ordered,
     withdrawn,
+    /** What was recorded as Events, in order. */
+    notes,
     registry,
     maintain: (name: string, traits: MaintenanceTraits, version = '1') =>
       maintenances.put(maintenanceOf(version, { name, uid: `uid-${name}`, ...traits })),

@@ -7,9 +7,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { ChartsDiffRequest, ChartsExportRequest } from '../../../src/cli/charts-request.ts';
 import type { DemoRequest } from '../../../src/cli/demo-request.ts';
+import type { DrainNodesRequest } from '../../../src/cli/drain-node-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { EvictionsRequest, EvictRequest } from '../../../src/cli/evictions-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
+import type { MaintenancePlanRequest } from '../../../src/cli/maintenance-plan-request.ts';
+import type {
+  MaintenanceMoveRequest,
+  MaintenanceShowRequest,
+  MaintenanceStartRequest,
+} from '../../../src/cli/maintenance-request.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
 import type { TreeRequest } from '../../../src/cli/tree-command.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
@@ -17,14 +24,19 @@ import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/progra
 type Asked =
   | GivenFlags
   | ExplainRequest
+  | DrainNodesRequest
   | DrainStatusRequest
   | DrainPlanRequest
   | EvictRequest
   | EvictionsRequest
+  | MaintenanceShowRequest
+  | MaintenanceStartRequest
+  | MaintenanceMoveRequest
   | ChartsExportRequest
   | ChartsDiffRequest
   | ReplayRequest
   | DemoRequest
+  | MaintenancePlanRequest
   | TreeRequest;
 
 interface Run {
@@ -67,6 +79,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['tree', request]);
       return Promise.resolve(0);
     },
+    drainNodes: (request) => {
+      asked.push(['drain', request]);
+      return Promise.resolve(1);
+    },
     drainStatus: (request) => {
       asked.push(['drain status', request]);
       return Promise.resolve(0);
@@ -75,6 +91,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['drain plan', request]);
       return Promise.resolve(4);
     },
+    maintenancePlan: (request) => {
+      asked.push(['maintenance plan', request]);
+      return Promise.resolve(5);
+    },
     evict: (request) => {
       asked.push(['evict', request]);
       return Promise.resolve(3);
@@ -82,6 +102,18 @@ const run = async (...given: readonly string[]): Promise<Run> => {
     evictions: (request) => {
       asked.push(['evictions', request]);
       return Promise.resolve(0);
+    },
+    maintenanceShow: (request) => {
+      asked.push(['maintenance show', request]);
+      return Promise.resolve(0);
+    },
+    maintenanceStart: (request) => {
+      asked.push(['maintenance start', request]);
+      return Promise.resolve(0);
+    },
+    maintenanceMove: (request) => {
+      asked.push(['maintenance move', request]);
+      return Promise.resolve(3);
     },
     chartsExport: (request) => {
       asked.push(['charts export', request]);
@@ -124,6 +156,14 @@ const COMMANDS = [
   'drain plan',
   'evict',
   'evictions',
+  'maintenance',
+  'maintenance start',
+  'maintenance cordon',
+  'maintenance drain',
+  'maintenance complete',
+  'maintenance list',
+  'maintenance status',
+  'maintenance plan',
   'charts',
   'charts export',
   'charts diff',
@@ -297,6 +337,59 @@ test('drain plan takes one node, a grace and whether to try evictions', async ()
     context: 'c',
   }]]);
 });
+
+test('maintenance plan takes a file or a name, and the flags of kubectl', async () => {
+  const { asked, code } = await run('maintenance', 'plan', 'kernel.yaml', '-o', 'json');
+  expect(code).toBe(5);
+  expect(asked).toEqual([['maintenance plan', {
+    source: 'kernel.yaml',
+    format: 'json',
+    kubeconfig: undefined,
+    context: undefined,
+  }]]);
+});
+
+test('maintenance list shows all, and maintenance status one', async () => {
+  const { asked } = await run('maintenance', 'list', '-o', 'wide', '--watch');
+  const common = { kubeconfig: undefined, context: undefined };
+  expect(asked).toEqual([
+    ['maintenance show', { name: undefined, format: 'wide', watch: true, ...common }],
+  ]);
+  expect((await run('maintenance', 'status', 'kernel')).asked).toEqual([
+    ['maintenance show', { name: 'kernel', format: 'table', watch: false, ...common }],
+  ]);
+});
+
+test('maintenance start takes nodes, a first stage, and whether to wait', async () => {
+  const { asked } = await run(
+    ...['maintenance', 'start', 'kernel', '-l', 'rack=r1', '--stage=Drain', '--wait'],
+    ...['--timeout=1h', '--reason=New kernel', '--max-nodes-at-once=2', '--pod-types=Default'],
+  );
+  expect(asked).toEqual([['maintenance start', {
+    name: 'kernel',
+    nodes: undefined,
+    selector: 'rack=r1',
+    stage: 'Drain',
+    reason: 'New kernel',
+    maxNodesAtOnce: '2',
+    podTypes: 'Default',
+    format: 'text',
+    dryRun: 'none',
+    wait: true,
+    timeout: '1h',
+    kubeconfig: undefined,
+    context: undefined,
+  }]]);
+});
+
+test.each(['cordon', 'drain', 'complete'])(
+  'maintenance %s moves the maintenance of this name',
+  async (verb) => {
+    const { asked, code } = await run('maintenance', verb, verb, '--dry-run=server');
+    expect(code).toBe(3);
+    expect(asked).toMatchObject([['maintenance move', { verb, name: verb, dryRun: 'server' }]]);
+  },
+);
 
 test('--version prints name and version', async () => {
   const { stdout, code } = await run('--version');

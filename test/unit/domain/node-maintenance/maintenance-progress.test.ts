@@ -24,6 +24,7 @@ const node = (name: string, more: Partial<MaintainedNodeFacts> = {}): Maintained
 
 /** One maintenance that drains, and a cluster that cordons what it holds. */
 const scene = (names: readonly string[], spec: object = {}, isBehind = false) => {
+  let [begins, drains] = [true, true];
   let maintenance: ObservedMaintenance = maintenanceOf('1', {
     stage: 'Drain',
     isProtected: true,
@@ -35,7 +36,7 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
   const keys = new Set<string>();
   const look = (): NodesProgress => {
     const progress = maintenanceProgress(
-      [{ maintenance, nodes: [...nodes.values()], drains: true }],
+      [{ maintenance, nodes: [...nodes.values()], drains, begins }],
       [maintenance],
       {
         before: memory,
@@ -71,6 +72,14 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
     keepKey: (name: string, stays: boolean) => void (stays ? keys.add(name) : keys.delete(name)),
     held: () => names.filter((name) => holdsNode(maintenance, name)),
     targets: (name: string) => storedTargets(maintenance, name),
+    /** The window opens or closes. */
+    open: (isOpen: boolean) => {
+      begins = isOpen;
+    },
+    /** The stage is Drain, or before it Cordon. */
+    drain: (isDraining: boolean) => {
+      drains = isDraining;
+    },
     /** Another process goes on from the status. */
     restart: () => {
       memory = NO_PROGRESS;
@@ -154,5 +163,43 @@ describe('the nodes of a maintenance', () => {
       podsEvacuating: 1,
       podsPendingEvacuation: 1,
     });
+  });
+
+  test('NM-50: none is admitted while the window is closed, and those under way are finished', () => {
+    const { settle, put, held, open } = scene(['a', 'b'], {
+      maxNodesAtOnce: 1,
+      releaseWhen: 'Drained',
+    });
+    open(false);
+    expect(states(settle())).toEqual(['a Waiting', 'b Waiting']);
+    expect(held()).toEqual([]);
+    open(true);
+    put('a', podOfType('Default'));
+    expect(states(settle())).toEqual(['a Admitted', 'b Waiting']);
+    open(false);
+    expect(settle().nodes[0]).toMatchObject({ state: 'Admitted', podsEvacuating: 1 });
+    put('a');
+    const closed = settle();
+    expect(states(closed)).toEqual(['a Released', 'b Waiting']);
+    expect(closed.drained).toBe(false);
+    open(true);
+    put('b', podOfType('Default'));
+    expect(states(settle())).toEqual(['a Released', 'b Admitted']);
+  });
+
+  test('NM-50: a drain does not begin after the window on a node that was cordoned in it', () => {
+    const { settle, put, held, targets, open, drain } = scene(['a']);
+    put('a', podOfType('Default'));
+    drain(false);
+    expect(states(settle())).toEqual(['a Admitted']);
+    open(false);
+    drain(true);
+    const closed = settle();
+    expect(closed).toMatchObject({ drained: false, waves: [] });
+    expect([held(), targets('a')]).toEqual([['a'], []]);
+    put('a');
+    expect(settle().drained, 'also without pods').toBe(false);
+    open(true);
+    expect(settle().drained).toBe(true);
   });
 });

@@ -1,0 +1,152 @@
+/**
+ * `tidegate drain NODE…`: drains nodes as `kubectl drain` does, by a NodeMaintenance for each.
+ *
+ * Promises: the filters of all nodes are checked before anything is made; a node that they refuse
+ * is left alone, and the others are drained; a drained node stays cordoned, by a person, and its
+ * NodeMaintenance is deleted. Exit code 0 when every node is drained and 1 otherwise, as kubectl; 4
+ * when the cluster cannot be reached, 2 for invalid arguments.
+ */
+import { type FilterFacts, podVerdict } from '../domain/drain/drain-filters.ts';
+import { quoted } from '../domain/text.ts';
+import type { Time } from '../domain/time.ts';
+import { Effect } from 'effect';
+import { daemonSetOf, type NodeReading, readNodesToDrain } from '../effects/drained-pods.ts';
+import { createMaintenance, type MaintenanceOutcome } from '../effects/maintenance-objects.ts';
+import { answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
+import { followNodeDrains } from './drain-node-following.ts';
+import { newMaintenance } from './maintenance-of-node.ts';
+import { type DrainNodesRequest, type DrainQuestion, drainQuestion } from './drain-node-request.ts';
+import { drainLines, type FilteredNode, refusalText, warningText } from './drain-node-text.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+
+interface CommandEnvironment {
+  readonly terminal: Terminal;
+  readonly time: Pick<Time, 'now' | 'schedule'>;
+}
+
+type Read = Extract<NodeReading, { readonly _tag: 'Read' }>;
+
+const filteredNode = (
+  { node, pods, goneDaemonSets }: Read,
+  { filters }: DrainQuestion,
+  nowMs: number,
+): FilteredNode => {
+  const hasDaemonSet: FilterFacts['hasDaemonSet'] = (pod) =>
+    !goneDaemonSets.has(daemonSetOf(pod) ?? '');
+  return {
+    name: node.name,
+    wasCordoned: node.unschedulable,
+    hasDaemonSet,
+    pods: pods.map((pod) => ({ pod, verdict: podVerdict(pod, filters, { hasDaemonSet, nowMs }) })),
+  };
+};
+
+/** The nodes that may be drained; the others are reported. */
+const filteredNodes = (
+  readings: readonly NodeReading[],
+  question: DrainQuestion,
+  { terminal, time }: CommandEnvironment,
+): readonly FilteredNode[] =>
+  readings.flatMap((reading) => {
+    if (reading._tag === 'Refused') {
+      terminal.report(`Cannot drain node ${quoted(reading.name)}: ${reading.why}`);
+      return [];
+    }
+    const node = filteredNode(reading, question, time.now());
+    const refusal = refusalText(node.pods);
+    if (refusal !== '') {
+      terminal.report(`Cannot drain node ${quoted(node.name)}: it has ${refusal}`);
+      return [];
+    }
+    const warning = warningText(node.pods);
+    if (warning !== '') terminal.report(`Warning: node ${quoted(node.name)}: ${warning}`);
+    return [node];
+  });
+
+const printTrial = (
+  nodes: readonly FilteredNode[],
+  { dryRun }: DrainQuestion,
+  { print }: Terminal,
+): void => {
+  const lines = drainLines(dryRun);
+  for (const { name, wasCordoned, pods } of nodes) {
+    print(lines.cordoned(name, wasCordoned));
+    for (const { pod, verdict } of pods) {
+      if (verdict._tag === 'Leaves' || verdict._tag === 'Removed') print(lines.evicting(pod));
+    }
+    print(lines.drained(name));
+  }
+};
+
+const trialProblem = (name: string, outcome: MaintenanceOutcome): string | undefined =>
+  outcome._tag === 'Refused'
+    ? `Cannot drain node ${quoted(name)}: creating its NodeMaintenance is refused: ${outcome.why}`
+    : undefined;
+
+/** Lets the API server check what would be made; the problems. */
+const triedOnServer = (
+  request: DrainNodesRequest,
+  nodes: readonly FilteredNode[],
+  question: DrainQuestion,
+) =>
+  askCluster(
+    request,
+    Effect.forEach(nodes, ({ name }) =>
+      createMaintenance(newMaintenance(name, question), { isTrial: true }).pipe(
+        Effect.map((outcome) =>
+          trialProblem(name, outcome)
+        ),
+      )).pipe(Effect.map((problems) => answered(problems.filter((one) => one !== undefined)))),
+  );
+
+/** Prints what would be done. */
+const tried = async (
+  { request, nodes, question, terminal }: {
+    readonly request: DrainNodesRequest;
+    readonly nodes: readonly FilteredNode[];
+    readonly question: DrainQuestion;
+    readonly terminal: Terminal;
+  },
+): Promise<ExitCode> => {
+  if (question.dryRun === 'server') {
+    const answer = await triedOnServer(request, nodes, question);
+    if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
+    for (const problem of answer.value) terminal.report(problem);
+    if (answer.value.length > 0) return EXIT.failure;
+  }
+  printTrial(nodes, question, terminal);
+  return EXIT.ok;
+};
+
+/** Drains nodes. */
+export const runDrainNodes = async (
+  request: DrainNodesRequest,
+  environment: CommandEnvironment,
+): Promise<ExitCode> => {
+  const { terminal } = environment;
+  const question = drainQuestion(request);
+  if (typeof question === 'string') {
+    terminal.report(question);
+    return EXIT.usage;
+  }
+  const look = await askCluster(
+    request,
+    readNodesToDrain(question).pipe(
+      Effect.map((read) => typeof read === 'string' ? silent(EXIT.failure, read) : answered(read)),
+    ),
+  );
+  if (look._tag === 'Silent') return logUnreachable(look, terminal);
+  const readings = look.value;
+  if (readings.length === 0) {
+    terminal.report('No node has the labels of --selector');
+    return EXIT.ok;
+  }
+  const nodes = filteredNodes(readings, question, environment);
+  const areAll = nodes.length === readings.length;
+  if (nodes.length === 0) return EXIT.failure;
+  const code = question.dryRun === 'none'
+    ? await followNodeDrains({ cluster: request, question, nodes }, environment)
+    : await tried({ request, nodes, question, terminal });
+  return code === EXIT.ok && !areAll ? EXIT.failure : code;
+};

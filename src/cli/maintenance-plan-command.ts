@@ -1,0 +1,43 @@
+/** The command `tidegate maintenance plan`. */
+import { Effect } from 'effect';
+import { Argument, Command } from 'effect/cli';
+import type { ExitCode } from './exit-codes.ts';
+import {
+  MAINTENANCE_PLAN_FLAGS,
+  type MaintenancePlanRequest,
+  maintenancePlanRequest,
+} from './maintenance-plan-request.ts';
+
+/** The implementation. */
+export interface MaintenancePlanRoles {
+  readonly maintenancePlan: (request: MaintenancePlanRequest) => Promise<ExitCode>;
+}
+
+/** The command. */
+export const maintenancePlanCommand = (
+  roles: MaintenancePlanRoles,
+  end: (code: ExitCode) => void,
+) =>
+  Command.make(
+    'plan',
+    {
+      source: Argument.String('maintenance').pipe(
+        Argument.withDescription('A file with a NodeMaintenance, - for stdin, or the name of one'),
+      ),
+      ...MAINTENANCE_PLAN_FLAGS,
+    },
+    (parsed) => {
+      const request = maintenancePlanRequest(parsed);
+      return Effect.promise(() => roles.maintenancePlan(request).then(end));
+    },
+  ).pipe(
+    Command.withDescription(
+      'Previews a maintenance of nodes: which nodes are drained in which wave, which pods leave ' +
+        'in which order, and what would block them. Read-only.',
+    ),
+    Command.withShortDescription('Preview a maintenance of nodes'),
+    Command.withExamples([
+      { command: 'tidegate maintenance plan kernel.yaml' },
+      { command: 'tidegate maintenance plan kernel -o json' },
+    ]),
+  );

@@ -1,0 +1,97 @@
+/** The conditions that Nodes get from the registry of NodeMaintenances. */
+import { expect, test } from 'vitest';
+import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
+import { resourceVersion } from '../../../src/domain/ids.ts';
+import {
+  nodeOf,
+  registryRig,
+  type RegistryRigOptions,
+} from '../../support/node-maintenance/registry-rig.ts';
+
+/** A leading registry with a planned maintenance of one Node. */
+const planned = (options: RegistryRigOptions = {}) => {
+  const rig = registryRig(options);
+  rig.sync();
+  rig.registry.onLeading();
+  rig.nodes.put(nodeOf('n1'));
+  rig.maintain('kernel', {});
+  const showing = (message: string, version: string) =>
+    rig.nodes.put(nodeOf('n1', {}, {
+      version,
+      conditions: [
+        { type: 'MaintenancePlanned', status: 'True', reason: 'NodeMaintenance', message },
+      ],
+    }));
+  return {
+    ...rig,
+    /** The cache has what was written. */
+    showing,
+    types: () =>
+      rig.conditionWrites.map(({ body }) =>
+        listOrEmptyAt(body, 'status', 'conditions')
+          .map((one) => `${textAt(one, '$patch') ?? 'set'} ${textAt(one, 'type')}`)
+      ),
+  };
+};
+
+test('NM-42: a Node gets one request for a change, and none while it shows what it should', async () => {
+  const { time, types, showing, nodes, maintain } = planned();
+  await time.advance(2000);
+  expect(types()).toEqual([['set MaintenancePlanned']]);
+  // The answer is known before the watch shows it.
+  nodes.put(nodeOf('n1', {}, { version: '50' }));
+  await time.advance(2000);
+  showing('NodeMaintenance kernel', '101');
+  await time.advance(600_000);
+  nodes.put(nodeOf('n2'));
+  await time.advance(2000);
+  expect(types().slice(1), 'only the other Node').toEqual([['set MaintenancePlanned']]);
+  maintain('kernel', { stage: 'Complete' }, '100');
+  await time.advance(2000);
+  expect(types().slice(2)).toEqual([['delete MaintenancePlanned']]);
+});
+
+test('NM-42: what another client reverts is shown again', async () => {
+  const { time, types, nodes } = planned();
+  await time.advance(2000);
+  nodes.put(nodeOf('n1', {}, { version: '102' }));
+  await time.advance(2000);
+  expect(types().length).toBe(2);
+});
+
+test('NM-42: a Node keeps nothing of a maintenance that is gone', async () => {
+  const { time, types, showing, registry } = planned();
+  registry.onLeadershipLost();
+  registry.onLeading();
+  showing('NodeMaintenance kernel, of which this process has never known', '7');
+  await time.advance(2000);
+  expect(types()).toEqual([['set MaintenancePlanned']]);
+});
+
+test('NM-42: without the right to the status of Nodes a change is tried once', async () => {
+  const { time, types, nodes, maintain } = planned({
+    conditionOutcome: () => ({ _tag: 'Refused', why: '403' }),
+  });
+  await time.advance(2000);
+  for (let version = 2; version < 10; version += 1) {
+    nodes.put(nodeOf('n1', {}, { version: `${version}` }));
+    await time.advance(60_000);
+  }
+  expect(types().length).toBe(1);
+  maintain('other', {});
+  await time.advance(2000);
+  expect(types().length, 'another change is tried').toBe(2);
+});
+
+test('NM-42: a failed change is tried again with the next look at the Node', async () => {
+  const { time, types, nodes } = planned({
+    conditionOutcome: (nth) =>
+      nth === 1
+        ? { _tag: 'Fault', why: '500' }
+        : { _tag: 'Written', resourceVersion: resourceVersion('101') },
+  });
+  await time.advance(2000);
+  nodes.put(nodeOf('n1', {}, { version: '2' }));
+  await time.advance(2000);
+  expect(types().length).toBe(2);
+});
