@@ -100,7 +100,11 @@ const labelOf = (name: string): string => `example.com/${name}`;
 const isLabelled = (node: JsonRecord, name: string): boolean =>
   textAt(node, 'metadata', 'labels', labelOf(name)) === 'yes';
 
-const setLabel = ({ ask }: EmbeddedSite, node: string, label: string, on: boolean): void => {
+const setLabel = (
+  { ask }: EmbeddedSite,
+  node: string,
+  { label, on }: { readonly label: string; readonly on: boolean },
+): void => {
   ask('PATCH', `/api/v1/nodes/${node}`, { metadata: { labels: { [label]: on ? 'yes' : null } } });
   if (on) ask('PATCH', `/api/v1/nodes/${node}/status`, bootPatch(`${node}-1`));
 };
@@ -123,7 +127,7 @@ const maintain = (
     const node = chosen(nodes, act.pick + number);
     if (node === undefined) continue;
     if (act.cordoned && number === 0) cordon(site, node, cordonedByPerson);
-    setLabel(site, nameOf(node), labelOf(name), true);
+    setLabel(site, nameOf(node), { label: labelOf(name), on: true });
   }
   const podSelector = { matchLabels: { app: `app-${act.firstApp}` } };
   site.ask(
@@ -141,8 +145,8 @@ const maintain = (
 
 /** To Drain, mostly: what is interesting begins there. */
 const move = ({ ask }: EmbeddedSite, maintenance: JsonRecord, at: number): void => {
-  const later = STAGES.slice(STAGES.findIndex((one) => one === stageOf(maintenance)) + 1);
-  const stage = later.includes('Drain') && at % 4 > 0 ? 'Drain' : chosen(later, at);
+  const further = STAGES.slice(STAGES.findIndex((one) => one === stageOf(maintenance)) + 1);
+  const stage = further.includes('Drain') && at % 4 > 0 ? 'Drain' : chosen(further, at);
   if (stage === undefined) return;
   ask('PATCH', `${MAINTENANCES}/${nameOf(maintenance)}`, { spec: { stage } });
 };
@@ -174,7 +178,9 @@ export const playMaintenances = (
       const joins = act._tag === 'AddMaintained';
       const nodes = nodesOf(site).filter((node) => isLabelled(node, nameOf(one)) !== joins);
       const node = chosen(nodes, act.pick);
-      if (node !== undefined) setLabel(site, nameOf(node), labelOf(nameOf(one)), joins);
+      if (node !== undefined) {
+        setLabel(site, nameOf(node), { label: labelOf(nameOf(one)), on: joins });
+      }
       return true;
     }
     case 'UncordonMaintained': {
