@@ -42,6 +42,7 @@ const SIMULATED = [
   'test/unit/drain/evictions-simulation.test.ts',
   'test/unit/eviction-requests/crowd.test.ts',
   'test/unit/simulation/demand-outage.test.ts',
+  'test/unit/simulation/maintenance.test.ts',
   'test/unit/simulation/scenarios.test.ts',
   'test/unit/simulation/worlds.test.ts',
 ];
@@ -113,7 +114,6 @@ export default defineConfig({
         },
       },
       onCluster('embedded'),
-      onCluster('embedded', 'shortest'),
       onCluster('kube-apiserver'),
       onCluster('kube-apiserver', 'shortest'),
       floor('integration', 120_000, { ...turn(1, BEDS_AT_ONCE), ...LIVE }),

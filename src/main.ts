@@ -125,7 +125,9 @@ const roles: Roles = {
   },
   maintenancePlan: async (request) => {
     const { runMaintenancePlan } = await import('./cli/maintenance-plan.ts');
-    return await runMaintenancePlan(request, terminal);
+    const { progressLine } = await import('./cli/progress-line.ts');
+    const progress = progressLine(realTime);
+    return await runMaintenancePlan(request, { terminal, time: realTime, progress });
   },
   evict: async (request) => {
     const { runEvict } = await import('./cli/evict.ts');

@@ -17,6 +17,7 @@ const GENERATORS = [
   'tools/proto.ts',
   'tools/crd.ts',
   'tools/rbac.ts',
+  'tools/chart.ts',
   'tools/cli-docs.ts',
   'tools/metrics-docs.ts',
   'tools/limits-docs.ts',

@@ -5,11 +5,9 @@
  * the Lease only in the namespace of the operator.
  */
 import { stringify } from 'yaml';
-import { API_GROUP, LIFECYCLE_GROUP } from '../src/domain/api-group.ts';
-import { NATIVE_GROUP } from '../src/domain/native-evictions/objects.ts';
-import { NEEDED_RIGHTS, type NeededRight } from '../src/domain/operator-rights.ts';
 import type { RoleName } from '../src/domain/operator-roles.ts';
 import { settlePages } from './pages.ts';
+import { type Rule, rulesFor, VIEWER } from './rbac-rules.ts';
 
 const TOOL = 'tools/rbac.ts';
 const NAMESPACE = 'tidegate';
@@ -27,34 +25,6 @@ const ACCOUNTS: readonly Account[] = [
   { name: 'tidegate-maintenance', roles: ['maintenance'] },
   { name: 'tidegate-interceptors', roles: ['interceptors'] },
 ];
-
-interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
-}
-
-const ruleOf = (group: string, resource: string, verbs: readonly string[]): Rule => ({
-  apiGroups: [group],
-  resources: [resource],
-  verbs,
-});
-
-/** One rule for each resource, with the verbs of all rights to it. */
-const rulesOf = (rights: readonly NeededRight[]): readonly Rule[] => {
-  const verbs = new Map<string, Set<string>>();
-  for (const right of rights) {
-    const { group, resource, subresource, name } = right;
-    const key = `${group} ${resource}${subresource === '' ? '' : `/${subresource}`} ${name}`;
-    verbs.set(key, new Set([...verbs.get(key) ?? [], ...right.verbs]));
-  }
-  return [...verbs].map(([key, wanted]) => {
-    const [group = '', resource = '', name = ''] = key.split(' ');
-    const rule = ruleOf(group, resource, [...wanted]);
-    return name === '' ? rule : { ...rule, resourceNames: [name] };
-  });
-};
 
 const named = (kind: string, name: string, namespace?: string): object => ({
   apiVersion: kind === 'Namespace' || kind === 'ServiceAccount' ? 'v1' : `${RBAC}/v1`,
@@ -75,31 +45,13 @@ const bound = (kind: 'Role' | 'ClusterRole', name: string, rules: readonly Rule[
 };
 
 const accountObjects = ({ name, roles }: Account): readonly object[] => {
-  const rights = roles.flatMap((role) => NEEDED_RIGHTS[role]);
+  const { cluster, lease } = rulesFor(roles);
   return [
     named('ServiceAccount', name, NAMESPACE),
-    ...bound('ClusterRole', name, rulesOf(rights.filter(({ isOfLease }) => !isOfLease))),
-    ...bound('Role', name, rulesOf(rights.filter(({ isOfLease }) => isOfLease))),
+    ...bound('ClusterRole', name, cluster),
+    ...bound('Role', name, lease),
   ];
 };
-
-const READ = ['get', 'list', 'watch'];
-
-/** What `explain`, `drain` and `tree` read. */
-const VIEWER: readonly Rule[] = [
-  ruleOf('', 'nodes', READ),
-  ruleOf('', 'pods', READ),
-  ruleOf('', 'namespaces', READ),
-  ruleOf('policy', 'poddisruptionbudgets', READ),
-  ruleOf('events.k8s.io', 'events', READ),
-  ruleOf('coordination.k8s.io', 'leases', READ),
-  ...['capacityrequests', 'upcomingnodes', 'availablecapacities'].map((resource) =>
-    ruleOf(API_GROUP, resource, READ)
-  ),
-  ruleOf(LIFECYCLE_GROUP, 'evictionrequests', READ),
-  ruleOf(NATIVE_GROUP, 'evictionrequests', READ),
-  ruleOf(NATIVE_GROUP, 'evictions', READ),
-];
 
 const objects = [
   named('Namespace', NAMESPACE),

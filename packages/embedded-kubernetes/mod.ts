@@ -21,6 +21,7 @@ export {
   DEFAULT_TIMING,
 } from './src/controllers/controller-environment.ts';
 export { storeEnvironment } from './src/controllers/store-environment.ts';
+export { type LoadedList, type LoadedObjects, loadObjects } from './src/loading.ts';
 export { startNode } from './src/kinds/nodes.ts';
 export { type ScaledClock, scaledClock } from './src/scaled-clock.ts';
 export { type SimulatedTime, simulatedTime } from './src/values/simulated-time.ts';

@@ -226,6 +226,16 @@ export const METRICS = catalogue({
     help: 'NodeMaintenances, by statechart state.',
     labels: ['state'],
   },
+  tidegate_node_maintenance_pods_left: {
+    type: 'gauge',
+    help: 'Pods that must still leave the nodes of a NodeMaintenance in the stage Drain.',
+    labels: ['nodemaintenance'],
+  },
+  tidegate_node_maintenance_series_left_out: {
+    type: 'gauge',
+    help: 'NodeMaintenances beyond the limit of objects that have series of their own.',
+    labels: [],
+  },
   tidegate_drains_ended_total: {
     type: 'counter',
     help: 'Ended node drains by outcome.',

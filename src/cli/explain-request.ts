@@ -8,6 +8,7 @@ export const EXPLAINED_KINDS = {
   capacityrequest: ['capacityrequest', 'capacityrequests', 'cr', 'crs'],
   evictionrequest: ['evictionrequest', 'evictionrequests', 'evreq'],
   machine: ['machine', 'machines'],
+  nodemaintenance: ['nodemaintenance', 'nodemaintenances', 'nm'],
   node: ['node', 'nodes', 'no'],
   pod: ['pod', 'pods', 'po'],
   poddisruptionbudget: ['poddisruptionbudget', 'poddisruptionbudgets', 'pdb', 'pdbs'],

@@ -7,6 +7,7 @@
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
 import { textAt } from '../domain/json.ts';
+import { projectMaintenance } from '../domain/node-maintenance/observed-maintenance.ts';
 import { readDrains } from '../effects/drain-reads.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import {
@@ -16,6 +17,7 @@ import {
   readExplainedRequest,
   readOperatorLeases,
 } from '../effects/explained-objects.ts';
+import { NODE_MAINTENANCES_PATH } from '../effects/node-maintenance.ts';
 import { type ObjectRead, readEvents, readObject } from '../effects/object-reads.ts';
 import { OPERATOR_OPTIONS } from '../effects/operator-options.ts';
 import { hasDrain } from '../view/drain-owner.ts';
@@ -24,6 +26,7 @@ import { explainBudget } from '../view/explain-budget.ts';
 import { explainCapacityRequest } from '../view/explain-capacity-request.ts';
 import { type NodeFacts, nodeFactsOf } from '../view/drain-facts.ts';
 import { explainEvictionRequest } from '../view/explain-eviction-request.ts';
+import { explainMaintenance } from '../view/explain-maintenance.ts';
 import { explainMachine } from '../view/explain-machine.ts';
 import { explainNode } from '../view/explain-node.ts';
 import { explainPod } from '../view/explain-pod.ts';
@@ -58,6 +61,8 @@ const missing = ({ kind, asked, namespace, name }: ExplainQuestion): string => {
     case 'evictionrequest':
       return `Cannot find EvictionRequest "${namespace}/${name}": it does not exist; its name is ` +
         'the UID of its pod, and "tidegate explain pod" takes the name of the pod';
+    case 'nodemaintenance':
+      return `Cannot find NodeMaintenance "${name}": it does not exist`;
     case 'poddisruptionbudget':
       return `Cannot find PodDisruptionBudget "${namespace}/${name}": it does not exist`;
     case 'pod':
@@ -153,6 +158,21 @@ const aboutEvictionRequest = (question: ExplainQuestion, nowMs: number): Asking 
     }),
   );
 
+const aboutMaintenance = (question: ExplainQuestion): Asking =>
+  Effect.all({
+    read: readObject(`${NODE_MAINTENANCES_PATH}/${encodeURIComponent(question.name)}`),
+    // Events about an object of the cluster are in the namespace default.
+    events: readEvents({ kind: 'NodeMaintenance', name: question.name, namespace: 'default' }),
+  }, { concurrency: 'unbounded' }).pipe(
+    Effect.map(({ read, events }): Answer<Explanation> => {
+      if (read._tag !== 'Found') return whenAbsent(question, read);
+      const maintenance = projectMaintenance(read.object);
+      return maintenance === undefined
+        ? silent(EXIT.failure, `Cannot read nodemaintenance "${question.asked}": it has no name`)
+        : answered(explainMaintenance({ maintenance, events: [events] }));
+    }),
+  );
+
 const aboutNode = (question: ExplainQuestion, nowMs: number): Asking =>
   Effect.all({
     read: readDrains({ _tag: 'Named', names: [question.name] }),
@@ -198,6 +218,7 @@ const ABOUT: Readonly<
   capacityrequest: aboutRequest,
   evictionrequest: aboutEvictionRequest,
   machine: aboutMachine,
+  nodemaintenance: aboutMaintenance,
   node: aboutNode,
   pod: aboutPod,
   poddisruptionbudget: aboutBudget,

@@ -33,11 +33,13 @@ export const maintenancePlanCommand = (
   ).pipe(
     Command.withDescription(
       'Previews a maintenance of nodes: which nodes are drained in which wave, which pods leave ' +
-        'in which order, and what would block them. Read-only.',
+        'in which order, and what would block them. With --simulate, it also plays the ' +
+        'maintenance on a copy of the cluster in memory. Read-only.',
     ),
     Command.withShortDescription('Preview a maintenance of nodes'),
     Command.withExamples([
       { command: 'tidegate maintenance plan kernel.yaml' },
       { command: 'tidegate maintenance plan kernel -o json' },
+      { command: 'tidegate maintenance plan kernel --simulate --node-work=5m' },
     ]),
   );

@@ -153,8 +153,8 @@ const explainCommand = (roles: Roles, end: Ending) =>
     {
       kind: Argument.String('kind').pipe(
         Argument.withDescription(
-          'capacityrequest (cr), evictionrequest, machine, node, pod, poddisruptionbudget (pdb), ' +
-            'or upcomingnode (upn); without a name, a node',
+          'capacityrequest (cr), evictionrequest, machine, node, nodemaintenance (nm), pod, ' +
+            'poddisruptionbudget (pdb), or upcomingnode (upn); without a name, a node',
         ),
       ),
       name: Argument.String('name').pipe(

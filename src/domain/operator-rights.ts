@@ -37,7 +37,7 @@ const right = (group: string, path: string, verbs: string): NeededRight => {
 };
 
 const SHARED: readonly NeededRight[] = [
-  { ...right('coordination.k8s.io', 'leases', 'get list watch create update'), isOfLease: true },
+  { ...right('coordination.k8s.io', 'leases', 'get list watch create patch'), isOfLease: true },
   right('events.k8s.io', 'events', 'create patch'),
 ];
 

@@ -5,7 +5,7 @@
  * stage Drain; a deletion completes the maintenance first, in any stage, and the finalizer leaves
  * only after the last key has left the Nodes (NM-09); one write is in flight at a time; the preview
  * of a spec is renewed at most once in `previewInterval`; no Node begins while the window is closed
- * or not known. Nothing survives the process: phase and writes follow from the object and the Nodes.
+ * or not known. Nothing survives the process: phase and writes follow from the object and Nodes.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';

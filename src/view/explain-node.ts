@@ -4,7 +4,7 @@
  * Promises: agrees with `drain status`, in sentences; total.
  */
 import { runbookUrl } from '../domain/documentation.ts';
-import { CORDON_PREFIX, unrecognizedCordons } from '../domain/drain/cordon.ts';
+import { CORDON_PREFIX, isMaintenanceOwner, unrecognizedCordons } from '../domain/drain/cordon.ts';
 import { actionText, type DrainSituation, leavingSentence } from '../domain/drain/verdict.ts';
 import { listed } from '../domain/text.ts';
 import { duration } from './duration.ts';
@@ -37,7 +37,8 @@ const wish = ({ owners, instructions, state }: DrainStatus): string => {
   if (owner === 'reclaim') {
     return `The fleet ${isOver(state) ? 'reclaimed' : 'reclaims'} this machine${ids}`;
   }
-  return `"${owner}" ${isOver(state) ? 'drained' : 'drains'} this node${ids}`;
+  const by = isMaintenanceOwner(owner) ? 'A NodeMaintenance' : `"${owner}"`;
+  return `${by} ${isOver(state) ? 'drained' : 'drains'} this node${ids}`;
 };
 
 const leavingText = ({ pods, secondsLeft }: DrainStatus): string => {
@@ -59,6 +60,9 @@ const whyOf = (status: DrainStatus): string => {
   return `${wish(status)}: ${lowerFirst(sentence)}`;
 };
 
+const isOfMaintenance = ({ owners: [owner = ''] }: DrainStatus): boolean =>
+  isMaintenanceOwner(owner);
+
 const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string>> = {
   Schedulable: () => 'Nothing',
   Cordoned: () => 'The owner of the cordon to uncordon it',
@@ -71,10 +75,13 @@ const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string
   Paused: () => 'The pause to end; the deadline still applies',
   Overdue: () => 'The operator to record the end',
   Cancelling: () => 'The operator to record the cancellation',
-  Drained: ({ isSchedulable }) =>
-    isSchedulable
-      ? 'Nothing: Tidegate evicts no more pods'
-      : 'The fleet to remove the machine; the node stays cordoned until then',
+  Drained: (status) => {
+    if (status.isSchedulable) return 'Nothing: Tidegate evicts no more pods';
+    const event = isOfMaintenance(status)
+      ? 'Its NodeMaintenance to be Complete'
+      : 'The fleet to remove the machine';
+    return `${event}; the node stays cordoned until then`;
+  },
   Failed: () => 'The fleet to decide about the machine; Tidegate evicts no more pods',
   Cancelled: () => 'Nothing: Tidegate evicts no more pods',
   Gone: () => 'Nothing',

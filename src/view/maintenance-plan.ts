@@ -97,15 +97,19 @@ const atOnceText = ({ spec: { maxNodesAtOnce: count } }: ObservedMaintenance): s
 };
 
 const unknownOf = (
-  { spec: { releaseWhen, maxNodesAtOnce } }: ObservedMaintenance,
+  { spec: { releaseWhen, maxNodesAtOnce, window } }: ObservedMaintenance,
   { nodes, all }: MaintenancePlanFacts,
 ): readonly string[] => [
   ...(nodes.length === 0 ? ['No node matches the selector'] : []),
   ...(all > 0 && nodes.length === all ? ['The selector matches every node of the cluster'] : []),
+  ...(window === null ? [] : [
+    `When its window opens: ${window.schedule} (${window.timeZone}), ` +
+    `for ${plural(window.durationMinutes, 'minute')}`,
+  ]),
   ...(maxNodesAtOnce !== null && releaseWhen === 'Done'
     ? ['How long the work on each node takes: the next node follows when it is done']
     : []),
-  'Where the pods find a place, and how long they take to start',
+  'Where the pods find a place, and how long they take to start: see --simulate',
 ];
 
 /** Computes the plan. */

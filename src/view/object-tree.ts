@@ -11,6 +11,7 @@ import {
 } from '../domain/eviction-requests/observed-request.ts';
 import { MACHINE_ID_KEY } from '../domain/ids.ts';
 import { booleanAt, listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
+import { nodeConditionsOf } from '../domain/node-maintenance/node-conditions.ts';
 import { annotationsOf, isDeleting, labelsOf } from '../domain/object-meta.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
 import { listed } from '../domain/text.ts';
@@ -76,6 +77,11 @@ const podOwnedBy = (pod: unknown): string => {
   return owner === '' ? '' : `of ${owner}`;
 };
 
+/** What the Node shows of its maintenances, such as `Drained (NodeMaintenance kernel)`. */
+const maintainedText = (node: unknown): string =>
+  Object.entries(nodeConditionsOf(node).ours)
+    .map(([type, message]) => `${type} (${message})`).join(', ');
+
 const nodeState = (node: unknown): string => {
   const ready = conditionOf(node, 'Ready');
   const status = textAt(ready, 'status');
@@ -83,7 +89,7 @@ const nodeState = (node: unknown): string => {
   const owners = ownersOf(cordonsIn(annotationsOf(node))).join(' and ');
   const isCordoned = booleanAt(node, 'spec', 'unschedulable') === true;
   const by = owners === '' ? '' : ` by ${owners}`;
-  return present(readiness, isCordoned ? `cordoned${by}` : '');
+  return present(readiness, isCordoned ? `cordoned${by}` : '', maintainedText(node));
 };
 
 /** What becomes of an interceptor: it had its turn, is asked, or comes later. */

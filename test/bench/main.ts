@@ -4,11 +4,11 @@
  *
  * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `registry`, `session`, `list`,
  * `process`, `page`, `burst`, `pods`, `hand-overs`, `requests`,
- * `cluster` and `drain`.
+ * `cluster`, `simulate` and `drain`.
  *
  * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
  * half a million times, `requests` lists eight gigabytes, and `cluster` writes more often than
- * `pods`: they run only on request.
+ * `pods`; `simulate` runs twenty maintenances in real time: they run only on request.
  */
 import process from 'node:process';
 import { benchBurst } from './burst.ts';
@@ -24,6 +24,7 @@ import { benchRegistry } from './registry.ts';
 import { benchRequests } from './requests.ts';
 import { benchRollups } from './rollup.ts';
 import { benchSession } from './session.ts';
+import { benchSimulations } from './simulate.ts';
 
 const REQUESTS = 100_000;
 const MACHINES = 100_000;
@@ -32,6 +33,7 @@ const PODS = 50_000;
 const DEMANDING_PODS = 100_000;
 const EVICTION_REQUESTS = 150_000;
 const OPEN_REQUESTS = 1000;
+const SIMULATED_CLUSTERS = 20;
 
 const FULL = '--full';
 const full = process.argv.includes(FULL);
@@ -48,6 +50,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['hand-overs', () => benchHandOvers(OPEN_REQUESTS)],
   ['requests', () => benchRequests(EVICTION_REQUESTS)],
   ['cluster', benchCluster],
+  ['simulate', () => benchSimulations(SIMULATED_CLUSTERS)],
   ['drain', () => benchDrains(full)],
 ]);
 
@@ -57,6 +60,7 @@ const ON_DEMAND: ReadonlySet<string> = new Set([
   'hand-overs',
   'requests',
   'cluster',
+  'simulate',
   'drain',
 ]);
 

@@ -72,12 +72,13 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   {
     retired: ['revision', 'revisions'],
     use: '"resourceVersion"',
-    // A revision of the repository; of the store of a cluster, which counts as etcd does.
+    // Of the repository; of the store of a cluster, which counts as etcd does; of a StatefulSet.
     allowed: [
       'packages/embedded-kubernetes/',
       'src/cli/charts',
       'test/bench/cluster.ts',
       'test/support/interceptors/',
+      'test/support/node-maintenance/listed-cluster.ts',
       'test/models/cluster/list-watch-harness.ts',
       'test/simulation/',
       'test/unit/cli/charts',
@@ -138,12 +139,19 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       // A field of NodeMaintenance.
       ...['src/domain/node-maintenance/', 'src/api/node-maintenance'],
       ...['src/machines/node-maintenance', 'src/actors/node-maintenance/'],
-      ...['src/effects/node-maintenance', 'src/effects/maintenance', 'src/view/maintenance'],
+      ...[
+        'src/effects/node-maintenance',
+        'src/effects/maintenance',
+        'src/view/maintenance',
+        'src/cli/demo-maintenance',
+      ],
       ...['src/cli/maintenance', 'test/unit/cli/maintenance', 'test/unit/cli/program'],
       'test/integration/maintenance',
       ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],
       ...['test/unit/actors/node-maintenance', 'test/models/node-maintenance'],
       ...['test/integration/node-maintenance', 'test/e2e/node-maintenance'],
+      ...['test/e2e/drain-maintained', 'src/view/explain-maintenance'],
+      'test/unit/view/explain-maintenance',
       ...['test/models/cluster/node-maintenance', 'test/unit/effects/node-maintenance'],
       ...['test/simulation/node-maintenance', 'test/simulation/scenarios/node-maintenance'],
       'test/bench/node-maintenance',

@@ -159,7 +159,22 @@ const statuses: RuleChapter = {
         'budgets that hold them back. It is renewed at most once in half a minute, and removed ' +
         'with the first other stage.',
     ),
+    rule(
+      'NM-44',
+      'A pod of a DaemonSet leaves only for a maintenance whose drain has reached it. Without an ' +
+        'interceptor of its own it has no EvictionRequest, because no request would evict it.',
+    ),
+    rule(
+      'NM-46',
+      'From when the drain has reached them until the maintenance is complete, pods of DaemonSets ' +
+        'are not created again on a node. Those that it has not reached, or leaves alone, are.',
+    ),
     rule('NM-47', 'Static pods stay, because only the kubelet stops them, and hold no drain.'),
+    rule(
+      'NM-50',
+      'A metric shows how many pods must still leave while the stage is `Drain`; its series leaves ' +
+        'with the stage and the object. An alert says that the number stays.',
+    ),
   ],
 };
 

@@ -175,6 +175,7 @@ export class DrainRequesters implements RequestedEvictions {
     return asksByRequest(mode, {
       interceptors: own.length > 0 ? own : defaultsFor(pod),
       request: this.#requestOf(pod),
+      isOfDaemonSet: pod.controller?.kind === 'DaemonSet',
     });
   }
 

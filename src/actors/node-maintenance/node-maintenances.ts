@@ -51,6 +51,7 @@ import {
   nodeMaintenanceActors,
   type NodeMode,
 } from './node-maintenance-actor.ts';
+import { MaintenanceMetrics } from './maintenance-metrics.ts';
 import { MaintenancePreviews } from './maintenance-previews.ts';
 import { MaintenanceWindows } from './maintenance-windows.ts';
 import { UncordonedNodes } from './uncordoned-nodes.ts';
@@ -90,6 +91,7 @@ export class NodeMaintenanceRegistry {
   readonly #previews: MaintenancePreviews;
   readonly #windows: MaintenanceWindows;
   readonly #advertised: AdvertisedNodes;
+  readonly #metrics: MaintenanceMetrics;
   readonly #pods = nodePods();
   readonly #changes = new Subject<void>();
   readonly #subscription = new Subscription();
@@ -121,6 +123,7 @@ export class NodeMaintenanceRegistry {
       ({ uid }, window) => this.#actors.get(uid)?.send({ type: 'window.observed', window }),
     );
     this.#advertised = new AdvertisedNodes(environment);
+    this.#metrics = new MaintenanceMetrics(environment.telemetry);
     this.#slots = startConcurrencyLimit<MaintenanceEntry>({
       atOnce: WRITES_AT_ONCE,
       keyOf: ({ uid }) => uid,
@@ -131,6 +134,7 @@ export class NodeMaintenanceRegistry {
       onSnapshot: (entry, { maintenance }) => {
         if (entry.maintenance === maintenance) return;
         entry.maintenance = maintenance;
+        this.#metrics.observe(maintenance);
         this.#changes.next();
       },
       actions: {
@@ -177,6 +181,7 @@ export class NodeMaintenanceRegistry {
     for (const { uid } of [...this.#actors.entries()]) this.#actors.remove(uid);
     this.#options.engine.maintained.clear();
     this.#advertised.clear();
+    this.#metrics.clear();
     this.#progress = NO_PROGRESS;
   };
 
@@ -256,6 +261,7 @@ export class NodeMaintenanceRegistry {
       cordoned: new Set(),
     };
     entry.maintenance = maintenance;
+    this.#metrics.observe(maintenance);
     this.#options.engine.maintained.setRequester(owner, maintenanceRequester(maintenance.name));
     this.#actors.consider(entry);
   }
@@ -274,6 +280,7 @@ export class NodeMaintenanceRegistry {
     this.#actors.get(uid)?.send({ type: 'maintenance.vanished' });
     // Keys that it left behind leave in the review.
     this.#actors.remove(uid);
+    this.#metrics.forget(uid);
   }
 
   #onMaintenances(fact: Fact<ObservedMaintenance>): void {
@@ -317,9 +324,9 @@ export class NodeMaintenanceRegistry {
       }
     }
     this.#releaseOrphans(entries);
-    const served = entries.filter(({ uid }) => this.#actors.stateOf(uid) !== 'unsupported')
+    const all = entries
       .map(({ uid, maintenance }) => ({ maintenance, nodes: selected.get(uid) ?? [] }));
-    this.#advertised.show(this.#options.nodes.values(), advertisedConditions(served));
+    this.#advertised.show(this.#options.nodes.values(), advertisedConditions(all));
   }
 
   #observe(

@@ -219,15 +219,21 @@ export const EVICTION_MODES = ['auto', 'eviction-requests', 'evictions'] as cons
 /** `--via`. */
 export type EvictionMode = (typeof EVICTION_MODES)[number];
 
-/** Whether the drain asks by EvictionRequest before it evicts the pod. */
+/**
+ * Whether the drain asks by EvictionRequest before it evicts the pod. No request evicts a pod of a
+ * DaemonSet (ER-66): without an interceptor of its own it leaves by the drain that has reached it
+ * (NM-44).
+ */
 export const asksByRequest = (
   mode: EvictionMode,
-  { interceptors, request }: {
+  { interceptors, request, isOfDaemonSet }: {
     /** Those that the pod registers, or its defaults. */
     readonly interceptors: readonly string[];
     readonly request: ObservedRequest | undefined;
+    readonly isOfDaemonSet: boolean;
   },
 ): boolean => {
+  if (isOfDaemonSet && interceptors.length === 0) return false;
   if (mode !== 'auto') return mode === 'eviction-requests';
   return interceptors.length > 0 ||
     (request !== undefined && !isFinal(request) && request.requesters.length > 0);

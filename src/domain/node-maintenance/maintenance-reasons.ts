@@ -51,6 +51,7 @@ export const MAINTENANCE_REASONS = registry({
     action: 'MaintainNodes',
     sentence: 'Pods leave the Nodes of the maintenance in the order of its plan',
     canAct: 'nobody',
+    runbook: 'maintenance-stalled',
   },
   MaintenanceDrained: {
     type: 'Normal',

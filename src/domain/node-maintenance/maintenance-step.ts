@@ -15,7 +15,7 @@ import type {
   WaveStatus,
 } from './observed-maintenance.ts';
 import type { MaintenancePreview } from './preview.ts';
-import { hasPodsLeft, progressText } from './progress-text.ts';
+import { hasPodsLeft, podsLeft, progressText } from './progress-text.ts';
 import { cordons, type Stage, withStartedStage, workedStage } from './stage.ts';
 import { closedWindowText, type WindowFacts, windowPhase } from './window.ts';
 
@@ -123,11 +123,7 @@ const windowCondition = (facts: MaintenanceFacts): Wanted | undefined => {
 const drainedCondition = (
   { observed: { nodes, drained }, ...facts }: MaintenanceFacts,
 ): Wanted => {
-  const left = nodes.reduce(
-    (sum, { podsPendingEvacuation, podsEvacuating }) =>
-      sum + podsPendingEvacuation + podsEvacuating,
-    0,
-  );
+  const left = podsLeft(nodes);
   const where = counted(nodes.length, 'node');
   const closed = nodes.some(waitsForWindow('Drain')) ? closedWindowText(facts) : '';
   return drained

@@ -81,7 +81,9 @@ const phaseReader = (
       return node?.state === 'Released' ? undefined : 'Planned';
     }
     if (stage === 'Cordon') return 'Cordoned';
-    return drained.has(name) && !hasPodsLeft(node) ? 'Drained' : 'Draining';
+    if (drained.has(name) && !hasPodsLeft(node)) return 'Drained';
+    // Without targets its drain has not begun: the window is closed, for example.
+    return node.drainTargets.length === 0 ? 'Cordoned' : 'Draining';
   };
 };
 

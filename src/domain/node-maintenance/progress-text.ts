@@ -10,6 +10,16 @@ export const hasPodsLeft = (
   >,
 ): boolean => podsPendingEvacuation + podsEvacuating > 0;
 
+/** Pods that must still leave these nodes. */
+export const podsLeft = (
+  nodes: readonly Pick<NodeStatus, 'podsPendingEvacuation' | 'podsEvacuating'>[],
+): number =>
+  nodes.reduce(
+    (sum, { podsPendingEvacuation, podsEvacuating }) =>
+      sum + podsPendingEvacuation + podsEvacuating,
+    0,
+  );
+
 type Planned = Pick<MaintenanceSpec, 'drainPlan' | 'podTypes'>;
 type Worked = Pick<MaintenanceStatus, 'nodes' | 'waves'>;
 

@@ -1,5 +1,6 @@
 /** Contract of the simulated controllers: the status of a budget. */
 import { expect } from 'vitest';
+import { type JsonRecord, recordAt } from '../../../src/domain/json.ts';
 import {
   all,
   get,
@@ -48,6 +49,21 @@ const TWO_NAMES: readonly Step[] = [
   keep({ one: 'items.0.metadata.name', other: 'items.1.metadata.name' }),
 ];
 
+/** With a ConfigMap as its controller, whose UID is kept as `uid`. */
+const ownedBy = (name: string, workload: JsonRecord): JsonRecord => ({
+  ...workload,
+  metadata: {
+    ...recordAt(workload, 'metadata'),
+    ownerReferences: [{
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      name,
+      uid: '{uid}',
+      controller: true,
+    }],
+  },
+});
+
 /** Budgets as the disruption controller keeps them. */
 export const controllerBudgets: Area = {
   title: 'Simulated disruption controller',
@@ -92,6 +108,20 @@ export const controllerBudgets: Area = {
           },
         }),
       )),
+    ],
+    'a StatefulSet that something else owns counts by itself': [
+      joined('a'),
+      post('configmaps', { metadata: { name: 'database' } }),
+      get('configmaps/database'),
+      keep({ uid: 'metadata.uid' }),
+      post('statefulsets', ownedBy('database', homeWorkload('db', { replicas: 2 }, 'StatefulSet'))),
+      until(get('statefulsets/db', ok({ status: { readyReplicas: 2 } }))),
+      ...budgeted({ maxUnavailable: 1 }, {
+        expectedPods: 2,
+        currentHealthy: 2,
+        desiredHealthy: 1,
+        disruptionsAllowed: 1,
+      }),
     ],
     'a budget of nothing allows nothing': [
       ...budgeted({ minAvailable: 1 }, {

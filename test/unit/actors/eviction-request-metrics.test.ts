@@ -8,10 +8,8 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { startEventRecorder } from '../../../src/actors/event-recorder.ts';
 import { evictionRequestEvents } from '../../../src/actors/eviction-requests/eviction-request-actor.ts';
 import { EvictionRequestRegistry } from '../../../src/actors/eviction-requests/eviction-requests.ts';
-import {
-  OBJECTS_WITH_SERIES_MAX,
-  RequestMetrics,
-} from '../../../src/actors/eviction-requests/request-metrics.ts';
+import { RequestMetrics } from '../../../src/actors/eviction-requests/request-metrics.ts';
+import { OBJECTS_WITH_SERIES_MAX } from '../../../src/actors/limited-series.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { type DrainPod, projectPod } from '../../../src/domain/drain/pod.ts';
 import type { ObservedRequest } from '../../../src/domain/eviction-requests/observed-request.ts';

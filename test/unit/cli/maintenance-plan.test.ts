@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
+import type { MaintenancePlanRequest } from '../../../src/cli/maintenance-plan-request.ts';
 import { runMaintenancePlan } from '../../../src/cli/maintenance-plan.ts';
 import { type Handle, json, startStubApi, type StubApi } from '../../support/api/stub-api.ts';
 import { rawBudget, rawPod } from '../../support/drains/drain-facts.ts';
@@ -51,8 +52,10 @@ const listOf = (path: string, query: URLSearchParams, allowed: number): readonly
   if (path === '/api/v1/nodes') return NODES;
   if (path === '/api/v1/pods') {
     const [, node] = (query.get('fieldSelector') ?? '').split('spec.nodeName=');
+    if (node === undefined) return PODS;
     return PODS.filter((pod) => JSON.stringify(pod).includes(`"nodeName":"${node}"`));
   }
+  if (!path.endsWith('/poddisruptionbudgets')) return [];
   return [rawBudget({
     status: { currentHealthy: 2, desiredHealthy: 2 - allowed, disruptionsAllowed: allowed },
   })];
@@ -81,8 +84,9 @@ const serving = ({ allowed = 1, refused }: Cluster): Handle => (request, respons
   });
 };
 
-const plan = async (source: string, { format = 'table', ...traits }: Cluster & {
+const plan = async (source: string, { format = 'table', asked = {}, ...traits }: Cluster & {
   readonly format?: string;
+  readonly asked?: Partial<MaintenancePlanRequest>;
 } = {}) => {
   const api = await startStubApi(serving(traits));
   apis.push(api);
@@ -91,14 +95,23 @@ const plan = async (source: string, { format = 'table', ...traits }: Cluster & {
   const code = await runMaintenancePlan({
     source,
     format,
+    simulate: false,
+    podStartup: '10s',
+    podShutdown: undefined,
+    nodeWork: '0s',
+    ...asked,
     kubeconfig: api.source._tag === 'File' ? api.source.path : '',
     context: undefined,
   }, {
-    print: (text) => void (stdout += text),
-    report: (line) => void (stderr += `${line}\n`),
-    colors: false,
-    interactive: false,
-    size: () => ({ columns: 80, rows: 24 }),
+    terminal: {
+      print: (text) => void (stdout += text),
+      report: (line) => void (stderr += `${line}\n`),
+      colors: false,
+      interactive: false,
+      size: () => ({ columns: 80, rows: 24 }),
+    },
+    time: { now: () => Date.parse('2026-01-01T00:00:00Z') },
+    progress: { show: () => {}, clear: () => {} },
   });
   return { code, stdout, stderr, requests: api.requests };
 };
@@ -151,7 +164,7 @@ Time
 
 Unknown
   How long the work on each node takes: the next node follows when it is done
-  Where the pods find a place, and how long they take to start
+  Where the pods find a place, and how long they take to start: see --simulate
 `);
   expect(code).toBe(0);
   const lists = requests.filter(({ path }) => path === '/api/v1/nodes');
@@ -165,6 +178,29 @@ test('maintenance plan sends nothing but GET', async () => {
   expect(requests.filter(({ method, query }) => method !== 'GET' || query.has('watch'))).toEqual(
     [],
   );
+});
+
+test('maintenance plan --simulate sends nothing but GET, and lists in pages', async () => {
+  const { requests, stdout, stderr } = await plan('kernel', {
+    format: 'json',
+    asked: { simulate: true },
+  });
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toMatchObject({ waves: 2, simulation: { podStartupSeconds: 10 } });
+  expect(requests.filter(({ method, query }) => method !== 'GET' || query.has('watch'))).toEqual(
+    [],
+  );
+  const lists = requests.filter(({ query }) => query.has('limit'));
+  expect(new Set(lists.map(({ path }) => path)).size).toBeGreaterThanOrEqual(10);
+});
+
+test.each([
+  ['--pod-startup', { podStartup: '10' }],
+  ['--pod-shutdown', { podShutdown: 'soon' }],
+  ['--node-work', { nodeWork: '-5m' }],
+])('maintenance plan refuses %s without a duration', async (flag, asked) => {
+  const { code, stderr } = await plan('kernel', { asked });
+  expect([code, stderr.startsWith(`Cannot use ${flag} "`)]).toEqual([2, true]);
 });
 
 test('maintenance plan exits with 5 when a budget would block, and names it', async () => {

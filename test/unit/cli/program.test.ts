@@ -344,6 +344,10 @@ test('maintenance plan takes a file or a name, and the flags of kubectl', async 
   expect(asked).toEqual([['maintenance plan', {
     source: 'kernel.yaml',
     format: 'json',
+    simulate: false,
+    podStartup: '10s',
+    podShutdown: undefined,
+    nodeWork: '0s',
     kubeconfig: undefined,
     context: undefined,
   }]]);

@@ -27,7 +27,6 @@ describe('suites', () => {
       '--project=unit',
       '--project=models',
       '--project=simulation',
-      '--project=models-embedded-shortest',
       '--project=models-kube-apiserver-shortest',
       '--project=integration',
       '--project=e2e',

@@ -53,6 +53,14 @@ describe('explainNode', () => {
     expect(explained).toMatchObject({ state: ended, canAct });
   });
 
+  test('a node that a maintenance drained waits for its end', () => {
+    const owner = 'maintenance-0123456789ab';
+    const cordons = { [owner]: sceneAnnotation({ ended: 'Drained', deadlineMs: null }) };
+    const { why, waitsFor } = explainNode(sceneOfNode({ node: { cordons } }));
+    expect(why).toContain('A NodeMaintenance drained this node');
+    expect(waitsFor).toBe('Its NodeMaintenance to be Complete; the node stays cordoned until then');
+  });
+
   test('DR-41: a failed drain shows the error of its machine', () => {
     const explained = explainNode(sceneOfNode({
       node: { cordons: { reclaim: sceneAnnotation({ ended: 'Failed' }) } },

@@ -55,7 +55,9 @@ const scaleOf = (
   const found = lookUp(environment, namespace, owner);
   if (found === undefined) return 'unknown';
   const above = controllerOf(found);
-  return above === undefined ? found : lookUp(environment, namespace, above) ?? 'unknown';
+  // Whoever owns a StatefulSet, or a ReplicaSet without a Deployment, is not asked.
+  if (textAt(above, 'kind') !== 'Deployment') return found;
+  return lookUp(environment, namespace, above) ?? 'unknown';
 };
 
 /** The sum of the replicas of the pods' controllers, each controller counted once. */

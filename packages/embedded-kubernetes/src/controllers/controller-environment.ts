@@ -61,6 +61,8 @@ export interface ControllerTiming {
   readonly stopMs: Span;
   /** From a new Node to its first status report. */
   readonly joinMs: Span;
+  /** Default true; without Leases of Nodes, none is ever missed, and simulated days are cheap. */
+  readonly hasHeartbeats?: boolean;
 }
 
 /** Minimum and maximum in milliseconds. */

@@ -75,6 +75,23 @@ const statusOf = (
   };
 };
 
+/**
+ * Whether a set has the template of the deployment, whatever its name and hash are
+ * (`EqualIgnoreHash`): another controller may have made it.
+ */
+const hasTemplateOf = (set: JsonRecord, deployment: JsonRecord): boolean => {
+  const template = recordAt(set, 'spec', 'template');
+  const { [HASH]: _, ...labels } = labelsOf(template);
+  const own = { ...template, metadata: { ...recordAt(template, 'metadata'), labels } };
+  const wanted = recordAt(deployment, 'spec', 'template');
+  const normal = (one: JsonRecord | undefined): string =>
+    templateHash({
+      ...one,
+      metadata: { ...recordAt(one, 'metadata'), labels: labelsOf(one), creationTimestamp: null },
+    });
+  return normal(own) === normal(wanted);
+};
+
 /** Starts the controller. */
 export const startDeployments = (environment: ControllerEnvironment): Controller =>
   startWorkloads(environment, {
@@ -82,7 +99,8 @@ export const startDeployments = (environment: ControllerEnvironment): Controller
     owns: 'replicasets',
     step: (deployment, sets) => {
       const hash = templateHash(recordAt(deployment, 'spec', 'template'));
-      const next = sets.find((set) => labelsOf(set)[HASH] === hash);
+      const next = sets.find((set) => labelsOf(set)[HASH] === hash) ??
+        sets.find((set) => hasTemplateOf(set, deployment));
       const old = sets.filter((set) => set !== next).toSorted(byAge);
       const step = rolloutStep({
         replicas: wantedReplicas(deployment),

@@ -100,6 +100,7 @@ const writeReady = (environment: ControllerEnvironment, node: JsonRecord): void 
 const microTime = (epochMs: number): string => rfc3339(epochMs).replace('Z', '000Z');
 
 const renew = (environment: ControllerEnvironment, node: string): void => {
+  if (environment.timing.hasHeartbeats === false) return;
   const spec = {
     holderIdentity: node,
     leaseDurationSeconds: LEASE_SECONDS,
@@ -181,6 +182,7 @@ export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
   });
   let cancel = (): void => {};
   const beat = (): void => {
+    if (environment.timing.hasHeartbeats === false) return;
     cancel = environment.time.schedule(HEARTBEAT_MS, beat);
     for (const name of alive) if (!deaf.has(name)) renew(environment, name);
   };

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   asksByRequest,
+  EVICTION_MODES,
   fallbackIn,
   ownerOfRequester,
   RENEWALS_MAX,
@@ -172,8 +173,18 @@ describe('--via', () => {
       ['evictions', { interceptors: [ACTOR_A], request: open }, false],
     ] as const,
   )('%s with %j', (mode, given, asks) => {
-    expect(asksByRequest(mode, given)).toBe(asks);
+    expect(asksByRequest(mode, { ...given, isOfDaemonSet: false })).toBe(asks);
   });
+});
+
+test('NM-44: a pod of a DaemonSet is asked for only when it registers an interceptor', () => {
+  const request = observedRequest();
+  for (const mode of EVICTION_MODES) {
+    const given = { interceptors: [], request, isOfDaemonSet: true };
+    expect(asksByRequest(mode, given), mode).toBe(false);
+    expect(asksByRequest(mode, { ...given, interceptors: [ACTOR_A] }), mode)
+      .toBe(mode !== 'evictions');
+  }
 });
 
 test('ER-08: every owner of a drain has a requester with a qualified name', () => {

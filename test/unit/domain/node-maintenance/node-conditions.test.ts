@@ -29,7 +29,8 @@ const typesOf = (...all: readonly MaintenanceTraits[]): readonly string[] =>
     ).get('a') ?? {},
   ).toSorted();
 
-const nodes = [nodeRaw('a'), nodeRaw('b', { podsEvacuating: 1 })];
+const drainTargets = [{ podType: 'Default', podPriority: 5000 }];
+const nodes = [nodeRaw('a', { drainTargets }), nodeRaw('b', { podsEvacuating: 1 })];
 const IDLE: MaintenanceTraits = {};
 const CORDON: MaintenanceTraits = { stage: 'Cordon', nodes };
 const DRAINING: MaintenanceTraits = { stage: 'Drain', nodes };
@@ -45,7 +46,7 @@ test('NM-42: each stage has its conditions', () => {
 });
 
 test('NM-42: a Node with pods left is not drained, however far the plan is', () => {
-  const busy = [nodeRaw('a', { podsPendingEvacuation: 1 })];
+  const busy = [nodeRaw('a', { drainTargets, podsPendingEvacuation: 1 })];
   expect(typesOf({ stage: 'Drain', nodes: busy, entriesDone: OVER }))
     .toEqual(['DrainInProgress', 'MaintenanceInProgress']);
 });
@@ -57,6 +58,11 @@ test('NM-42: a Node that waits for its turn is planned, and one that had it show
   expect(typesOf({ stage: 'Drain', nodes: state('Released') })).toEqual([]);
   const held = { stage: 'Drain', nodes: state('Released'), spec: { releaseWhen: 'Drained' } };
   expect(typesOf({ ...held, stage: 'Drain' })).toEqual(['Drained', 'MaintenanceInProgress']);
+});
+
+test('NM-42: a Node is not drained yet while it has no targets', () => {
+  const early = [nodeRaw('a', { podsPendingEvacuation: 1 })];
+  expect(typesOf({ stage: 'Drain', nodes: early })).toEqual(['MaintenanceInProgress']);
 });
 
 test('NM-42: a deleted maintenance is over on its Nodes', () => {
