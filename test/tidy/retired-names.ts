@@ -154,7 +154,6 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       'test/unit/view/explain-maintenance',
       ...['test/models/cluster/node-maintenance', 'test/unit/effects/node-maintenance'],
       ...['test/simulation/node-maintenance', 'test/simulation/scenarios/node-maintenance'],
-      'test/bench/node-maintenance',
     ],
   },
   {
