@@ -72,6 +72,10 @@ export class NodeMaintenances extends Context.Service<NodeMaintenances, {
   readonly areServed: Effect.Effect<boolean>;
 }>()('tidegate/NodeMaintenances') {}
 
+/** With its last finalizer a deleted object goes, and the answer shows it as it was before. */
+const withoutDeleted = (outcome: Outcome): Outcome =>
+  outcome._tag === 'Written' && outcome.current.deleting ? { _tag: 'Absent' } : outcome;
+
 const faulty = (why: string): Effect.Effect<Outcome> => Effect.succeed({ _tag: 'Fault', why });
 
 /** NodeMaintenances on a real API server. */
@@ -100,7 +104,11 @@ export const nodeMaintenancesLayer: Layer.Layer<NodeMaintenances, never, KubeApi
               .flatMap((one) => asText(one) ?? [])
               .filter((one) => one !== MAINTENANCE_FINALIZER);
             const resourceVersion = textAt(body, 'metadata', 'resourceVersion');
-            return send(objects.patch(name, { metadata: { resourceVersion, finalizers } }));
+            const patch = { metadata: { resourceVersion, finalizers } };
+            return Effect.map(
+              send(objects.patch(name, patch)),
+              (outcome) => finalizers.length === 0 ? withoutDeleted(outcome) : outcome,
+            );
           }),
           Effect.catch(({ why }) => faulty(why)),
         );

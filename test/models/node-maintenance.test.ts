@@ -33,6 +33,7 @@ import {
   nodeRaw,
   NOW_MS,
 } from '../support/node-maintenance/maintenance-fixture.ts';
+import { nodeMaintenanceHarness } from './cluster/node-maintenance-harness.ts';
 import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
 import { checkWindow, windowOf } from './harness/maintenance-window.ts';
@@ -93,7 +94,12 @@ const PREVIEW: MaintenancePreview = {
 const NEW = version('100', {});
 const IDLE = version('105', { started: ['Idle'] });
 const PREVIEWED = version('106', { started: ['Idle'], preview: PREVIEW });
-const CHANGED = version('107', { started: ['Idle'], preview: PREVIEW, generation: 2 });
+const CHANGED = version('107', {
+  started: ['Idle'],
+  preview: PREVIEW,
+  generation: 2,
+  spec: { reason: 'Newer kernel' },
+});
 const CORDON = version('110', { stage: 'Cordon' });
 const PROTECTED = version('115', { stage: 'Cordon', isProtected: true });
 const CORDONED = version('120', {
@@ -360,21 +366,28 @@ const checkWriter = writerInvariant({
   reconsiders: () => false,
 });
 
+/** Whose preview it has, while it is read: clusters count generations on. */
+const previewIn = ({ phase, preview, maintenance }: NodeMaintenanceContext): string => {
+  if (phase !== 'Idle' || preview === null) return 'none';
+  return preview.generation === maintenance.generation ? 'of this spec' : 'of another spec';
+};
+
 const actIn = ({ path, query, body }: KubeCall): string => {
   if (path.endsWith('/status')) return 'setStatus';
   if (query?.['fieldManager'] === FINALIZER_MANAGER) return 'addFinalizer';
   return textAt(body, 'spec', 'stage') === undefined ? 'removeFinalizer' : 'completeStage';
 };
 
+/** Another finalizer: the object outlives ours. */
+const HELD = maintenanceRaw('155', { finalizers: ['example.com/held'] });
+
 /** The statechart with its real effects, down to its requests. */
 const wire = (invoked: InvokedActors) => {
   const api = answeringApi((call) =>
-    call.method === 'GET'
-      ? Effect.succeed({ status: 200, body: servedRaw.get('155') ?? {} })
-      : Effect.flatMap(
-        Effect.promise(() => invoked.perform<WriteOutcome<ObservedMaintenance>>(actIn(call), call)),
-        (outcome) => answerOf(outcome, (one) => servedRaw.get(one)),
-      )
+    call.method === 'GET' ? Effect.succeed({ status: 200, body: HELD }) : Effect.flatMap(
+      Effect.promise(() => invoked.perform<WriteOutcome<ObservedMaintenance>>(actIn(call), call)),
+      (outcome) => answerOf(outcome, (one) => servedRaw.get(one)),
+    )
   );
   const ignore = () => {};
   return provideNodeMaintenance(
@@ -409,6 +422,7 @@ const ABSENT = { output: { _tag: 'Absent' } };
 describeModel('nodeMaintenance', {
   machine: nodeMaintenance,
   wire,
+  harness: nodeMaintenanceHarness(servedRaw),
   inputs: [
     inputOf(START),
     inputOf({ ...START, version: '130', nodes: 'busy' }),
@@ -444,7 +458,7 @@ describeModel('nodeMaintenance', {
     nodes: projectedNodes(context),
     vanished: context.vanished,
     phase: context.phase,
-    preview: context.preview?.generation,
+    preview: previewIn(context),
     window: windowOf(context),
     pending: context.pendingWrite?.write,
     isBase: context.base === context.maintenance.resourceVersion,

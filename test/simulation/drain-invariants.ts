@@ -6,6 +6,7 @@ import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import { asksToEvict } from './eviction-request-invariants.ts';
 import { ALL_REQUESTS } from './eviction-request-object.ts';
 import { type Bench, type Invariant, nameOf, viewsOf } from './invariant.ts';
+import { maintenancesOn } from './node-maintenance-object.ts';
 import {
   isCordoned,
   isDraining,
@@ -163,7 +164,11 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
       if (!mayEmpty(view.object)) {
         broken('evictions follow cordons', `${process} evicts "${name}" from "${node}"`);
       }
-      const deadlineMs = reclaimAnnotation(view.object)?.deadlineMs ?? Infinity;
+      // A maintenance has no deadline, and goes on after that of a reclaim.
+      const isMaintained = maintenancesOn(view.object).length > 0;
+      const deadlineMs = isMaintained
+        ? Infinity
+        : reclaimAnnotation(view.object)?.deadlineMs ?? Infinity;
       if (time.now() > deadlineMs + LEAVING_MS) {
         broken(
           'deadlines end drains',

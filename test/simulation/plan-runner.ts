@@ -7,6 +7,7 @@ import { type EmbeddedSite, REQUESTS } from './embedded-site.ts';
 import { playEvictions } from './eviction-scenes.ts';
 import { nameOf } from './invariant.ts';
 import { isCordoned, isDraining, ownersOf } from './node-annotations.ts';
+import { playMaintenances } from './node-maintenance-scenes.ts';
 import { playNetwork } from './network-scenes.ts';
 import { TAKEOVER_MS } from './operator-processes.ts';
 import { CLUSTER } from './simulated-process.ts';
@@ -263,6 +264,7 @@ export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldContr
     playFleet(site, hand),
     playNetwork(site, hand),
     playEvictions(site),
+    playMaintenances(site, hand.cordonedByPerson),
     playMachines(site, hand.schedule),
     playFault(site, hand),
   ];

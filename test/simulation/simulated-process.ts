@@ -54,6 +54,8 @@ export interface ProcessFlags {
   readonly withPods: boolean;
   /** The role that serves EvictionRequests, if it runs. */
   readonly evictions: EvictionRequestPolicy | undefined;
+  /** The role that works on NodeMaintenances runs. */
+  readonly maintenance: boolean;
   /** `--via` */
   readonly via: EvictionMode;
   /** How wrong the wall clock of each process is, by its number from 1; others are right. */
@@ -116,6 +118,7 @@ export const ORDINARY_FLAGS: ProcessFlags = {
   bootstrapTemplateFile: undefined,
   withPods: false,
   evictions: undefined,
+  maintenance: false,
   via: 'evictions',
   skewsMs: [],
 };
@@ -158,6 +161,7 @@ const startRoles = (
     firstSeed: seed,
     ...(inspect === undefined ? {} : { inspect }),
   });
+  const drains = { own: null, paused: false, tierWaitMs, via: flags.via };
   const roles = makeRoles(world, {
     fleet: {
       clusterId: clusterId(CLUSTER),
@@ -166,13 +170,14 @@ const startRoles = (
       ackConcurrency: 16,
       bootstrapTemplateFile,
       credentialFiles: undefined,
-      drains: { own: null, paused: false, tierWaitMs, via: flags.via },
+      drains,
       intern,
     },
     pods: flags.withPods
       ? { penaltyDefaultsFile: undefined, selectsPod: () => true, selectsNamespace: undefined }
       : undefined,
     evictions: flags.evictions,
+    maintenance: flags.maintenance ? drains : undefined,
   });
   return startOperator(world, {
     lease: { identity, namespace: NAMESPACE, name: LEASE, ...lease },

@@ -7,6 +7,7 @@
  */
 import { type Chance, chanceOf, derived } from './chance.ts';
 import { type EvictionAct, evictionScenes, withInterceptors } from './eviction-scenes.ts';
+import { type MaintenanceAct, maintenanceScenes } from './node-maintenance-scenes.ts';
 import { type NetworkAct, networkScenes } from './network-scenes.ts';
 
 /** A workload with its budget. */
@@ -34,6 +35,7 @@ export interface BudgetPlan {
 export type Act =
   | NetworkAct
   | EvictionAct
+  | MaintenanceAct
   | {
     readonly _tag: 'Reclaim';
     readonly pick: number;
@@ -97,6 +99,8 @@ export interface WorldPlan {
   readonly withRequests: boolean;
   /** Whether drains ask the interceptors of pods. */
   readonly drainsRequest: boolean;
+  /** Whether nodes are maintained. */
+  readonly withMaintenances: boolean;
   /** The provider's own drain. */
   readonly providerDrainMs: number;
   readonly apps: readonly AppPlan[];
@@ -305,6 +309,7 @@ export const worldPlan = (seed: number): WorldPlan => {
   const ofNetwork = chanceOf(derived(seed, 9));
   const unusual = chanceOf(derived(seed, 6));
   const ofRequests = chanceOf(derived(seed, 11));
+  const ofMaintenances = chanceOf(derived(seed, 12));
   const plan = {
     seed,
     nodes: chance.int(...NODES),
@@ -317,12 +322,14 @@ export const worldPlan = (seed: number): WorldPlan => {
   const ordinary = scenes(chance);
   const withPods = ofPods.happens(0.5);
   const withRequests = ofRequests.happens(0.5);
+  const withMaintenances = ofMaintenances.happens(0.5);
   const all = [
     ...ordinary,
     ...(withPods ? unseenRollout(ofPods, plan.standby) : []),
     ...unusualScenes(unusual),
     ...networkScenes(ofNetwork, withPods),
     ...(withRequests ? evictionScenes(ofRequests) : []),
+    ...(withMaintenances ? maintenanceScenes(ofMaintenances) : []),
   ];
   const registered = withRequests ? withInterceptors(ofRequests, plan.apps) : plan.apps;
   const drainsRequest = withRequests && ofRequests.happens(0.5);
@@ -332,6 +339,7 @@ export const worldPlan = (seed: number): WorldPlan => {
     withPods,
     withRequests,
     drainsRequest,
+    withMaintenances,
     scenes: all.toSorted(ofAge),
   };
 };

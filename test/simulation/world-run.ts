@@ -18,6 +18,7 @@ import { REQUESTS, WORKLOADS } from './embedded-site.ts';
 import { REPORT_DEADLINE_MS } from './eviction-request-invariants.ts';
 import type { Bench, Invariant } from './invariant.ts';
 import { isDraining } from './node-annotations.ts';
+import { endMaintenances, workOnNodes } from './node-maintenance-scenes.ts';
 import { operatorProcesses } from './operator-processes.ts';
 import { ORDINARY_FLAGS } from './simulated-process.ts';
 import { leaveObjects } from './machine-scenes.ts';
@@ -169,6 +170,7 @@ const areRequestsAtRest = ({ invariants, time }: WorldState): () => boolean => {
 
 const rest = async (state: WorldState): Promise<void> => {
   await state.rest();
+  await endMaintenances(state);
   state.log.note('EPILOGUE');
   await epilogue(state);
   const areAtRest = areRequestsAtRest(state);
@@ -188,8 +190,10 @@ export const runWorld = async (
     ...ORDINARY_FLAGS,
     withPods: plan.withPods,
     evictions: plan.withRequests ? EVICTION_POLICY : undefined,
+    maintenance: plan.withMaintenances,
     via: plan.drainsRequest ? 'auto' : 'evictions',
   });
+  workOnNodes(state);
   leaveObjects(state.site, plan.leftObjects);
   processes.start();
   if (plan.standby) processes.start();

@@ -36,6 +36,14 @@ import {
   replaysAreAwaited,
 } from './machine-invariants.ts';
 import {
+  drainedIsTrue,
+  maintainedNodesAreCordoned,
+  maintenancesGoOn,
+  maintenancesKeepTheirNumber,
+  nodesAreGivenBack,
+  podsWaitForTheirTurn,
+} from './node-maintenance-invariants.ts';
+import {
   evictionsNameUids,
   noDefects,
   oneWriterAMachine,
@@ -70,6 +78,12 @@ const INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
   reportsAreKept,
   requestWritesArePaced,
   oneEvictionAtATime,
+  maintenancesKeepTheirNumber,
+  podsWaitForTheirTurn,
+  drainedIsTrue,
+  maintainedNodesAreCordoned,
+  maintenancesGoOn,
+  nodesAreGivenBack,
 ];
 
 /** A violation of an invariant. */

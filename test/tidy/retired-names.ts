@@ -154,6 +154,8 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       ...['test/integration/node-maintenance', 'test/e2e/node-maintenance'],
       ...['test/e2e/drain-maintained', 'src/view/explain-maintenance'],
       'test/unit/view/explain-maintenance',
+      ...['test/models/cluster/node-maintenance', 'test/unit/effects/node-maintenance'],
+      ...['test/simulation/node-maintenance', 'test/simulation/scenarios/node-maintenance'],
     ],
   },
   {

@@ -192,6 +192,14 @@ const nodeStatusNow = (
   };
 };
 
+/** Done, and still cordoned for the maintenance: the next one waits until its key has left it. */
+const isLeaving = (
+  { maintenance }: WorkedMaintenance,
+  { name, state }: Pick<NodeStatus, 'name' | 'state'>,
+  { isCordoned }: ClusterFacts,
+): boolean =>
+  state === 'Released' && maintenance.spec.releaseWhen === 'Done' && isCordoned(name, maintenance);
+
 const byName = (left: NodeStatus, right: NodeStatus): number => compareText(left.name, right.name);
 
 /** The Nodes of a maintenance, with those that are admitted now. */
@@ -206,7 +214,7 @@ const nodeStatuses = (
   );
   const budgeted = reported.map(({ name, state }) => ({
     name,
-    state,
+    state: isLeaving(worked, { name, state }, resolved.facts) ? 'Admitted' as const : state,
     topology: topologies.get(name) ?? '',
   }));
   const admitted = new Set(begins ? nodesToAdmit(budgeted, spec.maxNodesAtOnce) : []);

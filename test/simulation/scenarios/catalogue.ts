@@ -31,6 +31,7 @@ import {
 } from './drain-tight-budget.ts';
 import { fleetKilled, fleetKilledReplaced } from './fleet-killed.ts';
 import { machineBought, machinesCome } from './machines-come.ts';
+import { nodeMaintenanceCrowd, nodeMaintenanceKilled } from './node-maintenance-killed.ts';
 import {
   operatorKilled,
   twoMachinesSuspended,
@@ -90,4 +91,6 @@ export const SCENARIOS: readonly Scenario[] = [
   unseenChanges,
   stopInBurst,
   stopWhileAway,
+  nodeMaintenanceKilled,
+  nodeMaintenanceCrowd,
 ];

@@ -17,6 +17,8 @@ export interface MaintenanceTraits {
   readonly stage?: Stage;
   readonly isProtected?: boolean;
   readonly isDeleting?: boolean;
+  /** Of other controllers. */
+  readonly finalizers?: readonly string[];
   /** Stages that have started. */
   readonly started?: readonly Stage[];
   readonly nodes?: readonly object[];
@@ -53,6 +55,8 @@ export const maintenanceRaw = (
     MaintenanceTraits,
 ): object => {
   const { started = [], nodes = [], entriesDone, conditions = [], ...more } = traits;
+  const own = traits.isProtected === true ? [MAINTENANCE_FINALIZER] : [];
+  const finalizers = [...own, ...more.finalizers ?? []];
   return {
     apiVersion: 'lifecycle.tidegate.dev/v1alpha1',
     kind: 'NodeMaintenance',
@@ -62,7 +66,7 @@ export const maintenanceRaw = (
       resourceVersion,
       generation,
       creationTimestamp: NOW,
-      ...(traits.isProtected === true ? { finalizers: [MAINTENANCE_FINALIZER] } : {}),
+      ...(finalizers.length > 0 ? { finalizers } : {}),
       ...(traits.isDeleting === true ? { deletionTimestamp: NOW } : {}),
     },
     spec: {

@@ -33,6 +33,7 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
   let memory: ProgressMemory = NO_PROGRESS;
   const nodes = new Map(names.map((name) => [name, node(name)]));
   const pods = new Map<string, readonly DrainPod[]>();
+  const keys = new Set<string>();
   const look = (): NodesProgress => {
     const progress = maintenanceProgress(
       [{ maintenance, nodes: [...nodes.values()], drains, begins, yields: false }],
@@ -41,7 +42,8 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
         before: memory,
         facts: {
           podsOn: (name) => pods.get(name) ?? [],
-          isCordoned: (name) => holdsNode(maintenance, name) && !uncordoned.has(name),
+          isCordoned: (name) =>
+            keys.has(name) || (holdsNode(maintenance, name) && !uncordoned.has(name)),
           isBehind,
           cordoned: [],
           budgets: [],
@@ -70,6 +72,8 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
     put: (name: string, ...all: readonly DrainPod[]) => void pods.set(name, all),
     change: (name: string, more: Partial<MaintainedNodeFacts>) =>
       void nodes.set(name, node(name, more)),
+    /** The key of a Node stays, or leaves with the work on it. */
+    keepKey: (name: string, stays: boolean) => void (stays ? keys.add(name) : keys.delete(name)),
     held: () => names.filter((name) => holdsNode(maintenance, name)),
     targets: (name: string) => storedTargets(maintenance, name),
     /** Somebody makes the node schedulable, until it is cordoned again. */
@@ -128,6 +132,16 @@ describe('the nodes of a maintenance', () => {
     change('b', { doneFor: 'kernel' });
     expect(states(settle())).toEqual(['a Released', 'b Released', 'c Admitted']);
     expect(held()).toEqual(['c']);
+  });
+
+  test('whose work is done keep their slots until they are in service again', () => {
+    const { settle, change, keepKey } = scene(['a', 'b'], { maxNodesAtOnce: 1 });
+    settle();
+    keepKey('a', true);
+    change('a', { doneFor: 'kernel' });
+    expect(states(settle())).toEqual(['a Released', 'b Waiting']);
+    keepKey('a', false);
+    expect(states(settle())).toEqual(['a Released', 'b Admitted']);
   });
 
   test('NM-38: a plan does not go on while the caches are behind', () => {

@@ -1,0 +1,41 @@
+/**
+ * With its last finalizer a deleted object goes, and the API server answers with the object as it
+ * was before, in its old version. That answer was taken for a write without effect, and counted as
+ * a failure.
+ */
+import { Effect } from 'effect';
+import { describe, expect, test } from 'vitest';
+import { NodeMaintenances, nodeMaintenancesLayer } from '../../../src/effects/node-maintenance.ts';
+import { answeringApi } from '../../support/api/fake-api.ts';
+import {
+  maintenanceOf,
+  maintenanceRaw,
+} from '../../support/node-maintenance/maintenance-fixture.ts';
+
+const DELETED = { stage: 'Complete', isProtected: true, isDeleting: true } as const;
+const HELD = ['example.com/held'];
+
+/** The outcome when others have these finalizers. */
+const released = (finalizers: readonly string[]) => {
+  const api = answeringApi(({ method }) => {
+    const isProtected = method === 'GET';
+    const body = maintenanceRaw('1', { ...DELETED, finalizers, isProtected });
+    return Effect.succeed({ status: 200, body });
+  });
+  const write = NodeMaintenances.use((service) =>
+    service.write(maintenanceOf('1', DELETED), { write: 'removeFinalizer' })
+  );
+  return Effect.runPromise(
+    write.pipe(Effect.provide(nodeMaintenancesLayer), Effect.provide(api)),
+  );
+};
+
+describe('NM-09 the removal of our finalizer', () => {
+  test('ends a deleted maintenance that nothing else holds', async () => {
+    expect(await released([])).toEqual({ _tag: 'Absent' });
+  });
+
+  test('leaves a maintenance that another controller holds', async () => {
+    expect((await released(HELD))._tag).toBe('Written');
+  });
+});
