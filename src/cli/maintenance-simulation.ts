@@ -9,7 +9,6 @@ import { definitionsOf } from '../api/definitions.ts';
 import { projectBudget } from '../domain/drain/budget.ts';
 import { projectPod } from '../domain/drain/pod.ts';
 import {
-  asRecord,
   booleanAt,
   type JsonRecord,
   listOrEmptyAt,

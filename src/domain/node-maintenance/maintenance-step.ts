@@ -15,7 +15,7 @@ import type {
   WaveStatus,
 } from './observed-maintenance.ts';
 import type { MaintenancePreview } from './preview.ts';
-import { hasPodsLeft, podsLeft, progressText } from './progress-text.ts';
+import { hasPodsLeft, podsLeft } from './progress-text.ts';
 import { cordons, type Stage, withStartedStage, workedStage } from './stage.ts';
 import { closedWindowText, type WindowFacts, windowPhase } from './window.ts';
 

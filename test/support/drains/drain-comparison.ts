@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCluster, type RunningCluster } from '../../../packages/embedded-kubernetes/src/run.ts';
+import { runCluster } from '../../../packages/embedded-kubernetes/src/run.ts';
 import { runCommand } from '../../../tools/testbed/commands.ts';
 import { definitions } from '../../../src/api/definitions.ts';
 import { runDrainNodes } from '../../../src/cli/drain-node.ts';
