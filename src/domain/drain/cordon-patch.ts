@@ -72,14 +72,16 @@ const holders = (facts: CordonFacts): readonly string[] =>
 const personKey = (nowMs: number): string =>
   printCordon({ ids: [], deadlineMs: null, graceSeconds: 0, sinceMs: nowMs, ended: null });
 
+/** Removes the record of a person's cordon that is over. */
+const overPersonChange = (facts: CordonFacts): Readonly<Record<string, string | null>> =>
+  !facts.unschedulable && Object.hasOwn(facts.cordons, 'person') ? { person: null } : {};
+
 /** Records a person's cordon before ours hides it; removes such a record once it is over. */
 const personChange = (
   facts: CordonFacts,
   nowMs: number,
 ): Readonly<Record<string, string | null>> => {
-  if (!facts.unschedulable) {
-    return Object.hasOwn(facts.cordons, 'person') ? { person: null } : {};
-  }
+  if (!facts.unschedulable) return overPersonChange(facts);
   if (holders(facts).length > 0) return {};
   return { person: personKey(nowMs) };
 };
@@ -172,7 +174,7 @@ const uncordons = (owner: string): boolean => owner === 'disabled' || isMaintena
 /**
  * The patch that removes an owner's key; `undefined` when there is none. The node becomes
  * schedulable with the last `disabled` or `maintenance-*` key, unless a person or a reclaim holds
- * it (DR-04).
+ * it (DR-04). A person's uncordon that nobody reverted meanwhile drops `person`.
  */
 export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | undefined => {
   const reading = cordonOf(facts, owner);
@@ -181,7 +183,7 @@ export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | u
   const isLast = others.length === 0 && facts.hasUnreadCordons !== true;
   const opens = uncordons(owner) && facts.unschedulable && isLast;
   return patchOf(facts, {
-    keys: { [owner]: null },
+    keys: { ...overPersonChange(facts), [owner]: null },
     ...(opens ? { unschedulable: false } : {}),
   });
 };

@@ -296,6 +296,11 @@ describe('releasePatch', () => {
       .toEqual({ metadata: metadata({ [key('reclaim')]: null }) });
   });
 
+  it('NM-18: a person who made the node schedulable holds it no more', () => {
+    expect(releasePatch(node(false, { [owner]: text, person }), owner))
+      .toEqual({ metadata: metadata({ [key(owner)]: null, [key('person')]: null }) });
+  });
+
   it('there is nothing to release without a key', () => {
     expect(releasePatch(node(true), 'reclaim')).toBeUndefined();
   });
