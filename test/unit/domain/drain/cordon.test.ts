@@ -296,7 +296,7 @@ describe('releasePatch', () => {
       .toEqual({ metadata: metadata({ [key('reclaim')]: null }) });
   });
 
-  it('NM-18: a person who made the node schedulable holds it no more', () => {
+  it('DR-04: a person who made the node schedulable holds it no more', () => {
     expect(releasePatch(node(false, { [owner]: text, person }), owner))
       .toEqual({ metadata: metadata({ [key(owner)]: null, [key('person')]: null }) });
   });
