@@ -194,15 +194,6 @@ export const maintenancesGoOn = (bench: Bench): Invariant => {
       .some((key) => key.endsWith('/eviction-interceptors'));
     return isTerminating(pod) || over.length > 1 || !over.every(allows) || interceptors;
   };
-  /** Without admission policies, pods of DaemonSets are made again as soon as they left (NM-46). */
-  const isMadeAgain = (maintenance: JsonRecord): boolean =>
-    listOrEmptyAt(maintenance, 'status', 'nodeStatuses').some((status) => {
-      const name = textAt(status, 'nodeRef', 'name') ?? '';
-      return [...site.cluster.store.collection('pods').objects()].some((pod) =>
-        isDaemon(pod) && nodeOf(pod) === name &&
-        listOrEmptyAt(status, 'drainTargets').some((target) => isTargeted(target, pod))
-      );
-    });
   /** A person works on them, so that they wait for nothing else. */
   const isBeingWorkedOn = (maintenance: JsonRecord): boolean =>
     nodesIn(maintenance).some(({ state, message }) =>
@@ -217,8 +208,7 @@ export const maintenancesGoOn = (bench: Bench): Invariant => {
       const pods = undrained.flatMap(nodesIn).filter(({ state }) => state === 'Admitted')
         .flatMap(({ name }) => podsLeft(site, name));
       const now = JSON.stringify([undrained.map(nameOf), pods.map(nameOf)]);
-      const isStill = now === before && !pods.some(isHeldBack) &&
-        !undrained.some((one) => isBeingWorkedOn(one) || isMadeAgain(one));
+      const isStill = now === before && !pods.some(isHeldBack) && !undrained.some(isBeingWorkedOn);
       before = now;
       if (stuckMs('', isStill) <= UNUSED_MS) return;
       broken('maintenances go on', `${undrained.map(nameOf).join()}, with ${pods.length} pods`);

@@ -170,11 +170,6 @@ const statuses: RuleChapter = {
         'are not created again on a node. Those that it has not reached, or leaves alone, are.',
     ),
     rule('NM-47', 'Static pods stay, because only the kubelet stops them, and hold no drain.'),
-    rule(
-      'NM-50',
-      'A metric shows how many pods must still leave while the stage is `Drain`; its series leaves ' +
-        'with the stage and the object. An alert says that the number stays.',
-    ),
   ],
 };
 
@@ -210,6 +205,16 @@ const crossings: RuleChapter = {
         'removed, and it queues again when the drain to which it yields is over.',
     ),
     rule('NM-53', 'A drain of a maintenance that failed begins again after a minute.'),
+    rule(
+      'NM-54',
+      'A metric shows how many pods must still leave while the stage is `Drain`; its series leaves ' +
+        'with the stage and the object. An alert says that the number stays.',
+    ),
+    rule(
+      'NM-55',
+      'Without the policy, a pod of a DaemonSet is evicted once for a drain. One that came back past ' +
+        'the cordon stays and holds nothing, also when the drain has ended.',
+    ),
   ],
 };
 

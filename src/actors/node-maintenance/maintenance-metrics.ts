@@ -1,5 +1,5 @@
 /**
- * The metrics of single maintenances (NM-50).
+ * The metrics of single maintenances (NM-54).
  *
  * Promises: a series leaves with the stage Drain and with its object; no more than
  * `OBJECTS_WITH_SERIES_MAX` maintenances have one, and the rest is counted; only a leader has any.

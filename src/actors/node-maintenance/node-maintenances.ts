@@ -8,7 +8,7 @@
 import { merge, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
-import { isMaintenanceOwner, maintenanceOwner } from '../../domain/drain/cordon.ts';
+import { annotationOf, isMaintenanceOwner, maintenanceOwner } from '../../domain/drain/cordon.ts';
 import type { Budget } from '../../domain/drain/budget.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
@@ -28,6 +28,7 @@ import { advertisedConditions } from '../../domain/node-maintenance/node-conditi
 import { holdsNode } from '../../domain/node-maintenance/node-status.ts';
 import { selectsNode } from '../../domain/node-maintenance/node-selector.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
+import { returnedPods } from '../../domain/node-maintenance/returned-pods.ts';
 import type { UnschedulablePod } from '../../domain/node-maintenance/unschedulable-pod.ts';
 import type { Time } from '../../domain/time.ts';
 import type { NodeMaintenances } from '../../effects/node-maintenance.ts';
@@ -209,9 +210,14 @@ export class NodeMaintenanceRegistry {
   readonly #podsOn = (node: string): readonly DrainPod[] => {
     const { drains } = this.#options.engine;
     const present = this.#options.nodes.get(objectKey(node));
-    const owners = Object.keys(present?.cordons ?? {}).filter(isMaintenanceOwner);
-    const staying = new Set(owners.flatMap((owner) => drains.tolerating(node, owner) ?? []));
-    return [...this.#pods.on(node)].filter(({ key }) => !staying.has(key));
+    const pods = [...this.#pods.on(node)];
+    if (present === undefined) return pods;
+    const owners = Object.keys(present.cordons).filter(isMaintenanceOwner);
+    const staying = new Set(owners.flatMap((owner) =>
+      drains.tolerating(node, owner) ??
+        returnedPods(pods, annotationOf(present, owner)).map(({ key }) => key)
+    ));
+    return pods.filter(({ key }) => !staying.has(key));
   };
 
   get #isReady(): boolean {

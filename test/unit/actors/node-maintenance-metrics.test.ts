@@ -36,7 +36,7 @@ const nodes = [
   nodeRaw('b', { podsEvacuating: 4 }),
 ];
 
-test('NM-50: the pods that must leave are counted while the stage is Drain', () => {
+test('NM-54: the pods that must leave are counted while the stage is Drain', () => {
   const { observe, series } = scene();
   observe({ stage: 'Cordon', nodes });
   expect(series()).toEqual({});
@@ -48,7 +48,7 @@ test('NM-50: the pods that must leave are counted while the stage is Drain', () 
   expect(series()).toEqual({});
 });
 
-test('NM-50: the series leaves with its object, its deletion and the leadership', () => {
+test('NM-54: the series leaves with its object, its deletion and the leadership', () => {
   const { metrics, observe, series } = scene();
   observe({ stage: 'Drain', nodes });
   metrics.forget('uid-kernel');
@@ -61,7 +61,7 @@ test('NM-50: the series leaves with its object, its deletion and the leadership'
   expect(series()).toEqual({});
 });
 
-test('NM-50: there are series for a thousand maintenances, and the rest is counted', () => {
+test('NM-54: there are series for a thousand maintenances, and the rest is counted', () => {
   const { observe, series, leftOut } = scene();
   for (let index = 0; index < OBJECTS_WITH_SERIES_MAX + 3; index += 1) {
     observe({ stage: 'Drain', nodes, name: `m${index}`, uid: `uid-${index}` });
@@ -69,7 +69,7 @@ test('NM-50: there are series for a thousand maintenances, and the rest is count
   expect([Object.keys(series()).length, leftOut()]).toEqual([OBJECTS_WITH_SERIES_MAX, 3]);
 });
 
-test('NM-50: an alert reads the metric, and its labels', () => {
+test('NM-54: an alert reads the metric, and its labels', () => {
   const rules = listOrEmptyAt(
     parse(readFileSync(`${PROJECT}docs/tasks/alerts.yaml`, 'utf8')),
     'groups',
