@@ -97,7 +97,7 @@ export const MAINTENANCE_SCENARIO: DemoScenario = {
   operatorFlags: ['--roles=maintenance'],
   steps: [
     join,
-    create('web', REPLICAS, { budgets: [budget('web', 2)] }),
+    create('web', REPLICAS, { budgets: [budget('web', 4)] }),
     drain,
     ...Array.from({ length: WAVES }, (_, at) => reboot(at + 1)),
     {

@@ -149,7 +149,11 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       ...['test/integration/maintenance', 'test/integration/crossed-maintenances'],
       'tools/cli-maintenance',
       ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],
-      ...['test/unit/actors/node-maintenance', 'test/models/node-maintenance'],
+      ...[
+        'test/unit/actors/node-maintenance',
+        'test/unit/actors/maintained-drains',
+        'test/models/node-maintenance',
+      ],
       'test/models/harness/maintenance-window',
       ...['test/integration/node-maintenance', 'test/e2e/node-maintenance'],
       ...['test/e2e/drain-maintained', 'src/view/explain-maintenance'],

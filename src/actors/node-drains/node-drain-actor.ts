@@ -154,6 +154,10 @@ export const blockersOf = (
   return entry.pods.review(nodeNow(entry, snapshot.context, paused), terms);
 };
 
+/** A maintenance that only cordons drains nothing yet. */
+const isCordonOnly = ({ owner }: DrainEntry, { released }: NodeDrainContext): boolean =>
+  isMaintenanceOwner(owner) && !released;
+
 /** The actions of all drains. */
 class DrainActions implements NodeDrainActions {
   readonly #time: Time;
@@ -172,9 +176,7 @@ class DrainActions implements NodeDrainActions {
   readonly recordStarted = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {
       const { annotation } = context;
-      // A maintenance that only cordons drains nothing yet.
-      const isCordonOnly = isMaintenanceOwner(entry.owner) && !context.released;
-      if (entry.isStartRecorded || annotation === null || isCordonOnly) return;
+      if (entry.isStartRecorded || annotation === null || isCordonOnly(entry, context)) return;
       entry.isStartRecorded = true;
       if (entry.node.showsDraining === false) {
         entry.hasCondition = true;
@@ -230,7 +232,7 @@ class DrainActions implements NodeDrainActions {
     const context = this.#lookup.contextOf(entry);
     const lastError = end === 'Failed' ? this.#lastErrorOf(entry, context) : '';
     // An owner that leaves ends nothing that anybody waits for.
-    if (entry.isWithdrawn) return;
+    if (entry.isWithdrawn || (context !== undefined && isCordonOnly(entry, context))) return;
     this.#targets.events.ended(entry.node, {
       end,
       seconds: (this.#time.monotonic() - entry.sinceMs) / 1000,

@@ -9,7 +9,7 @@ import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { annotationOf, cordonOf, type DrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import { sameJson } from '../../domain/json-equality.ts';
-import { hasLeavingPods, mustLeave } from '../../domain/node-maintenance/drain-step.ts';
+import { hasOwnLeavingPods, mustLeave } from '../../domain/node-maintenance/drain-step.ts';
 import {
   holdsNode,
   isTargetedBy,
@@ -103,7 +103,8 @@ export class MaintainedDrains {
     const { podTypes } = maintenance.spec;
     maintained.set(name, owner, {
       isReleased,
-      isPlanned: (pod) => isReleased && mustLeave(pod, podTypes),
+      // Before its targets are stored, a drain waits with its pods instead of ending without them.
+      isPlanned: (pod) => mode === 'Drain' && mustLeave(pod, podTypes),
       isTargeted: (pod) => isTargetedBy(targets, pod),
     });
     const isCordoned = isCordonedFor(node, owner);
@@ -120,7 +121,7 @@ export class MaintainedDrains {
     if (isCordoned && annotation?.ended === null) return drains.reconsider(name, owner);
     const isDue = annotation?.ended !== 'Failed' ||
       this.#time.now() - annotation.sinceMs >= AGAIN_AFTER_MS;
-    const hasPods = isReleased && isDue && hasLeavingPods(podsOn(name), targets);
+    const hasPods = isReleased && isDue && hasOwnLeavingPods(podsOn(name), targets, podTypes);
     if (!isCordoned || hasPods) this.#order(entry, node, isReleased);
   }
 

@@ -52,6 +52,13 @@ export interface EvacuationCounts {
 export const mustLeave = (pod: DrainPod, podTypes: readonly PodType[]): boolean =>
   canLeave(pod) && podTypes.includes(podTypeOf(pod));
 
+/** Targeted pods that a maintenance of these types removes: another one may have named others. */
+export const hasOwnLeavingPods = (
+  pods: Iterable<DrainPod>,
+  targets: DrainTargets,
+  podTypes: readonly PodType[],
+): boolean => hasLeavingPods([...pods].filter((pod) => mustLeave(pod, podTypes)), targets);
+
 /** Counts the pods that must leave the node (NM-40). */
 export const evacuationCounts = (
   pods: Iterable<DrainPod>,

@@ -13,7 +13,7 @@ import { drainMessages } from './drain-message.ts';
 import { type Crossing, crossingText, type DrainWait } from './crossed-drains.ts';
 import { effectivePlan } from './drain-plan.ts';
 import { resolveProgress, type RunWait, runWaits } from './drain-progress.ts';
-import { evacuationCounts, hasLeavingPods } from './drain-step.ts';
+import { evacuationCounts, hasOwnLeavingPods } from './drain-step.ts';
 import {
   type DrainTargets,
   isOver,
@@ -27,6 +27,7 @@ import type { ObservedNodes } from './maintenance-step.ts';
 import { isReleased, nextWave, nodesToAdmit } from './node-budget.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
 import { progressText } from './progress-text.ts';
+import type { PodType } from './typed-pods.ts';
 import {
   type CrossingFacts,
   isYieldOver,
@@ -298,6 +299,17 @@ const reportOf = (one: WorkedMaintenance, resolved: Resolved): NodesProgress => 
   };
 };
 
+/** The types of pods that somebody removes from each Node. */
+const typesByNode = (
+  begun: readonly { readonly run: PlanRun; readonly maintenance: ObservedMaintenance }[],
+): ReadonlyMap<string, readonly PodType[]> => {
+  const types = new Map<string, readonly PodType[]>();
+  for (const { run, maintenance: { spec } } of begun) {
+    for (const node of run.nodes) types.set(node, [...types.get(node) ?? [], ...spec.podTypes]);
+  }
+  return types;
+};
+
 /** The progress that follows; `all` are the maintenances that exist, in whatever stage. */
 export const maintenanceProgress = (
   worked: readonly WorkedMaintenance[],
@@ -313,8 +325,10 @@ export const maintenanceProgress = (
       run.nodes.filter((node) => !facts.isCordoned(node, maintenance))
     ),
   );
+  const types = typesByNode(begun);
   const hasTargetedPods = (node: string, targets: DrainTargets): boolean =>
-    facts.isBehind || uncordoned.has(node) || hasLeavingPods(facts.podsOn(node), targets);
+    facts.isBehind || uncordoned.has(node) ||
+    hasOwnLeavingPods(facts.podsOn(node), targets, types.get(node) ?? []);
   const resolvedRuns = resolveProgress(
     { runs: begun.map(({ run }) => run), targets: targetsBefore(all, before) },
     hasTargetedPods,

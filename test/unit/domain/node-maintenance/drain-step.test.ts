@@ -4,6 +4,7 @@ import {
   drainStep,
   evacuationCounts,
   hasLeavingPods,
+  hasOwnLeavingPods,
   mustLeave,
 } from '../../../../src/domain/node-maintenance/drain-step.ts';
 import { POD_TYPES } from '../../../../src/domain/node-maintenance/typed-pods.ts';
@@ -32,6 +33,12 @@ test('NM-47: static pods stay and hold nothing', () => {
   const pods = [podOfType('Static')];
   expect(drainStep(pods, EVERY_TYPE)).toEqual({ leaving: [], staying: pods });
   expect(hasLeavingPods(pods, EVERY_TYPE)).toBe(false);
+});
+
+test('NM-32: targets of another maintenance hold no pods of types that this one leaves alone', () => {
+  const pods = [podOfType('DaemonSet')];
+  expect(hasOwnLeavingPods(pods, EVERY_TYPE, ['Default'])).toBe(false);
+  expect(hasOwnLeavingPods(pods, EVERY_TYPE, ['Default', 'DaemonSet'])).toBe(true);
 });
 
 test('finished pods hold nothing', () => {

@@ -1,0 +1,61 @@
+/** What a drain of a maintenance is told about the pods of its Node. */
+import { expect, test } from 'vitest';
+import { maintenanceEntry } from '../../../src/actors/node-maintenance/node-maintenance-actor.ts';
+import {
+  MaintainedDrains,
+  type MaintainedDrainsOptions,
+} from '../../../src/actors/node-maintenance/maintained-drains.ts';
+import { MaintainedNodes } from '../../../src/actors/node-drains/maintained-nodes.ts';
+import { maintenanceOf, nodeRaw } from '../../support/node-maintenance/maintenance-fixture.ts';
+import { podOfType } from '../../support/node-maintenance/plan-runs.ts';
+import { nodeOf } from '../../support/node-maintenance/registry-rig.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+
+const POD = podOfType('Default', { node: 'n1', priority: 50 });
+
+/** A Node in a stage, with these targets in the status; nothing drains it yet. */
+const covered = (
+  { stage, targets }: { readonly stage: 'Cordon' | 'Drain'; readonly targets: readonly object[] },
+) => {
+  const maintained = new MaintainedNodes();
+  const options: MaintainedDrainsOptions = {
+    nodes: () => [],
+    podsOn: () => [POD],
+    drains: {
+      order: () => {},
+      release: () => {},
+      withdraw: () => {},
+      reconsider: () => {},
+      has: () => false,
+      get: () => undefined,
+    },
+    maintained,
+    onUncordoned: () => {},
+  };
+  const maintenance = maintenanceOf('1', {
+    name: 'kernel',
+    uid: 'uid-kernel',
+    stage,
+    isProtected: true,
+    nodes: targets.length === 0 ? [] : [nodeRaw('n1', { drainTargets: targets })],
+  });
+  const entry = { ...maintenanceEntry(maintenance), mode: stage };
+  new MaintainedDrains(simulatedTime(), options).cover(entry, [nodeOf('n1')]);
+  const { isReleased, isPlanned, isTargeted } = maintained.of('n1', entry.owner);
+  return { isReleased, isPlanned: isPlanned(POD), isTargeted: isTargeted(POD) };
+};
+
+test('a drain whose targets are not stored waits with its pods, and does not end', () => {
+  expect(covered({ stage: 'Drain', targets: [] }))
+    .toEqual({ isReleased: false, isPlanned: true, isTargeted: false });
+});
+
+test('NM-39: pods leave by the targets that are stored', () => {
+  expect(covered({ stage: 'Drain', targets: [{ podType: 'Default', podPriority: 100 }] }))
+    .toEqual({ isReleased: true, isPlanned: true, isTargeted: true });
+});
+
+test('a maintenance that only cordons has no pods to wait for', () => {
+  expect(covered({ stage: 'Cordon', targets: [] }))
+    .toEqual({ isReleased: false, isPlanned: false, isTargeted: false });
+});
