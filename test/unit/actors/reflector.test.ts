@@ -49,7 +49,10 @@ const bed = (telemetry: Telemetry = silentTelemetry) => {
   );
   cleanups.push(() => runtime.dispose());
   const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 7 });
-  const start = (projection = project, listed?: InformerOptions<Thing>['listed']) => {
+  const start = (
+    projection: typeof project = project,
+    listed: InformerOptions<Thing>['listed'] = undefined,
+  ) => {
     const reflector = startInformer(environment, {
       id: 'things',
       path: '/things',
