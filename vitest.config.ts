@@ -43,6 +43,7 @@ const SIMULATED = [
   'test/unit/eviction-requests/crowd.test.ts',
   'test/unit/simulation/demand-outage.test.ts',
   'test/unit/simulation/maintenance.test.ts',
+  'test/unit/simulation/maintenance-crowd.test.ts',
   'test/unit/simulation/scenarios.test.ts',
   'test/unit/simulation/worlds.test.ts',
 ];
