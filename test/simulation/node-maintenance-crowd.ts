@@ -8,7 +8,7 @@
 import * as embedded from '../../packages/embedded-kubernetes/mod.ts';
 import { definitionsOf } from '../../src/api/definitions.ts';
 import { startSimulatedOperator } from '../../src/cli/simulated-operator.ts';
-import type { JsonRecord } from '../../src/domain/json.ts';
+import { asRecord, type JsonRecord, recordAt, textAt } from '../../src/domain/json.ts';
 import { drawBelow, drawsFrom } from '../support/draws.ts';
 import {
   type ListedApp,
@@ -51,6 +51,8 @@ const LOOK_MS = 1000;
 const PATIENT_MS = 12 * 3_600_000;
 /** Changes of each resource that watches may still need. */
 const HISTORY = 5000;
+/** Longer than any pod takes to be ready. */
+const READY_MS = 60_000;
 /** Images of an ordinary size, and services that finish their requests. */
 const TIMING = {
   ...embedded.DEFAULT_TIMING,
@@ -109,9 +111,46 @@ const fullCluster = (options: MaintenanceCrowdOptions) => {
   return { time, cluster, ask, controllers };
 };
 
+type FullCluster = ReturnType<typeof fullCluster>;
+
+const nameIn = (object: unknown) => ({
+  namespace: textAt(object, 'metadata', 'namespace') ?? '',
+  name: textAt(object, 'metadata', 'name') ?? '',
+});
+
+const copyOf = (object: unknown): JsonRecord => asRecord(JSON.parse(JSON.stringify(object))) ?? {};
+
+/**
+ * Gives every pod what the API server, the scheduler and a kubelet write into one. Listed pods have
+ * a fifth of that: the memory of the cluster would grow with each pod that is replaced.
+ */
+const completePods = async ({ time, cluster, ask }: FullCluster): Promise<void> => {
+  const pods = cluster.store.collection('pods');
+  const [first] = pods.objects();
+  const { namespace, name } = nameIn(first);
+  // The scheduler looks at spare Nodes last: the next pod gets the place of this one.
+  ask('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, { gracePeriodSeconds: 0 });
+  await time.advance(READY_MS);
+  const made = [...pods.objects()].find((pod) =>
+    textAt(pod, 'metadata', 'generateName') !== undefined
+  );
+  for (const pod of [...pods.objects()]) {
+    if (pod === made) continue;
+    const [metadata, spec] = [recordAt(pod, 'metadata'), recordAt(pod, 'spec')];
+    const complete = copyOf(made);
+    cluster.store.put('pods', nameIn(pod), {
+      ...complete,
+      metadata: { ...recordAt(complete, 'metadata'), ...copyOf(metadata) },
+      spec: { ...recordAt(complete, 'spec'), ...copyOf(spec) },
+    });
+  }
+};
+
 /** The crowd, with its operator, before the maintenance exists. */
 export const maintenanceCrowd = async (options: MaintenanceCrowdOptions) => {
-  const { time, cluster, ask, controllers } = fullCluster(options);
+  const full = fullCluster(options);
+  const { time, cluster, ask, controllers } = full;
+  await completePods(full);
   const counts = new RequestCounts();
   const answer: typeof cluster.answer = (request) => {
     const response = cluster.answer(request);
