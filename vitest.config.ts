@@ -45,6 +45,7 @@ const SIMULATED = [
   'test/unit/simulation/demand-outage.test.ts',
   'test/unit/simulation/machine-invariants.test.ts',
   'test/unit/simulation/maintenance.test.ts',
+  'test/unit/simulation/maintenance-crowd.test.ts',
   'test/unit/simulation/scenarios.test.ts',
   'test/unit/simulation/worlds.test.ts',
 ];
