@@ -8,7 +8,7 @@
  *
  * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
  * half a million times, `requests` lists eight gigabytes, and `cluster` writes more often than
- * `pods`; `simulate` runs twenty maintenances in real time, and `drain-node` takes half an hour:
+ * `pods`; `simulate` runs twenty maintenances in real time, and `drain-node` takes twenty minutes:
  * they run only on request.
  */
 import process from 'node:process';
