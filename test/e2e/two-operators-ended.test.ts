@@ -3,7 +3,7 @@
  * API server's audit log.
  */
 import { expect, it } from 'vitest';
-import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 import { sessionLog } from '../support/fleet/fleet-sessions.ts';
 import { finishedBy, inBurst, LONG_LEASE, SHORT_LEASE } from '../support/fleet/two-operators.ts';
 

@@ -100,7 +100,12 @@ test('NM-42: a failed change is tried again with the next look at the Node', asy
 });
 
 test('NM-42: a Node shows a maintenance only while it has its key: neither write meets the other', async () => {
-  const { time, types, nodes, pods, maintain } = planned();
+  const { time, types, nodes, pods, maintain } = planned({
+    conditionOutcome: (count) => ({
+      _tag: 'Written',
+      resourceVersion: resourceVersion(`${300 + count}`),
+    }),
+  });
   pods.put(podOfType('Default', { node: 'n1' }));
   await time.advance(2000);
   const drainTargets = [{ podType: 'Default', podPriority: 5000 }];
