@@ -65,8 +65,10 @@ const printRequests = (
   { counts }: Crowd,
   { nodes, pods }: { readonly nodes: number; readonly pods: number },
 ): void => {
-  for (const [kind, count] of Object.entries({ ...counts.drain(), ...counts.returns() })) {
-    printFigure(`  ${kind}`, String(count));
+  const kinds = { ...counts.drain(), ...counts.returns() };
+  for (const [kind, count] of Object.entries(kinds)) printFigure(`  ${kind}`, String(count));
+  for (const [reason, count] of Object.entries(counts.reasons())) {
+    printFigure(`  Events ${reason}`, String(count));
   }
   printBound('requests for each pod', totalOf(counts.drain()) / pods, REQUESTS_MAX);
   printBound('further ones for each node', totalOf(counts.returns()) / nodes, RETURNS_MAX);
@@ -75,7 +77,8 @@ const printRequests = (
   printBound('the most about one node', counts.eventsOfNodeMax(), EVENTS_MAX);
   const status = 'patch nodemaintenances/status';
   const writes = counts.drain()[status] ?? 0;
-  printFigure('a write of the status, on average', mebibytes(counts.bytesOf(status) / writes));
+  const kilobytes = Math.round(counts.bytesOf(status) / writes / 1000);
+  printFigure('a write of the status, on average', `${kilobytes} kB`);
 };
 
 /** Measures and prints; a bound that is missed fails the run. */

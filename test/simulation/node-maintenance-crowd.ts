@@ -171,9 +171,7 @@ export const maintenanceCrowd = async (options: MaintenanceCrowdOptions) => {
   };
   return {
     time,
-    cluster,
     counts,
-    maintenance,
     until,
     /** Makes it, and lets a while pass, as people do before they drain. */
     plan: (): Promise<void> => {

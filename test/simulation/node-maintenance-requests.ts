@@ -75,9 +75,6 @@ export class RequestCounts {
   /** What gives Nodes back, by kind. */
   readonly returns = (): Counts => chosen(this.#kinds, isReturn);
 
-  /** Watches, leases and Events, by kind. */
-  readonly free = (): Counts => chosen(this.#kinds, isFree);
-
   /** By kind and status. */
   readonly refused = (): Counts => chosen(this.#refused, () => true);
 
