@@ -178,3 +178,31 @@ test('RS-03: a disabled node is drained, and is active when nobody disables it',
   await cluster.time.advance(5000);
   expect(cluster.state(node)).toBe('Active');
 });
+
+test('RS-03: a node that is enabled while it drains keeps no trace of it', async () => {
+  const cluster = await failingCluster(4);
+  cluster.deploy('web', 2);
+  cluster.ask('POST', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'web', namespace: 'default' },
+    spec: { selector: { matchLabels: { app: 'web' } }, minAvailable: 2 },
+  });
+  await cluster.time.advance(20_000);
+  cluster.serve();
+  await cluster.time.advance(5000);
+  const node = nodeOf(cluster, 'web');
+  const disable = (text: string | null) =>
+    cluster.patchNode(node, {
+      metadata: { annotations: { 'cordon.tidegate.dev/disabled': text } },
+      spec: { unschedulable: text !== null },
+    });
+  disable(DISABLED);
+  await cluster.time.advance(30_000);
+  expect(cluster.state(node)).toBe('Disabled');
+  disable(null);
+  await cluster.time.advance(30_000);
+  expect([cluster.state(node), cluster.isCordoned(node)]).toEqual(['Active', false]);
+  expect(JSON.stringify(cluster.ask('GET', `/api/v1/nodes/${node}`)))
+    .not.toContain('cordon.tidegate.dev');
+});

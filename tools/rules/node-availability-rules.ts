@@ -17,7 +17,8 @@ const states: RuleChapter = {
     rule('RS-02', 'A node with a cordon of a reclaim or of a maintenance is `Draining`.'),
     rule(
       'RS-03',
-      'A node with a cordon of the owner `disabled` is `Disabled`, and its pods leave as in a drain.',
+      'A node with a cordon of the owner `disabled` is `Disabled`; its pods leave as in a drain, in ' +
+        'the class `emergency`. It is enabled without a trace.',
     ),
     rule(
       'RS-04',
@@ -60,7 +61,9 @@ const pods: RuleChapter = {
     rule(
       'RS-22',
       'When a node comes back, its state goes within 5 s, and so does the taint of a node out of ' +
-        'service that Tidegate set.',
+        'service that Tidegate set. `tidegate node confirm-gone` sets it only for a node that is ' +
+        'not Ready, lists the pods that it removes, and needs `--accept-local-loss` when pods or ' +
+        'data exist only there.',
     ),
     rule(
       'RS-23',

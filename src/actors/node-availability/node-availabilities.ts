@@ -27,6 +27,7 @@ import { settledChanges } from '../../streams/settled-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type Defer, deferredSends } from '../actor-logic.ts';
 import type { Informer } from '../informers/informer.ts';
+import type { DrainRegistry } from '../node-drains/drains.ts';
 import type { RecordOnLease } from '../role.ts';
 import {
   type AvailabilityEntry,
@@ -59,6 +60,8 @@ export interface NodeAvailabilitiesOptions {
   readonly pods: Pick<Informer<LostPod>, 'facts'>;
   readonly claims: Pick<Informer<VolumeClaim>, 'facts' | 'get'>;
   readonly volumes: Pick<Informer<Volume>, 'facts' | 'get'>;
+  /** The drains of disabled Nodes. */
+  readonly drains: Pick<DrainRegistry, 'has' | 'withdraw'>;
   /** All lists are complete. */
   readonly isSynced: () => boolean;
   /** Nodes or Leases could not be read lately. */
@@ -259,6 +262,11 @@ export class NodeAvailabilities {
     // Those that were observed before the other lists were complete have no actor yet.
     for (const node of [...this.#options.nodes.values()]) {
       if (!this.#actors.has(node.uid)) this.#consider(node);
+      // A person made it schedulable: its drain has written that, and the key goes.
+      const { drains } = this.#options;
+      if (node.wasDisabled && !drains.has(node.name, 'disabled')) {
+        drains.withdraw(node.name, 'disabled');
+      }
     }
     if (!this.#options.isBehind()) this.#sendPods();
   }

@@ -93,6 +93,7 @@ export const nodeAvailabilityRole = (
   const awaited = () => [...Object.values(read), ...engine.informers()];
   const registry = new NodeAvailabilities(environment, {
     ...read,
+    drains: engine.drains,
     policy,
     project,
     isSynced: () => awaited().every(({ synced }) => synced),

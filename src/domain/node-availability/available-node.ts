@@ -105,6 +105,7 @@ export const availableNode =
       readyStatus: READY_STATUSES.find((status) => status === ready) ?? 'Unknown',
       problem: problemOf(raw, degradedBy),
       isDisabled: owners.includes('disabled'),
+      wasDisabled: annotationOf({ cordons }, 'disabled')?.ended === 'Cancelled',
       isDraining: owners.some((owner) => owner !== 'disabled'),
       availability: currentOf(raw, taints),
       taints,

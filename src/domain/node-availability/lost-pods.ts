@@ -57,6 +57,13 @@ const tiesToNode = (volume: unknown, kept: ReadonlySet<string>): boolean => {
   return kept.has('*') || kept.has(textAt(volume, 'name') ?? '');
 };
 
+/** The volumes of a pod whose content is lost with its Node, claims left out. */
+export const volumesOfNode = (raw: unknown): readonly string[] => {
+  const kept = keptVolumes(raw);
+  return listOrEmptyAt(raw, 'spec', 'volumes').filter((volume) => tiesToNode(volume, kept))
+    .map((volume) => textAt(volume, 'name') ?? '');
+};
+
 const isLeft = (raw: unknown, kinds: readonly string[]): boolean => {
   const phase = textAt(raw, 'status', 'phase');
   return kinds.includes('DaemonSet') || Object.hasOwn(annotationsOf(raw), MIRROR_KEY) ||
@@ -71,9 +78,7 @@ const classOf = (raw: unknown): PodClass => {
   if (isLeft(raw, kinds)) return 'Ignored';
   // Nothing makes an ownerless pod again, and a StatefulSet makes none beside the old one.
   if (kinds.length === 0 || kinds.includes('StatefulSet')) return 'Stateful';
-  const kept = keptVolumes(raw);
-  const isTied = listOrEmptyAt(raw, 'spec', 'volumes').some((volume) => tiesToNode(volume, kept));
-  return isTied ? 'Stateful' : 'Stateless';
+  return volumesOfNode(raw).length > 0 ? 'Stateful' : 'Stateless';
 };
 
 const claimsOf = (raw: unknown): readonly string[] => {

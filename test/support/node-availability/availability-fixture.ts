@@ -27,6 +27,7 @@ export const nodeWith = (
   readyStatus: 'True',
   problem: 'Absent',
   isDisabled: false,
+  wasDisabled: false,
   isDraining: false,
   ...traits,
   availability: {
