@@ -40,7 +40,6 @@ export const followNodeDrains = async (
   let drains: readonly NodeDrain[] | undefined;
   let cancelTick = (): void => {};
   let areDrained = false;
-  const names = nodes.map(({ name }) => name);
   const show = (): void => drains?.forEach(({ onChange }) => onChange());
   const tick = (): void => {
     cancelTick = time.schedule(TICK_MS, () => {
@@ -55,7 +54,7 @@ export const followNodeDrains = async (
     report: terminal.report,
     start: (environment) => {
       const watch = startNodeDrainWatch(environment, {
-        nodes: names,
+        nodes,
         podSelector: question.podSelector,
       });
       begin = () => {

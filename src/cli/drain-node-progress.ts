@@ -96,7 +96,7 @@ export class NodeDrain {
 
   /** Drains; false when that failed, which is reported. */
   readonly run = async (): Promise<boolean> => {
-    const { watch: { environment }, question: { timeoutMs }, terminal, time } = this.#options;
+    const { node, watch: { environment }, question: { timeoutMs }, terminal, time } = this.#options;
     const made = await this.#made();
     if (typeof made === 'string') {
       terminal.report(`Cannot drain node ${quoted(this.node)}: ${made}`);
@@ -117,7 +117,7 @@ export class NodeDrain {
     await this.#until(() => (ending = this.#endingOf(made)) !== undefined);
     for (const cancel of timers) cancel();
     const kept = await environment.runtime.runPromise(
-      handOverCordon(this.node, time.now()).pipe(Effect.catch(asText)),
+      handOverCordon(node.before, time.now()).pipe(Effect.catch(asText)),
     );
     if (kept !== undefined) {
       terminal.report(`Cannot keep node ${quoted(this.node)} cordoned: ${kept}`);
@@ -245,7 +245,10 @@ export class NodeDrain {
       const pod = pods.get(uid);
       if (pod !== undefined && this.#verdict(pod)._tag !== 'Stays') continue;
       this.#awaited.delete(uid);
-      if (pod === undefined) terminal.print(LINES.evicted(last));
+      if (pod !== undefined) continue;
+      // It may have gone before it was seen to terminate.
+      if (!this.#leaving.has(uid)) terminal.print(LINES.evicting(last));
+      terminal.print(LINES.evicted(last));
     }
     const current = this.#current;
     if (this.#isCordoned || current === undefined) return;

@@ -1,8 +1,10 @@
 /** What `tidegate drain NODE` prints: the lines of `kubectl drain`, and the refusals. */
 import type { FilterFacts, FilterReason, PodVerdict } from '../domain/drain/drain-filters.ts';
+import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import { objectKey } from '../domain/ids.ts';
 import { listed } from '../domain/text.ts';
+import type { CompleteList } from '../effects/object-lists.ts';
 import type { NodeDryRun } from './drain-node-request.ts';
 
 /** Pods that one line names. */
@@ -17,6 +19,9 @@ export interface FilteredPod {
 /** A node that may be drained. */
 export interface FilteredNode {
   readonly name: string;
+  readonly before: DrainedNode;
+  /** The pods as they were listed. */
+  readonly listed: CompleteList;
   readonly wasCordoned: boolean;
   readonly pods: readonly FilteredPod[];
   readonly hasDaemonSet: FilterFacts['hasDaemonSet'];

@@ -10,6 +10,7 @@ import { podsOfNode } from '../effects/drained-pods.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
 import { maintenancesLabelled } from '../effects/maintenance-objects.ts';
 import { settledChanges } from '../streams/settled-changes.ts';
+import type { FilteredNode } from './drain-node-text.ts';
 import type { Watched } from './record-following.ts';
 
 /** The label of maintenances that this command made. */
@@ -30,7 +31,7 @@ export interface NodeDrainWatch extends Watched {
 export const startNodeDrainWatch = (
   environment: ActorEnvironment<KubeApi>,
   { nodes, podSelector }: {
-    readonly nodes: readonly string[];
+    readonly nodes: readonly Pick<FilteredNode, 'name' | 'listed'>[];
     readonly podSelector: string | undefined;
   },
 ): NodeDrainWatch => {
@@ -39,12 +40,13 @@ export const startNodeDrainWatch = (
     ...maintenancesLabelled(DRAIN_LABEL),
     project: projectMaintenance,
   });
-  const pods = new Map(nodes.map((node) => [
-    node,
+  const pods = new Map(nodes.map(({ name, listed }) => [
+    name,
     startInformer(environment, {
-      id: `pods of ${node}`,
-      ...podsOfNode(node, podSelector),
+      id: `pods of ${name}`,
+      ...podsOfNode(name, podSelector),
       project: podProjection(),
+      listed,
     }),
   ]));
   const all = [maintenances, ...pods.values()];

@@ -28,7 +28,7 @@ interface CommandEnvironment {
 type Read = Extract<NodeReading, { readonly _tag: 'Read' }>;
 
 const filteredNode = (
-  { node, pods, goneDaemonSets }: Read,
+  { node, pods, listed, goneDaemonSets }: Read,
   { filters }: DrainQuestion,
   nowMs: number,
 ): FilteredNode => {
@@ -36,6 +36,8 @@ const filteredNode = (
     !goneDaemonSets.has(daemonSetOf(pod) ?? '');
   return {
     name: node.name,
+    before: node,
+    listed,
     wasCordoned: node.unschedulable,
     hasDaemonSet,
     pods: pods.map((pod) => ({ pod, verdict: podVerdict(pod, filters, { hasDaemonSet, nowMs }) })),

@@ -1,17 +1,17 @@
 /**
  * What `tidegate drain NODE` reads of nodes, and changes besides its NodeMaintenance.
  *
- * Promises: a refusal is one sentence; an eviction names the UID of its pod, and the cordon the
- * version of its node.
+ * Promises: a refusal is one sentence; an eviction names the UID of its pod, and the cordon that of
+ * its Node, or its version.
  */
 import { Effect } from 'effect';
-import { handOverPatch } from '../domain/drain/cordon-patch.ts';
+import { handOverPatch, ownHandOverPatch } from '../domain/drain/cordon-patch.ts';
 import { type DrainedNode, projectDrainedNode } from '../domain/drain/drained-node.ts';
 import { type DrainPod, podProjection } from '../domain/drain/pod.ts';
 import { textAt } from '../domain/json.ts';
 import { DRAIN_SELECTIONS, nodesSelected } from './drain-reads.ts';
 import { KubeApi, type KubeFault } from './kube-api.ts';
-import { readList } from './object-lists.ts';
+import { type CompleteList, readList } from './object-lists.ts';
 import { readObject } from './object-reads.ts';
 import type { Selection } from './watches.ts';
 
@@ -34,6 +34,8 @@ export type NodeReading =
     readonly _tag: 'Read';
     readonly node: DrainedNode;
     readonly pods: readonly DrainPod[];
+    /** The pods as they were listed. */
+    readonly listed: CompleteList;
     /** `NAMESPACE/NAME` of the DaemonSets of the pods that do not exist. */
     readonly goneDaemonSets: ReadonlySet<string>;
   }
@@ -41,6 +43,7 @@ export type NodeReading =
 
 const AT_ONCE = 8;
 const TIMEOUT_MS = 15_000;
+const ABSENT = 404;
 const CONFLICT = 409;
 const HAND_OVER_TRIES = 10;
 
@@ -60,6 +63,8 @@ export const podsOfNode = (node: string, podSelector: string | undefined): Selec
 export const daemonSetOf = ({ namespace, controller }: DrainPod): string | undefined =>
   controller?.kind === 'DaemonSet' ? `${namespace}/${controller.name}` : undefined;
 
+const asIs = (raw: unknown): unknown => raw;
+
 const isGone = (daemonSet: string): Reads<boolean> => {
   const [namespace = '', name = ''] = daemonSet.split('/');
   return readObject(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${encodeURIComponent(name)}`)
@@ -72,13 +77,14 @@ const readingOf = (
 ): Reads<NodeReading> =>
   Effect.gen(function* () {
     const { name } = node;
-    const read = yield* readList(podsOfNode(name, podSelector), podProjection(), chunkSize);
+    const read = yield* readList(podsOfNode(name, podSelector), asIs, chunkSize);
     if (read._tag === 'Refused') {
       return { _tag: 'Refused', name, why: `cannot list its pods: ${read.why}` };
     }
-    const daemonSets = new Set(read.objects.flatMap((pod) => daemonSetOf(pod) ?? []));
+    const pods = read.objects.map(podProjection()).filter((pod) => pod !== undefined);
+    const daemonSets = new Set(pods.flatMap((pod) => daemonSetOf(pod) ?? []));
     const gone = yield* Effect.filter([...daemonSets], isGone, { concurrency: AT_ONCE });
-    return { _tag: 'Read', node, pods: read.objects, goneDaemonSets: new Set(gone) };
+    return { _tag: 'Read', node, pods, listed: read, goneDaemonSets: new Set(gone) };
   });
 
 const namedNode = (name: string, choice: DrainChoice): Reads<NodeReading> =>
@@ -128,32 +134,49 @@ export const evictPod = (
     })
   ).pipe(
     Effect.map(({ status, body }) =>
-      status < 300 || status === 404 || status === CONFLICT
+      status < 300 || status === ABSENT || status === CONFLICT
         ? undefined
         : textAt(body, 'message') ?? `HTTP status ${status}`
     ),
   );
 
-/** Leaves the cordon of a node to a person; a text when it is refused. */
-export const handOverCordon = (name: string, nowMs: number): Reads<string | undefined> =>
+type Written = 'Written' | 'Conflict' | { readonly why: string };
+
+const patchNode = (name: string, body: object): Reads<Written> =>
+  KubeApi.use((api) =>
+    api.call({
+      method: 'PATCH',
+      path: nodePath(name),
+      body,
+      contentType: 'application/merge-patch+json',
+      timeoutMs: TIMEOUT_MS,
+    })
+  ).pipe(Effect.map(({ status, body: answer }): Written => {
+    if (status < 300 || status === ABSENT) return 'Written';
+    if (status === CONFLICT) return 'Conflict';
+    return { why: textAt(answer, 'message') ?? `HTTP status ${status}` };
+  }));
+
+/** Leaves the cordon of a node, as it was before its drain, to a person; a text when refused. */
+export const handOverCordon = (
+  before: DrainedNode,
+  nowMs: number,
+): Reads<string | undefined> =>
   Effect.gen(function* () {
-    const api = yield* KubeApi;
+    const { name, uid } = before;
+    if (!before.unschedulable) {
+      const written = yield* patchNode(name, ownHandOverPatch(before, nowMs));
+      if (written !== 'Conflict') return written === 'Written' ? undefined : written.why;
+    }
     for (let attempt = 0; attempt < HAND_OVER_TRIES; attempt += 1) {
       const read = yield* readObject(nodePath(name));
-      if (read._tag === 'Absent') return undefined;
       if (read._tag === 'Refused') return read.why;
-      const node = projectDrainedNode(read.object);
-      const body = node && handOverPatch(node, nowMs);
+      const node = read._tag === 'Absent' ? undefined : projectDrainedNode(read.object);
+      // Another Node of this name was not drained.
+      const body = node?.uid === uid ? handOverPatch(node, nowMs) : undefined;
       if (body === undefined) return undefined;
-      const { status, body: answer } = yield* api.call({
-        method: 'PATCH',
-        path: nodePath(name),
-        body,
-        contentType: 'application/merge-patch+json',
-        timeoutMs: TIMEOUT_MS,
-      });
-      if (status < 300) return undefined;
-      if (status !== CONFLICT) return textAt(answer, 'message') ?? `HTTP status ${status}`;
+      const written = yield* patchNode(name, body);
+      if (written !== 'Conflict') return written === 'Written' ? undefined : written.why;
     }
     return 'others keep changing the Node';
   });

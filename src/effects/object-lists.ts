@@ -10,9 +10,15 @@ import { LIST_LIMITS } from '../domain/list-limits.ts';
 import { KubeApi, type KubeFault } from './kube-api.ts';
 import type { Selection } from './watches.ts';
 
+/** A list as the API server gave it. */
+export interface CompleteList {
+  readonly objects: readonly unknown[];
+  readonly resourceVersion: string;
+}
+
 /** The outcome of a list. */
 export type ListRead<T> =
-  | { readonly _tag: 'Listed'; readonly objects: readonly T[] }
+  | { readonly _tag: 'Listed'; readonly objects: readonly T[]; readonly resourceVersion: string }
   /** The API server refused the list: no permission, unknown resource, or an error. */
   | { readonly _tag: 'Refused'; readonly status: number; readonly why: string };
 
@@ -61,7 +67,10 @@ export const readList = <T>(
         if (object !== undefined) objects.push(object);
       }
       const token = textAt(body, 'metadata', 'continue') ?? '';
-      if (token === '') return { _tag: 'Listed', objects };
+      if (token === '') {
+        const resourceVersion = textAt(body, 'metadata', 'resourceVersion') ?? '';
+        return { _tag: 'Listed', objects, resourceVersion };
+      }
       page = { ...page, continue: token };
     }
   });

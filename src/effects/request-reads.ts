@@ -72,7 +72,7 @@ export const readRequests = (
     Effect.map(({ evictions, requests }): ListRead<ObservedRequest> => {
       if (evictions._tag === 'Refused') return evictions;
       if (requests._tag === 'Refused') return requests;
-      return { _tag: 'Listed', objects: joinRequests(evictions.objects, requests.objects) };
+      return { ...requests, objects: joinRequests(evictions.objects, requests.objects) };
     }),
   );
 };

@@ -55,6 +55,12 @@ const cordons: RuleChapter = {
       'A node is schedulable exactly when no maintenance, no reclaim and no person holds it.',
     ),
     rule('NM-17', 'The last of several maintenances makes the node schedulable.'),
+    rule('NM-18', 'What a person cordoned before a maintenance stays cordoned after it.'),
+    rule(
+      'NM-19',
+      'With a maintenance its entry leaves the EvictionRequests of its pods; those of others, and ' +
+        'of other maintenances of the node, stay.',
+    ),
   ],
 };
 

@@ -15,11 +15,13 @@ import { textAt } from '../../domain/json.ts';
 import type { WatchEnding } from '../../domain/list-watch.ts';
 import { identityOf } from '../../domain/object-meta.ts';
 import type { KubeApi, WatchLine } from '../../effects/kube-api.ts';
+import type { CompleteList } from '../../effects/object-lists.ts';
 import { followChanges, listPages, type Selection } from '../../effects/watches.ts';
 import { listWatch } from '../../machines/list-watch.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { deferredSends, type EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import { followFailures } from './list-failures.ts';
 
 /** A cached collection that follows the API server. */
 export interface Informer<T extends Identity> extends Collection<T> {
@@ -52,38 +54,19 @@ export interface UnstartedInformer<T extends Identity> extends Informer<T> {
 export interface InformerOptions<T extends Identity> extends Selection {
   readonly id: string;
   readonly project: (raw: unknown) => T | undefined;
+  /** A complete list of moments ago, in place of the first one. */
+  readonly listed?: CompleteList;
 }
 
 /** The newest resourceVersion in `lines`, if any. */
 const resourceVersionIn = (lines: readonly WatchLine[]): string | undefined =>
   textAt(lines.at(-1)?.object, 'metadata', 'resourceVersion');
 
-/** Logs the first failure and the recovery, not every retry between them; reports each of both. */
-const followFailures = (
-  { telemetry }: ActorEnvironment<KubeApi>,
-  resource: string,
-  { onFailure, onAnswer }: { readonly onFailure: () => void; readonly onAnswer: () => void },
-) => {
-  let failing = false;
-  let before = { attempt: 0, problem: '' };
-  return ({ context: { attempt, problem } }: SnapshotFrom<typeof listWatch>): void => {
-    if (attempt > before.attempt) onFailure();
-    if (problem === '' && before.problem !== '') onAnswer();
-    before = { attempt, problem };
-    if (attempt > 0 && !failing) {
-      telemetry.log('warn', 'Cannot list or watch a collection', { resource, problem });
-    } else if (attempt === 0 && failing) {
-      telemetry.log('info', 'List and watch recovered', { resource });
-    }
-    failing = attempt > 0;
-  };
-};
-
 /** An informer whose list-watch belongs to `registry`. */
 export const makeInformer = <T extends Identity>(
   environment: ActorEnvironment<KubeApi>,
   registry: ListWatches,
-  { id, project }: Omit<InformerOptions<T>, keyof Selection>,
+  { id, project, listed }: Omit<InformerOptions<T>, keyof Selection>,
 ): UnstartedInformer<T> => {
   const { telemetry } = environment;
   const defer = deferredSends(telemetry);
@@ -92,6 +75,7 @@ export const makeInformer = <T extends Identity>(
   const failures = new Subject<void>();
   const firstList = Promise.withResolvers<void>();
   let nextList = Promise.withResolvers<void>();
+  let given = listed;
   const sink: ListWatchSink = {
     ...store,
     adoptPages: (reached) => {
@@ -139,6 +123,11 @@ export const makeInformer = <T extends Identity>(
         resource: id,
         selection,
         sink,
+        givenList: () => {
+          const taken = given;
+          given = undefined;
+          return taken;
+        },
         onSnapshot: followFailures(environment, id, {
           onFailure: () => failures.next(),
           onAnswer: () => defer(() => retryAll(registry)),
@@ -338,6 +327,8 @@ export interface ListWatchSink extends Omit<InformerSink, 'adoptPages'> {
 export interface ListWatchTarget {
   readonly selection: Selection;
   readonly sink: ListWatchSink;
+  /** The list to begin with, once. */
+  readonly givenList?: () => CompleteList | undefined;
 }
 
 /** One key of the registry. */
@@ -359,8 +350,13 @@ export const provideListWatch = (
   listWatch.provide({
     actors: {
       listPages: fromPromise(({ input: { resource, paged }, signal }) => {
-        const { selection, sink } = targetOf(resource);
+        const { selection, sink, givenList } = targetOf(resource);
         sink.dropPages();
+        const given = givenList?.();
+        if (given !== undefined) {
+          sink.addPage(given.objects);
+          return Promise.resolve({ _tag: 'Listed', resourceVersion: given.resourceVersion });
+        }
         return runtime.runPromise(listPages(selection, paged, sink), { signal });
       }),
       followChanges: fromPromise(({ input: { resource, ...following }, signal }) => {

@@ -33,7 +33,7 @@ import type { UnschedulablePod } from '../../domain/node-maintenance/unschedulab
 import type { Time } from '../../domain/time.ts';
 import type { NodeMaintenances } from '../../effects/node-maintenance.ts';
 import type { NodeMaintenanceContext } from '../../machines/node-maintenance-context.ts';
-import { settledChanges } from '../../streams/settled-changes.ts';
+import { promptChanges } from '../../streams/settled-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { DrainRequesters } from '../eviction-requests/drain-requesters.ts';
@@ -174,7 +174,7 @@ export class NodeMaintenanceRegistry {
       ...[this.#changes, maintenances.facts, previewed, unschedulable.facts, drains.events],
     ];
     this.#subscription.add(
-      settledChanges(changes, environment.scheduler).subscribe(() => this.#review()),
+      promptChanges(changes, environment.scheduler).subscribe(() => this.#review()),
     );
   }
 

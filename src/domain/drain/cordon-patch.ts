@@ -2,9 +2,11 @@
  * Computes the merge patch of a Node to cordon it, to end a drain and to uncordon it (DR-02 to
  * DR-05).
  *
- * Promises: every patch carries the resourceVersion it is based on, so it never undoes a concurrent
- * change by a person; keys that this version cannot read stay unchanged; no needless writes.
+ * Promises: every patch of a Node that others may cordon at the same time carries the
+ * resourceVersion it is based on, so it never undoes a concurrent change by a person; keys that
+ * this version cannot read stay unchanged; no needless writes.
  */
+import type { Identity } from '../facts.ts';
 import type { ResourceVersion } from '../ids.ts';
 import { isOlder } from '../resource-versions.ts';
 import {
@@ -208,3 +210,12 @@ export const handOverPatch = (facts: CordonFacts, nowMs: number): object | undef
   facts.unschedulable && holds(facts, 'person')
     ? undefined
     : patchOf(facts, { unschedulable: true, keys: { person: personKey(nowMs) } });
+
+/**
+ * The same for a Node that was schedulable before we cordoned it: nobody else holds it, so its
+ * version does not matter, as long as it is the same Node.
+ */
+export const ownHandOverPatch = ({ uid }: Pick<Identity, 'uid'>, nowMs: number): object => ({
+  metadata: { uid, annotations: { [`${CORDON_PREFIX}person`]: personKey(nowMs) } },
+  spec: { unschedulable: true },
+});

@@ -2,16 +2,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCluster } from '../../../packages/embedded-kubernetes/src/run.ts';
 import { runCommand } from '../../../tools/testbed/commands.ts';
-import { definitions } from '../../../src/api/definitions.ts';
 import { runDrainNodes } from '../../../src/cli/drain-node.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../../../src/domain/json.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { startCountingProxy } from '../api/counting-proxy.ts';
-import { eventually } from '../eventually.ts';
 import { startMaintenances } from '../node-maintenance/served-maintenances.ts';
-import { budget, DAEMON_SET, deployment, type DrainCase, podBody } from './drain-cases.ts';
+import { type CaseCluster, caseCluster, PODS, populate } from './case-cluster.ts';
+import type { DrainCase } from './drain-cases.ts';
 
 /** What a drain did. */
 export interface DrainRun {
@@ -35,79 +33,13 @@ export interface DrainRun {
   readonly output: string;
 }
 
-/** Pods start and stop in tenths of seconds. */
-const RATE = 20;
 /** When a drain gives up: one that meets a budget that never opens, or any other. */
 const timeoutOf = ({ pods }: DrainCase): string =>
   pods.some(({ guarded }) => guarded) ? '8s' : '60s';
 
-const CORE = '/api/v1/namespaces/default';
-const PODS = `${CORE}/pods`;
 const MAINTENANCES = '/apis/lifecycle.tidegate.dev/v1alpha1/nodemaintenances';
 
-type Method = 'GET' | 'POST' | 'PATCH';
-
-const site = async (asked: DrainCase) => {
-  const running = await runCluster({
-    time: realTime,
-    listen: { host: '127.0.0.1', port: 0 },
-    seed: asked.seed,
-    nodes: asked.nodes.length,
-    rate: RATE,
-    definitions: definitions(),
-  });
-  const ask = (method: Method, path: string, body?: object): unknown => {
-    const answer = running.cluster.answer({
-      method,
-      path,
-      ...(body === undefined ? {} : { body }),
-      ...(method === 'PATCH'
-        ? { headers: { 'content-type': 'application/merge-patch+json' } }
-        : {}),
-    });
-    if (answer._tag !== 'Answer' || answer.status >= 300) throw new Error(JSON.stringify(answer));
-    return answer.body;
-  };
-  return { running, ask };
-};
-
-type Site = Awaited<ReturnType<typeof site>>;
-
-const isSettled = (pod: unknown): boolean =>
-  ['Running', 'Succeeded'].includes(textAt(pod, 'status', 'phase') ?? '');
-
-const populate = async (
-  { ask }: Site,
-  { pods, replicas, hasDaemonSet, nodes }: DrainCase,
-): Promise<void> => {
-  const owner = ask('POST', `${CORE}/configmaps`, { metadata: { name: 'owner' } });
-  for (const pod of pods) ask('POST', PODS, podBody(pod, textAt(owner, 'metadata', 'uid') ?? ''));
-  if (hasDaemonSet) ask('POST', '/apis/apps/v1/namespaces/default/daemonsets', DAEMON_SET);
-  const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
-  ask('POST', budgets, budget('guarded', { minAvailable: '100%' }));
-  if (replicas > 0) {
-    ask('POST', '/apis/apps/v1/namespaces/default/deployments', deployment(replicas));
-    ask('POST', budgets, budget('web', { maxUnavailable: 1 }));
-  }
-  const wanted = pods.length + replicas + (hasDaemonSet ? nodes.length : 0);
-  await eventually(() => {
-    const listed = listOrEmptyAt(ask('GET', PODS), 'items');
-    return listed.length === wanted && listed.every(isSettled);
-  }, { what: 'that all pods run' });
-  for (const { name, finished } of pods) {
-    if (finished) ask('PATCH', `${PODS}/${name}/status`, { status: { phase: 'Succeeded' } });
-  }
-  await eventually(() => {
-    const listed = listOrEmptyAt(ask('GET', budgets), 'items');
-    return listed.every((one) =>
-      valueAt(one, 'status', 'observedGeneration') !== undefined &&
-      (textAt(one, 'metadata', 'name') !== 'web' ||
-        valueAt(one, 'status', 'disruptionsAllowed') === 1)
-    );
-  }, { what: 'that budgets are counted' });
-};
-
-const podsOf = ({ ask }: Site) =>
+const podsOf = ({ ask }: CaseCluster) =>
   listOrEmptyAt(ask('GET', PODS), 'items').map((pod) => ({
     name: textAt(pod, 'metadata', 'name') ?? '',
     uid: textAt(pod, 'metadata', 'uid') ?? '',
@@ -121,7 +53,7 @@ const runOn = async (
   withOperator: boolean,
 ): Promise<DrainRun> => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-compared-'));
-  const made = await site(asked);
+  const made = await caseCluster(asked);
   const { running, ask } = made;
   const [proxy, operatorProxy] = [
     await startCountingProxy(running.address),

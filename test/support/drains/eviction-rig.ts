@@ -8,6 +8,7 @@ import type { EvictionMode } from '../../../src/domain/eviction-requests/drain-r
 import { fakeRequests } from './fake-requests.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import type { DrainOwner } from '../../../src/domain/drain/cordon.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
 import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
@@ -71,12 +72,12 @@ export const evictionRig = (
   const emptiedAt = new Map<string, number>();
   cluster.emptied.subscribe((node) => emptiedAt.set(node, time.monotonic()));
   const startedMs = new Map<string, number>();
-  const drain = (node: string): void => {
+  const drainBy = (owner: DrainOwner) => (node: string): void => {
     const sinceMs = startedMs.get(node) ?? time.monotonic();
     startedMs.set(node, sinceMs);
     for (const pod of cluster.onNode(node)) {
       registry.want(pod, {
-        owner: 'reclaim',
+        owner,
         node,
         deadlineMonotonicMs: sinceMs + graceMs,
         drainSinceMs: sinceMs,
@@ -94,7 +95,8 @@ export const evictionRig = (
     unasked,
     registry,
     defects,
-    drain,
+    drain: drainBy('reclaim'),
+    drainBy,
     emptiedAt,
     /** Waits until the set-up is observed and processed. */
     ready: () => time.advance(200),

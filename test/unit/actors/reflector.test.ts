@@ -2,7 +2,7 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { config } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startInformer } from '../../../src/actors/informers/informer.ts';
+import { type InformerOptions, startInformer } from '../../../src/actors/informers/informer.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
@@ -49,11 +49,15 @@ const bed = (telemetry: Telemetry = silentTelemetry) => {
   );
   cleanups.push(() => runtime.dispose());
   const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 7 });
-  const start = (projection = project) => {
+  const start = (
+    projection: typeof project = project,
+    listed: InformerOptions<Thing>['listed'] = undefined,
+  ) => {
     const reflector = startInformer(environment, {
       id: 'things',
       path: '/things',
       project: projection,
+      ...(listed === undefined ? {} : { listed }),
     });
     cleanups.push(reflector.stop);
     const facts: string[] = [];
@@ -87,6 +91,24 @@ describe('a reflector', () => {
     expect(facts.slice(1)).toEqual(['present a red', 'absent b none', 'present f none']);
     expect(reflector.size).toBe(5);
     expect(reflector.get(objectKey('a'))?.color).toBe('red');
+  });
+
+  it('begins with a list of moments ago, and lists when it has to again', async () => {
+    const { time, api, start } = bed();
+    api.put('a');
+    api.put('b');
+    const objects = [{ metadata: { name: 'b', uid: 'b', resourceVersion: '2' } }];
+    const { reflector, facts } = start(project, { objects, resourceVersion: '3' });
+    await time.settle();
+    expect([facts, api.calls.length]).toEqual([['listed b'], 0]);
+    expect(api.watches).toEqual([expect.objectContaining({ resourceVersion: '3' })]);
+    api.put('c');
+    await time.settle();
+    expect(facts.slice(1)).toEqual(['present c none']);
+    const relisted = reflector.relist();
+    await time.advance(1000);
+    await relisted;
+    expect(facts[2]).toBe('listed a,b,c');
   });
 
   it('is not synced and publishes nothing while a list is incomplete', async () => {

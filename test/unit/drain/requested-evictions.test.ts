@@ -128,6 +128,19 @@ describe('the entry of a drain', () => {
     expect(podsAsked(made)).toEqual(['p2']);
   });
 
+  test('NM-19: of a maintenance leaves with it, and another maintenance still asks', async () => {
+    const { made, requests, time, registry } = await draining();
+    const owners = ['maintenance-u1', 'maintenance-u2'] as const;
+    for (const owner of owners) made.drainBy(owner)('n1');
+    await time.advance(1000);
+    const names = owners.map((owner) => `${owner}.tidegate.dev`);
+    expect(requests.of('p1')?.requesters).toEqual([OURS, ...names]);
+    registry.release('n1', owners[0]);
+    registry.release('n1', 'reclaim');
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual(names.slice(1));
+  });
+
   test('ER-78: the last requester deletes the request that it left, once it is canceled', async () => {
     const { requests, activate, end, time, registry } = await draining();
     activate(BACKUP);

@@ -36,7 +36,7 @@ const paged = (count: number, pageSize: number, expiresAt: number) => ({ query }
   const until = query?.['limit'] === undefined ? count : Math.min(count, from + pageSize);
   const items = Array.from({ length: until - from }, (_, index) => ({ number: from + index }));
   const token = until < count ? `${until}` : '';
-  return { status: 200, body: { metadata: { continue: token }, items } };
+  return { status: 200, body: { metadata: { continue: token, resourceVersion: '7' }, items } };
 };
 
 test('a list has each object once and in order, whatever its pages and when they expire', () =>
@@ -46,7 +46,7 @@ test('a list has each object once and in order, whatever its pages and when they
     fc.nat({ max: 14 }),
     async (count, pageSize, expiresAt) => {
       const { read, calls } = await listing(paged(count, pageSize, expiresAt));
-      expect(read).toEqual({ _tag: 'Listed', objects: evenOf(count) });
+      expect(read).toEqual({ _tag: 'Listed', objects: evenOf(count), resourceVersion: '7' });
       expect(calls.every(({ query }) => query?.['fieldSelector'] === 'spec.nodeName=n1'))
         .toBe(true);
     },

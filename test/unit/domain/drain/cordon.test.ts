@@ -291,6 +291,16 @@ describe('releasePatch', () => {
       .toEqual({ metadata: metadata({ [key(owner)]: null }) });
   });
 
+  it('NM-18: what a person cordoned before a maintenance stays cordoned after it', () => {
+    const begun = decideCordon(node(true), 'maintenance-u1', order);
+    expect(begun).toMatchObject({
+      body: { metadata: { annotations: { [key('person')]: person } } },
+    });
+    expect(releasePatch(node(true, { person, 'maintenance-u1': text }), 'maintenance-u1')).toEqual({
+      metadata: metadata({ [key('maintenance-u1')]: null }),
+    });
+  });
+
   it('DR-04: a reclaim never uncordons', () => {
     expect(releasePatch(node(true, { reclaim: text }), 'reclaim'))
       .toEqual({ metadata: metadata({ [key('reclaim')]: null }) });
