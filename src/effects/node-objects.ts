@@ -54,7 +54,8 @@ export const readNodes = (name: string | undefined): Reads<ListRead<NodeObject>>
   return readObject(pathOf(name)).pipe(Effect.map((read): ListRead<NodeObject> => {
     if (read._tag === 'Refused') return read;
     const node = read._tag === 'Found' ? nodeObject(read.object) : undefined;
-    return { _tag: 'Listed', objects: node === undefined ? [] : [node] };
+    const resourceVersion = node?.resourceVersion ?? '';
+    return { _tag: 'Listed', objects: node === undefined ? [] : [node], resourceVersion };
   }));
 };
 

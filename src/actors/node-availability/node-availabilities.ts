@@ -55,7 +55,7 @@ export interface AvailabilityPolicy extends AvailabilityTimes {
 export interface NodeAvailabilitiesOptions {
   readonly policy: AvailabilityPolicy;
   readonly project: (raw: unknown) => AvailableNode | undefined;
-  readonly nodes: Pick<Informer<AvailableNode>, 'facts' | 'values' | 'size'>;
+  readonly nodes: Pick<Informer<AvailableNode>, 'facts' | 'get' | 'values' | 'size'>;
   readonly leases: Pick<Informer<NodeLease>, 'facts'>;
   readonly pods: Pick<Informer<LostPod>, 'facts'>;
   readonly claims: Pick<Informer<VolumeClaim>, 'facts' | 'get'>;
@@ -172,13 +172,18 @@ export class NodeAvailabilities {
   readonly #byName = new Map<string, string>();
 
   #onLeases(fact: Fact<NodeLease>): void {
-    if (fact._tag === 'Absent') return;
+    if (fact._tag === 'Absent') return this.#onLeaseGone(fact.last);
     const leases = fact._tag === 'Listed' ? fact.objects : [fact.object];
     for (const { node, renewTime } of leases) {
       if (this.#renewals.get(node)?.renewTime === renewTime) continue;
       this.#renewals.set(node, { renewTime, atMs: this.#now });
       this.#actorOf(node)?.send({ type: 'lease.renewed' });
     }
+  }
+
+  /** A Node without its Lease is silent from the last renewal on; without a Node nothing is. */
+  #onLeaseGone({ node }: NodeLease): void {
+    if (this.#options.nodes.get(objectKey(node)) === undefined) this.#renewals.delete(node);
   }
 
   #consider(node: AvailableNode): void {
