@@ -5,7 +5,7 @@
  * how long each has been silent (RS-05); nothing is decided before it leads and the lists are
  * complete; a storm is looked for whenever a Node goes offline (RS-06).
  */
-import { filter, Subject, Subscription } from 'rxjs';
+import { auditTime, filter, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { Fact, Identity } from '../../domain/facts.ts';
@@ -19,13 +19,12 @@ import {
   type VolumeClaim,
 } from '../../domain/node-availability/lost-pods.ts';
 import type { AvailableNode } from '../../domain/node-availability/node-state.ts';
-import { stormNodes } from '../../domain/node-availability/offline-storm.ts';
+import { STORM_LIMITS, stormNodes } from '../../domain/node-availability/offline-storm.ts';
 import { listed } from '../../domain/text.ts';
 import type { NodeAvailabilityApi } from '../../effects/node-availability.ts';
 import type { AvailabilityTimes, ReplacedPod } from '../../machines/node-availability-context.ts';
 import { settledChanges } from '../../streams/settled-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { type Defer, deferredSends } from '../actor-logic.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { DrainRegistry } from '../node-drains/drains.ts';
 import type { RecordOnLease } from '../role.ts';
@@ -70,6 +69,9 @@ export interface NodeAvailabilitiesOptions {
   readonly recordOnLease: RecordOnLease;
 }
 
+/** Leases are renewed every ten seconds, so that Nodes which fail together go one after another. */
+const STORM_GATHERS_MS = 15_000;
+
 /** Nodes that one message names. */
 const NAMED_MAX = 10;
 
@@ -89,7 +91,8 @@ export class NodeAvailabilities {
   readonly #renewals = new Map<string, Renewal>();
   readonly #changes = new Subject<void>();
   readonly #subscription = new Subscription();
-  readonly #defer: Defer;
+  /** The Nodes of a storm, whenever it grows. */
+  readonly #storms = new Subject<readonly string[]>();
   #isLeading = false;
 
   constructor(
@@ -98,7 +101,6 @@ export class NodeAvailabilities {
   ) {
     this.#environment = environment;
     this.#options = options;
-    this.#defer = deferredSends(environment.telemetry);
     const { policy, project, record, nodes, leases, pods, claims, volumes } = options;
     this.#actors = nodeAvailabilityActors(environment, {
       times: policy,
@@ -122,6 +124,10 @@ export class NodeAvailabilities {
     const changes = [this.#changes, nodes.facts, pods.facts, claims.facts, volumes.facts, lists];
     this.#subscription.add(
       settledChanges(changes, environment.scheduler).subscribe(() => this.#review()),
+    );
+    this.#subscription.add(
+      this.#storms.pipe(auditTime(STORM_GATHERS_MS, environment.scheduler))
+        .subscribe((storm) => this.#recordStorm(storm)),
     );
   }
 
@@ -226,7 +232,6 @@ export class NodeAvailabilities {
     const isHandled = !entry.isKnown && entry.node.availability.label === 'Offline';
     entry.offlineMs = isHandled ? null : this.#now;
     this.#changes.next();
-    this.#defer(() => this.#lookForStorm());
   }
 
   /** Nodes that are offline. */
@@ -237,7 +242,8 @@ export class NodeAvailabilities {
   }
 
   #lookForStorm(): void {
-    const { policy, nodes, recordOnLease } = this.#options;
+    const { policy, nodes } = this.#options;
+    if ((this.counts()['offline'] ?? 0) <= STORM_LIMITS.nodes) return;
     const isProtected = ({ node }: AvailabilityEntry): boolean =>
       this.#actors.get(node.uid)?.getSnapshot().context.isProtected === true;
     const offline = this.#offline();
@@ -255,11 +261,7 @@ export class NodeAvailabilities {
     );
     if (joining.length === 0) return;
     for (const { node } of joining) this.#actors.get(node.uid)?.send({ type: 'storm.detected' });
-    recordOnLease(
-      'OfflineStorm',
-      `${storm.size} of ${nodes.size} Nodes went offline together: ` +
-        `${listed([...storm], NAMED_MAX)}; none of their pods is deleted`,
-    );
+    this.#storms.next([...storm]);
   }
 
   #review(): void {
@@ -273,7 +275,18 @@ export class NodeAvailabilities {
         drains.withdraw(node.name, 'disabled');
       }
     }
+    this.#lookForStorm();
     if (!this.#options.isBehind()) this.#sendPods();
+  }
+
+  #recordStorm(storm: readonly string[]): void {
+    const { nodes, recordOnLease } = this.#options;
+    if (!this.#isLeading) return;
+    recordOnLease(
+      'OfflineStorm',
+      `${storm.length} of ${nodes.size} Nodes went offline together: ` +
+        `${listed(storm, NAMED_MAX)}; none of their pods is deleted`,
+    );
   }
 
   /** The pods of Nodes that are offline. */

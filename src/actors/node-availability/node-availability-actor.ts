@@ -20,6 +20,7 @@ import {
   type AvailabilityTimes,
   duePods,
   type NodeAvailabilityContext,
+  type NodeAvailabilityEvent,
   type NodeAvailabilityInput,
   type RemovalEnd,
 } from '../../machines/node-availability-context.ts';
@@ -119,12 +120,16 @@ export const nodeAvailabilityActors = (
       problem: defectText(cause),
     });
   };
+  /** An actor that has ended needs no answer. */
+  const send = (actor: NodeAvailabilityActor, event: NodeAvailabilityEvent): void => {
+    if (actor.getSnapshot().status === 'active') actor.send(event);
+  };
   const remove = async (actor: NodeAvailabilityActor): Promise<void> => {
     const stopped: RemovalEnd = { removed: [], why: WRITES_STOPPED.why };
     const end = await runtime.runPromise(
       registry.inFlight(removal(environment, actor), stopped),
     );
-    actor.send({ type: 'removal.ended', end });
+    send(actor, { type: 'removal.ended', end });
   };
   const write = async (actor: NodeAvailabilityActor): Promise<void> => {
     const { node, wanted } = actor.getSnapshot().context;
@@ -140,9 +145,9 @@ export const nodeAvailabilityActors = (
     ));
     const answer = outcome._tag === 'Written' ? project(outcome.node) : undefined;
     telemetry.count('tidegate_node_writes_total', 1, { op: 'availability', outcome: outcome._tag });
-    if (answer !== undefined) return actor.send({ type: 'node.written', node: answer });
+    if (answer !== undefined) return send(actor, { type: 'node.written', node: answer });
     const why = outcome._tag === 'Fault' ? outcome.why : 'the answer is not a Node';
-    actor.send({ type: 'write.failed', why });
+    send(actor, { type: 'write.failed', why });
   };
   /** In a later step: an actor in transition has not the context of its action yet. */
   const start = (
