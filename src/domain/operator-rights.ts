@@ -118,6 +118,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'nodes/status', 'patch'),
     right('coordination.k8s.io', 'leases', 'list watch'),
     right('', 'pods', 'list watch delete'),
+    { ...right('', 'pods/status', 'patch'), isOptional: true },
     right('', 'persistentvolumeclaims', 'list watch'),
     right('', 'persistentvolumes', 'list watch'),
     right('', 'pods/eviction', 'create'),

@@ -7,7 +7,7 @@
  */
 import { Context, Effect, Layer } from 'effect';
 import { textAt } from '../domain/json.ts';
-import { nodeStatusCall } from './condition-writes.ts';
+import { nodeStatusCall, sendConditions } from './condition-writes.ts';
 import type { KubeAnswer, KubeCall } from './kube-api.ts';
 import { type WriteFault, Writes } from './writes.ts';
 
@@ -45,10 +45,22 @@ export type RemovalOutcome =
   | { readonly _tag: 'Gone' }
   | { readonly _tag: 'Fault'; readonly why: string };
 
+/** A strategic merge patch of the status of a pod. */
+export interface PodCondition {
+  readonly namespace: string;
+  readonly name: string;
+  readonly body: object;
+}
+
+/** How it ended; a pod that is gone needs nothing. */
+export type PodConditionOutcome = 'Written' | 'Refused' | 'Fault';
+
 /** What the availability of Nodes writes. */
 export class NodeAvailabilityApi extends Context.Service<NodeAvailabilityApi, {
   readonly write: (write: AvailabilityWrite) => Effect.Effect<AvailabilityOutcome>;
   readonly remove: (pod: PodRemoval) => Effect.Effect<RemovalOutcome>;
+  /** Patches the conditions of a pod; best effort: a failed write is retried a few times. */
+  readonly showOnPod: (pod: PodCondition) => Effect.Effect<PodConditionOutcome>;
 }>()('tidegate/NodeAvailabilityApi') {}
 
 const whyOf = ({ status, body }: KubeAnswer): string =>
@@ -76,6 +88,14 @@ const taintsCall = (node: string, body: object): KubeCall => ({
   contentType: 'application/merge-patch+json',
 });
 
+const podStatusCall = ({ namespace, name, body }: PodCondition): KubeCall => ({
+  method: 'PATCH',
+  timeoutMs: TIMEOUT_MS,
+  path: `/api/v1/namespaces/${namespace}/pods/${name}/status`,
+  body,
+  contentType: 'application/strategic-merge-patch+json',
+});
+
 const removalCall = ({ namespace, name, uid, mayLeave }: PodRemoval): KubeCall => ({
   method: 'DELETE',
   timeoutMs: TIMEOUT_MS,
@@ -101,6 +121,11 @@ export const nodeAvailabilityLayer: Layer.Layer<NodeAvailabilityApi, never, Writ
           }
           return yield* patch(nodeStatusCall(node, condition));
         }),
+      showOnPod: (pod) =>
+        sendConditions(writes, podStatusCall(pod)).pipe(Effect.match({
+          onSuccess: ({ status }): PodConditionOutcome => status < 300 ? 'Written' : 'Refused',
+          onFailure: (): PodConditionOutcome => 'Fault',
+        })),
       remove: (pod) =>
         writes.send('eviction', removalCall(pod))
           .pipe(Effect.match({ onSuccess: removed, onFailure: fault })),

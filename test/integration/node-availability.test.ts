@@ -64,6 +64,24 @@ test('RS-21: stateful pods of an offline node stay there, and an Event says so',
     .toEqual(new Set(['Pod db-0']));
 });
 
+test('RS-21: they show it in a condition until their node is back, each written once', async () => {
+  const cluster = await failingCluster(4);
+  cluster.deployStateful('db', 2);
+  await cluster.time.advance(20_000);
+  cluster.serve();
+  await cluster.time.advance(5000);
+  const lost = nodeOf(cluster, 'db-0');
+  const waiting = () =>
+    cluster.pods().filter(({ isHomeOffline }) => isHomeOffline).map(({ node }) => node);
+  cluster.silence(lost);
+  await cluster.time.advance(120_000);
+  expect(new Set(waiting())).toEqual(new Set([lost]));
+  expect(cluster.patchedPods).toHaveLength(waiting().length);
+  cluster.silence(lost, false);
+  await cluster.time.advance(10_000);
+  expect(waiting()).toEqual([]);
+});
+
 test('RS-30: nodes are counted by state, and deletions of lost pods by outcome', async () => {
   const cluster = await failingCluster(4);
   cluster.deploy('web', 8);

@@ -55,8 +55,9 @@ const pods: RuleChapter = {
     ),
     rule(
       'RS-21',
-      'Stateful pods of an offline node stay; an Event `VolumeHomeNodeOffline` on the pod and its ' +
-        'claims says so.',
+      'Stateful pods of an offline node stay. They have the condition ' +
+        '`tidegate.dev/VolumeHomeNodeOffline` until the node is back, and an Event of that name, ' +
+        'which their claims have, too.',
     ),
     rule(
       'RS-22',

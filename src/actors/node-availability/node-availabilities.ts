@@ -28,6 +28,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { DrainRegistry } from '../node-drains/drains.ts';
 import type { RecordOnLease } from '../role.ts';
+import { WaitingPods } from './waiting-pods.ts';
 import {
   type AvailabilityEntry,
   type NodeAvailabilityActor,
@@ -89,6 +90,7 @@ export class NodeAvailabilities {
   readonly #pods = nodePods<LostPod>();
   /** By name of the Node, on the monotonic clock. */
   readonly #renewals = new Map<string, Renewal>();
+  readonly #waiting: WaitingPods;
   readonly #changes = new Subject<void>();
   readonly #subscription = new Subscription();
   /** The Nodes of a storm, whenever it grows. */
@@ -101,6 +103,7 @@ export class NodeAvailabilities {
   ) {
     this.#environment = environment;
     this.#options = options;
+    this.#waiting = new WaitingPods(environment, options.record);
     const { policy, project, record, nodes, leases, pods, claims, volumes } = options;
     this.#actors = nodeAvailabilityActors(environment, {
       times: policy,
@@ -117,7 +120,7 @@ export class NodeAvailabilities {
         if (context.state !== 'Offline') entry.offlineMs = null;
       },
     });
-    this.#subscription.add(pods.facts.subscribe((fact) => void this.#pods.observe(fact)));
+    this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(fact)));
     this.#subscription.add(leases.facts.subscribe((fact) => this.#onLeases(fact)));
     this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
     const lists = leases.facts.pipe(filter(({ _tag }) => _tag === 'Listed'));
@@ -143,6 +146,7 @@ export class NodeAvailabilities {
 
   readonly onLeadershipLost = (): void => {
     this.#isLeading = false;
+    this.#waiting.clear();
     for (const { node } of [...this.#actors.entries()]) this.#actors.remove(node.uid);
   };
 
@@ -150,6 +154,7 @@ export class NodeAvailabilities {
   readonly stop = (): Promise<void> => {
     this.#isLeading = false;
     this.#subscription.unsubscribe();
+    this.#waiting.stop();
     return this.#actors.stop();
   };
 
@@ -190,6 +195,11 @@ export class NodeAvailabilities {
   /** A Node without its Lease is silent from the last renewal on; without a Node nothing is. */
   #onLeaseGone({ node }: NodeLease): void {
     if (this.#options.nodes.get(objectKey(node)) === undefined) this.#renewals.delete(node);
+  }
+
+  #onPods(fact: Fact<LostPod>): void {
+    this.#pods.observe(fact);
+    this.#waiting.observe(fact);
   }
 
   #consider(node: AvailableNode): void {
@@ -291,14 +301,15 @@ export class NodeAvailabilities {
 
   /** The pods of Nodes that are offline. */
   #sendPods(): void {
-    for (const { node } of this.#offline()) {
+    const offline = this.#offline();
+    this.#showWaiting(new Set(offline.map(({ node }) => node.name)));
+    for (const { node } of offline) {
       const actor = this.#actors.get(node.uid);
-      const { stateless, stateful } = this.#podsOf(node);
+      const { stateless } = this.#podsOf(node);
       if (actor === undefined) continue;
       if (!sameJson(actor.getSnapshot().context.pods, stateless)) {
         actor.send({ type: 'pods.observed', pods: stateless });
       }
-      for (const pod of stateful) this.#recordHome(node, pod);
     }
   }
 
@@ -321,30 +332,17 @@ export class NodeAvailabilities {
     };
   }
 
-  /** Equal notes are one Event with a series. */
-  #recordHome(node: AvailableNode, pod: LostPod): void {
-    const { record, claims } = this.#options;
-    const note = `Node "${node.name}" is offline; the pod waits for it`;
-    const { namespace } = pod;
-    record({
-      regarding: { apiVersion: 'v1', kind: 'Pod', name: pod.name, namespace, uid: pod.uid },
-      reason: 'VolumeHomeNodeOffline',
-      note,
-    });
-    for (const name of pod.claims) {
-      const claim = claims.get(objectKey(name, namespace));
-      if (claim === undefined) continue;
-      record({
-        regarding: {
-          apiVersion: 'v1',
-          kind: 'PersistentVolumeClaim',
-          name,
-          namespace,
-          uid: claim.uid,
-        },
-        reason: 'VolumeHomeNodeOffline',
-        note: `Node "${node.name}" is offline; pod "${pod.name}" waits for it`,
-      });
+  /** Stateful pods of Nodes that are offline show it, and no others. */
+  #showWaiting(offline: ReadonlySet<string>): void {
+    const { claims } = this.#options;
+    this.#waiting.keepOn(offline);
+    for (const { node } of this.#offline()) {
+      for (const pod of this.#podsOf(node).stateful) {
+        const found = pod.claims.flatMap((name) =>
+          claims.get(objectKey(name, pod.namespace)) ?? []
+        );
+        this.#waiting.add(pod, found);
+      }
     }
   }
 }

@@ -8,9 +8,13 @@ import type { Identity } from '../facts.ts';
 import { booleanAt, listOrEmptyAt, recordAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
 import { compareText } from '../requirements.ts';
+import { rfc3339Seconds } from '../time.ts';
 
 /** Names the emptyDir volumes of a pod that must not be lost, with commas; `*` for all. */
 const KEEP_VOLUMES_KEY = 'tidegate.dev/keep-volumes';
+
+/** True on a stateful pod while its Node is offline (RS-21). */
+const HOME_OFFLINE_CONDITION = 'tidegate.dev/VolumeHomeNodeOffline';
 
 /** How a pod takes the loss of its Node. */
 export type PodClass =
@@ -28,6 +32,8 @@ export interface LostPod extends Identity {
   /** Of its owner and its own volumes; its claims are looked at when its Node is offline. */
   readonly podClass: PodClass;
   readonly claims: readonly string[];
+  /** It has the condition that its Node is offline. */
+  readonly showsHomeOffline: boolean;
 }
 
 /** A PersistentVolumeClaim. */
@@ -97,6 +103,9 @@ export const projectLostPod = (raw: unknown): LostPod | undefined => {
     node: textAt(raw, 'spec', 'nodeName') ?? '',
     podClass: classOf(raw),
     claims: claimsOf(raw),
+    showsHomeOffline: listOrEmptyAt(raw, 'status', 'conditions').some((one) =>
+      textAt(one, 'type') === HOME_OFFLINE_CONDITION && textAt(one, 'status') === 'True'
+    ),
   };
 };
 
@@ -118,6 +127,24 @@ export const projectVolume = (raw: unknown): Volume | undefined => {
     isOfNode: recordAt(raw, 'spec', 'local') !== undefined ||
       recordAt(raw, 'spec', 'hostPath') !== undefined,
   };
+};
+
+/** The strategic merge patch of a pod's status that sets the condition, or removes it. */
+export const homeOfflinePatch = (
+  { uid, node }: Pick<LostPod, 'uid' | 'node'>,
+  { isOffline, nowMs }: { readonly isOffline: boolean; readonly nowMs: number },
+): object => {
+  const type = HOME_OFFLINE_CONDITION;
+  const condition = isOffline
+    ? {
+      type,
+      status: 'True',
+      reason: 'VolumeHomeNodeOffline',
+      message: `Node "${node}" is offline; the pod waits for it`,
+      lastTransitionTime: rfc3339Seconds(nowMs),
+    }
+    : { $patch: 'delete', type };
+  return { metadata: { uid }, status: { conditions: [condition] } };
 };
 
 /** Claims and volumes by name; `undefined` for one that is not known. */

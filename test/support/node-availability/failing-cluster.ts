@@ -51,6 +51,8 @@ export interface SeenPod {
   readonly node: string;
   readonly isTerminating: boolean;
   readonly isReady: boolean;
+  /** It has the condition that its Node is offline. */
+  readonly isHomeOffline: boolean;
 }
 
 const seenPod = (raw: unknown): SeenPod => ({
@@ -60,6 +62,9 @@ const seenPod = (raw: unknown): SeenPod => ({
   isTerminating: textAt(raw, 'metadata', 'deletionTimestamp') !== undefined,
   isReady: listOrEmptyAt(raw, 'status', 'conditions').some((one) =>
     textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True'
+  ),
+  isHomeOffline: listOrEmptyAt(raw, 'status', 'conditions').some((one) =>
+    textAt(one, 'type') === 'tidegate.dev/VolumeHomeNodeOffline'
   ),
 });
 
@@ -77,6 +82,8 @@ export const failingCluster = async (nodes: number) => {
   const metrics = new Map<string, number>();
   /** Paths of pods that the role deleted, in order. */
   const deleted: string[] = [];
+  /** Paths of pods whose status the role patched. */
+  const patchedPods: string[] = [];
   const ask = (method: string, path: string, body?: object): JsonRecord => {
     const type = path.endsWith('/status') ? STRATEGIC : MERGE;
     const headers = headersOf(method === 'PATCH' ? type : undefined);
@@ -94,6 +101,9 @@ export const failingCluster = async (nodes: number) => {
   onTestFinished(() => controllers.stop());
   await time.advance(15_000);
   const handle: Handle = (request) => {
+    if (request.method === 'PATCH' && request.path.includes('/pods/')) {
+      patchedPods.push(request.path);
+    }
     if (request.method === 'DELETE') {
       deleted.push(request.path.split('/').at(-1)?.replace('?', '') ?? '');
     }
@@ -106,6 +116,7 @@ export const failingCluster = async (nodes: number) => {
     alarms,
     metrics,
     deleted,
+    patchedPods,
     ask,
     /** The reason of the condition; empty without one. */
     state: (name: string): string =>
