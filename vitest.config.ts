@@ -41,10 +41,21 @@ const SHARED = { isolate: false, maxWorkers: CORES };
 const SIMULATED = [
   'test/unit/drain/evictions-simulation.test.ts',
   'test/unit/eviction-requests/crowd.test.ts',
+  'test/unit/simulation/demand-invariants.test.ts',
   'test/unit/simulation/demand-outage.test.ts',
+  'test/unit/simulation/machine-invariants.test.ts',
   'test/unit/simulation/maintenance.test.ts',
+  'test/unit/simulation/maintenance-crowd.test.ts',
   'test/unit/simulation/scenarios.test.ts',
   'test/unit/simulation/worlds.test.ts',
+];
+
+/** Unit tests that start processes, and mostly wait for them: `test:fast` starts none. */
+const PROCESSES = [
+  'test/unit/cli/process.test.ts',
+  'test/unit/testbed/locks.test.ts',
+  'test/unit/testbed/processes.test.ts',
+  'test/unit/testbed/tidegate-process.test.ts',
 ];
 
 /** One project per floor of the test pyramid; `--project unit` runs one of them. */
@@ -97,7 +108,8 @@ export default defineConfig({
           maxWorkers: CORES,
         },
       },
-      floor('unit', 180_000, { exclude: SIMULATED, ...SHARED }),
+      floor('unit', 180_000, { exclude: [...SIMULATED, ...PROCESSES], ...SHARED }),
+      floor('processes', 180_000, { include: PROCESSES, ...SHARED }),
       floor('simulation', 180_000, { include: SIMULATED, ...SHARED }),
       floor('packages', 180_000, { include: ['packages/*/test/**/*.test.ts'], ...SHARED }),
       floor('models', 180_000, SHARED),
@@ -109,7 +121,7 @@ export default defineConfig({
           exclude: ['test/models/harness.test.ts'],
           testTimeout: 600_000,
           pool: 'forks' as const,
-          maxWorkers: CORES,
+          ...SHARED,
           provide: { purpose: 'mutants' as const },
         },
       },

@@ -66,6 +66,7 @@ export const benchDrainNode = async (count: number): Promise<void> => {
   }
   const evicted = ({ theirs }: Pair): number => theirs.output.split(' evicted\n').length - 1;
   const ended = pairs.filter(({ theirs }) => theirs.code === 0);
+  printPairs('all', pairs);
   printPairs('refused, or given up', pairs.filter(({ theirs }) => theirs.code !== 0));
   printPairs('drained, no pod evicted', ended.filter((pair) => evicted(pair) === 0));
   printPairs(

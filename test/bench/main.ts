@@ -4,11 +4,11 @@
  *
  * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `registry`, `session`, `list`,
  * `process`, `page`, `burst`, `pods`, `hand-overs`, `requests`,
- * `cluster`, `simulate`, `drain` and `drain-node`.
+ * `cluster`, `simulate`, `drain`, `drain-node` and `maintenance`.
  *
  * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
  * half a million times, `requests` lists eight gigabytes, and `cluster` writes more often than
- * `pods`; `simulate` runs twenty maintenances in real time, and `drain-node` takes half an hour:
+ * `pods`; `simulate` runs twenty maintenances in real time, and `drain-node` takes twenty minutes:
  * they run only on request.
  */
 import process from 'node:process';
@@ -18,6 +18,7 @@ import { benchDrains } from './drain.ts';
 import { benchDrainNode } from './drain-node.ts';
 import { benchHandOvers } from './hand-overs.ts';
 import { benchLists } from './list.ts';
+import { benchMaintenance } from './maintenance.ts';
 import { print, printMachine } from './measurement.ts';
 import { benchPods } from './pods.ts';
 import { benchPage } from './page.ts';
@@ -37,6 +38,7 @@ const EVICTION_REQUESTS = 150_000;
 const OPEN_REQUESTS = 1000;
 const SIMULATED_CLUSTERS = 20;
 const DRAINED_CLUSTERS = 200;
+const MAINTAINED = { nodes: 1000, podsOfNode: 30, replicas: 20, atOnce: 50 };
 
 const FULL = '--full';
 const full = process.argv.includes(FULL);
@@ -56,6 +58,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['simulate', () => benchSimulations(SIMULATED_CLUSTERS)],
   ['drain', () => benchDrains(full)],
   ['drain-node', () => benchDrainNode(DRAINED_CLUSTERS)],
+  ['maintenance', () => benchMaintenance(MAINTAINED)],
 ]);
 
 const ON_DEMAND: ReadonlySet<string> = new Set([
@@ -67,6 +70,7 @@ const ON_DEMAND: ReadonlySet<string> = new Set([
   'simulate',
   'drain',
   'drain-node',
+  'maintenance',
 ]);
 
 const asked = process.argv.slice(2).filter((word) => word !== FULL);

@@ -2,7 +2,7 @@
  * The demo scenarios: each succeeds with only this runtime, and the operator's live page follows it
  * throughout. The page is compared with the operator's recording.
  *
- * Two of them are followed on a page of their own; before a release all are. Each begins when the
+ * One of them is followed on a page of its own; before a release all are. Each begins when the
  * page of the one before was looked at; with PAGE_PICTURES=docs/pictures the documentation's
  * pictures are taken on the way.
  */
@@ -98,9 +98,7 @@ const FOLLOWED: Readonly<Record<string, Followed>> = {
  * A page that follows a scenario and the looks at it take five times the processor time of the
  * scenario itself.
  */
-const ON_PAGES = Object.entries(FOLLOWED).filter(([name]) =>
-  isReleaseScale() || [STUCK, 'maintenance'].includes(name)
-);
+const ON_PAGES = Object.entries(FOLLOWED).filter(([name]) => isReleaseScale() || name === STUCK);
 const ALONE = Object.keys(FOLLOWED).filter((name) => !ON_PAGES.some(([one]) => one === name));
 
 const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });

@@ -1,153 +1,18 @@
 /**
- * Two operators of one cluster: which one writes when, by the API server's audit log.
- *
- * Each has its own user, so that the audit log distinguishes them. Leases do not count as writes:
- * they decide who may write.
+ * Two operators of one cluster, when the leader is suspended: which one writes when, by the API
+ * server's audit log. How a leader ends: `two-operators-ended.test.ts`.
  */
 import { expect, it } from 'vitest';
-import { textAt } from '../../src/domain/json.ts';
-import type { AuditEntry } from '../../tools/testbed/audit.ts';
-import { writesBy } from '../support/api/audited-writes.ts';
-import {
-  type ClusterClient,
-  clusterClient,
-  COLLECTIONS,
-  phaseOf,
-  untilAll,
-} from '../support/api/cluster-client.ts';
-import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
-import { wantedMachines } from '../support/demand/wanted-capacity.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
-import { sessionLog, untilSession } from '../support/fleet/fleet-sessions.ts';
-import { type FleetProcess, startFleet } from '../support/processes/fleet-process.ts';
-import { type OperatorProcess, startOperator } from '../support/processes/operator-process.ts';
-import { atScale } from '../support/scale.ts';
-
-const MACHINES = atScale({ commit: 600, release: 1500 });
-const REQUESTS = 100;
-/** Writes after which the burst is well in progress, and far from its end. */
-const UNDER_WAY = atScale({ commit: 150, release: 300 });
-const OK = 200;
-
-const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-operator';
-
-type User = 'tidegate-a' | 'tidegate-b';
-
-/** A Lease too long to expire within a test. */
-const LONG = { 'lease-duration': '10m', 'lease-renew-deadline': '9m', 'lease-retry-period': '2s' };
-/** Short, but not so short that a busy machine loses it. */
-const SHORT = { 'lease-duration': '6s', 'lease-renew-deadline': '4s', 'lease-retry-period': '1s' };
-
-const endOf = (writes: readonly AuditEntry[]): number =>
-  Math.max(...writes.map(({ answeredMs }) => answeredMs));
-const startOf = (writes: readonly AuditEntry[]): number =>
-  Math.min(...writes.map(({ receivedMs }) => receivedMs));
-
-/** A cluster with demand, a fleet, a leader in the middle of a burst, and a standby. */
-interface Site {
-  readonly cluster: ClusterClient;
-  readonly fleet: FleetProcess;
-  readonly leader: OperatorProcess;
-  readonly standby: OperatorProcess;
-  readonly holder: () => Promise<string>;
-}
-
-const operatorOf = (
-  { bed, fleet }: { readonly bed: Testbed; readonly fleet: FleetProcess },
-  user: User,
-  lease: Readonly<Record<string, string>>,
-): Promise<OperatorProcess> =>
-  startOperator({
-    bed,
-    user,
-    shardAddress: fleet.address,
-    flags: { ...lease, 'identity': user, 'log-level': 'info' },
-  });
-
-const inBurst = async (
-  bed: Testbed,
-  lease: Readonly<Record<string, string>>,
-): Promise<Site> => {
-  await bed.installCrds();
-  const cluster = await clusterClient(bed);
-  const holder = async () =>
-    textAt((await cluster.call('GET', LEASE)).body, 'spec', 'holderIdentity') ?? '';
-  const fleet = await startFleet({ seedMachines: 0 });
-  await cluster.create(COLLECTIONS.requests, wantedMachines(REQUESTS, 'wanted'));
-  const leader = await operatorOf({ bed, fleet }, 'tidegate-a', lease);
-  await untilSession(fleet);
-  const standby = await operatorOf({ bed, fleet }, 'tidegate-b', lease);
-  await standby.untilReady();
-  expect(await holder()).toBe('tidegate-a');
-  await fleet.script('POST', '/mass', {
-    cluster: 'test',
-    count: MACHINES,
-    states: ['CONFIGURING', 'CONFIGURED'],
-  });
-  await eventually(async () => (await writesBy(bed, 'tidegate-a')).length > UNDER_WAY, {
-    what: 'the leader to be in the middle of the burst',
-  });
-  expect(await standby.probe('/readyz')).toBe(OK);
-  expect(await writesBy(bed, 'tidegate-b')).toEqual([]);
-  return { cluster, fleet, leader, standby, holder };
-};
-
-/** The standby has taken over and completed the burst. */
-const finishedBy = async (bed: Testbed, { cluster, fleet, holder }: Site): Promise<void> => {
-  await untilSession(fleet, { after: 1 });
-  await untilAll(cluster, COLLECTIONS.upcomingNodes, {
-    what: 'every machine to be Ready',
-    count: MACHINES,
-    each: (one) => phaseOf(one) === 'Ready',
-  });
-  await untilAll(cluster, COLLECTIONS.requests, {
-    what: 'every request to be acknowledged',
-    count: REQUESTS,
-    each: (one) => phaseOf(one) === 'Acknowledged',
-  });
-  expect(await holder()).toBe('tidegate-b');
-  const writes = await writesBy(bed, 'tidegate-b');
-  expect(writes.length).toBeGreaterThan(0);
-  expect(endOf(await writesBy(bed, 'tidegate-a'))).toBeLessThanOrEqual(startOf(writes));
-};
-
-describeWithTestbed('two operators, when the leader gets SIGTERM', { print: () => {} }, (bed) => {
-  it(
-    'DR-15: a standby writes nothing before the leader stops, and then takes over at \
-once, long before the lease runs out',
-    async () => {
-      const site = await inBurst(bed(), LONG);
-      expect(await site.leader.stop()).toBe(0);
-      await finishedBy(bed(), site);
-      // The stream of the old leader was closed before the new one opened its own.
-      expect(sessionLog(site.fleet)).toEqual([
-        'connected',
-        'ended: The cluster closed the stream',
-        'connected',
-      ]);
-    },
-  );
-});
-
-describeWithTestbed('two operators, when the leader gets SIGKILL', { print: () => {} }, (bed) => {
-  it(
-    'DR-15: a standby takes over from a killed leader when the lease has run out, and finishes \
-what was begun',
-    async () => {
-      const site = await inBurst(bed(), SHORT);
-      site.leader.signal('KILL');
-      await site.leader.exited;
-      await finishedBy(bed(), site);
-    },
-  );
-});
+import { finishedBy, inBurst, SHORT_LEASE } from '../support/fleet/two-operators.ts';
 
 describeWithTestbed(
   'two operators, when the leader is suspended',
   { print: () => {} },
   (bed) => {
     it('DR-15: a leader frozen beyond its lease stops writing and becomes the standby', async () => {
-      const site = await inBurst(bed(), SHORT);
+      const site = await inBurst(bed(), SHORT_LEASE);
       site.leader.signal('STOP');
       await eventually(async () => await site.holder() === 'tidegate-b', {
         what: 'the standby to take the lease',

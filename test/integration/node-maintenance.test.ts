@@ -338,8 +338,8 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
     );
     // `tidegate.dev/Draining` is of the drain, and False.
     expect(reasons).toEqual([
-      ['DrainCancelled', 'DrainCompleted', 'KubeletReady'],
-      ['DrainCancelled', 'KubeletReady'],
+      ['DrainCompleted', 'DrainFinished', 'KubeletReady'],
+      ['DrainFinished', 'KubeletReady'],
     ]);
   });
 });

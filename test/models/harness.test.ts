@@ -8,6 +8,7 @@ import {
   setup,
 } from 'xstate';
 import { numberAt, textAt } from '../../src/domain/json.ts';
+import { statePaths } from '../../src/domain/state-value.ts';
 import { required } from '../../src/machines/required.ts';
 import {
   adjacencyMapToArray,
@@ -25,7 +26,7 @@ import { checkedWalks } from './harness/independent-checks.ts';
 import { eventLabel, namedEvents, type Step } from './harness/interpreter.ts';
 import { exactly } from './harness/step-invariants.ts';
 import { mutationResult } from './harness/mutation-run.ts';
-import { edgeCover, simplePaths } from './harness/paths.ts';
+import { edgeCover, kindsOf, simplePaths } from './harness/paths.ts';
 import { crashChecks, describeModel, exploreModel, type Model } from './model.ts';
 
 interface Facts {
@@ -161,6 +162,22 @@ const lamp = setup({
     lit: { description: 'Lit.', tags: 'settled' },
   },
 });
+
+/** Regions that do not affect each other, of two states each. */
+const lamps = setup({
+  types: { events: {} as { type: `lamp.${'a' | 'b' | 'c' | 'd'}` } },
+}).createMachine({
+  id: 'lamps',
+  type: 'parallel',
+  states: Object.fromEntries((['a', 'b', 'c', 'd'] as const).map((name) => [name, {
+    initial: 'dark',
+    states: {
+      dark: { on: { [`lamp.${name}`]: 'lit' } },
+      lit: { on: { [`lamp.${name}`]: 'dark' } },
+    },
+  }])),
+});
+
 const pathsOf = (machine: AnyStateMachine) => edgeCover(exploreModel({ machine, inputs: [{}] }));
 
 describe('the model harness', () => {
@@ -290,6 +307,22 @@ describe('the model harness', () => {
     });
     const drawn = simplePaths({ machine, inputs, events, project, happens: () => true });
     expect(new Set(all)).toEqual(new Set([...all, ...drawn.map(({ steps }) => named(steps))]));
+  });
+
+  test('covers the steps and the pairs of states of parallel regions, not their product', () => {
+    const explored = exploreModel({ machine: lamps, inputs: [undefined] });
+    const paths = edgeCover(explored);
+    const steps = paths.flatMap((path) => path.steps);
+    const covered = new Set(steps.flatMap(kindsOf));
+    expect(explored.edges.flatMap(({ step }) => kindsOf(step)).filter((kind) => !covered.has(kind)))
+      .toEqual([]);
+    const values = steps.map(({ after }) => statePaths(after.value));
+    const both = (...states: readonly string[]) =>
+      values.some((paths) => states.every((state) => paths.includes(state)));
+    expect([both('a.dark', 'd.lit'), both('a.lit', 'd.lit'), both('a.lit', 'd.dark')])
+      .toEqual([true, true, true]);
+    expect(explored.edges).toHaveLength(2 ** 4 * 4);
+    expect(paths.length).toBeLessThan(2 * 4 * 2);
   });
 
   test('distinguishes payloads with equal JSON', () => {

@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
-import { describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import type {
   AnyMachineSnapshot,
   AnyStateMachine,
@@ -274,6 +274,8 @@ export const describeModel = <
     const explored = exploreModel(model);
     const coverage = coverageOf(model.machine, explored);
     const paths = pathsOf(model, explored);
+    // It has every snapshot: the next files of this process have use for the memory.
+    afterAll(() => void Object.assign(explored, { configurations: new Map(), edges: [] }));
 
     test(`${name} is explored to its end`, ({ task }) => {
       task.meta.coverage = {

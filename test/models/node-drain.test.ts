@@ -224,7 +224,7 @@ describeModel('nodeDrain', {
     inputOf(done),
     inputOf(cordoned, { orders: [] }),
     inputOf(reopened, { orders: [] }),
-    inputOf(cordoned, { orders: [], leftMs: -1 }),
+    inputOf(cordoned, { orders: [], leftMs: 0 }),
     inputOf(cordoned, { orders: [], leftMs: null }),
   ],
   events: {

@@ -25,7 +25,7 @@ const HELP = `npm run simulate -- [options]: runs worlds and scenarios on simula
   --until-broken      stops at the first world that breaks an invariant
   --until-breach NAME stops at the first world that breaks this invariant before any other
   --recordings        replays the recordings of processes, too
-  --scenario NAME     runs a named scenario; an unknown name lists them
+  --scenario NAME     runs a named scenario, or several; an unknown name lists them
   --timing S          with latencies and a lease that are drawn from this seed
   --scenarios         runs all of them, and prints a table
   --small             skips those with thousands of pods
@@ -46,7 +46,7 @@ const { values } = parseArgs({
     'until-broken': { type: 'boolean', default: false },
     'until-breach': { type: 'string' },
     recordings: { type: 'boolean', default: false },
-    scenario: { type: 'string' },
+    scenario: { type: 'string', multiple: true, default: [] },
     timing: { type: 'string' },
     scenarios: { type: 'boolean', default: false },
     small: { type: 'boolean', default: false },
@@ -125,7 +125,7 @@ const runNamed = async (): Promise<number> => {
 
 const perform = async (): Promise<number> => {
   if (values.planted) return seekAll(Number(values.seeds ?? PLANTED_SEEDS));
-  if (values.scenarios || values.scenario !== undefined) return await runNamed();
+  if (values.scenarios || values.scenario.length > 0) return await runNamed();
   return await simulate(Number(values.seed), Number(values.seeds ?? '1'));
 };
 

@@ -198,7 +198,9 @@ export const playMaintenances = (
 
 /** A person works on each drained node: every other one boots again, the others are marked. */
 export const workOnNodes = (
-  { site, time }: Pick<WorldState, 'site' | 'time'>,
+  { site, time }: Pick<WorldState, 'time'> & {
+    readonly site: Pick<EmbeddedSite, 'ask' | 'cluster'>;
+  },
   workMs = WORK_MS,
 ): void => {
   const begun = new Set<string>();

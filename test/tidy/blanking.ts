@@ -53,8 +53,11 @@ interface Piece {
 
 const endOrAll = (source: string, found: number): number => found === -1 ? source.length : found;
 
+/** A slash may open a regular expression, by what is before it: so much decides. */
+const BEFORE_SLASH = 40;
+
 /** The piece of text outside any template that starts at `at`. */
-const pieceAt = (source: string, at: number, codeBefore: string): Piece => {
+const pieceAt = (source: string, at: number, code: string): Piece => {
   const two = source.slice(at, at + 2);
   if (two === '//') return { kind: 'comment', end: endOrAll(source, source.indexOf('\n', at)) };
   if (two === '/*') {
@@ -62,7 +65,7 @@ const pieceAt = (source: string, at: number, codeBefore: string): Piece => {
   }
   const one = source[at];
   if (one === "'" || one === '"') return { kind: 'literal', end: endOfQuoted(source, at) };
-  if (one === '/' && opensPattern(codeBefore)) {
+  if (one === '/' && opensPattern(code.slice(-BEFORE_SLASH))) {
     return { kind: 'literal', end: endOfPattern(source, at) };
   }
   return { kind: 'code', end: at + 1 };
@@ -78,6 +81,15 @@ const templatePart = (source: string, start: number): number => {
     else at += 1;
   }
   return source.length;
+};
+
+/** What may begin anything but code, or change the depth of braces. */
+const MARK = /['"`/{}]/g;
+
+/** The next such place; the code up to it is taken at once, because sources are mostly code. */
+const markFrom = (source: string, at: number): number => {
+  MARK.lastIndex = at;
+  return MARK.exec(source)?.index ?? source.length;
 };
 
 /** Blanks a source. */
@@ -99,6 +111,9 @@ export const blanked = (source: string): Blanked => {
     take('literal', end);
   };
   while (at < source.length) {
+    const mark = markFrom(source, at);
+    if (mark > at) take('code', mark);
+    if (mark === source.length) break;
     const one = source[at];
     const depth = braces.at(-1);
     if (one === '`') {
@@ -109,7 +124,7 @@ export const blanked = (source: string): Blanked => {
     } else {
       if (depth !== undefined && one === '{') braces[braces.length - 1] = depth + 1;
       if (depth !== undefined && one === '}') braces[braces.length - 1] = depth - 1;
-      const piece = pieceAt(source, at, code.slice(-40));
+      const piece = pieceAt(source, at, code);
       take(piece.kind, piece.end);
     }
   }

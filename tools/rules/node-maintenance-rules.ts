@@ -147,7 +147,8 @@ const statuses: RuleChapter = {
     rule(
       'NM-40',
       'The status counts the pods of each node that must leave: of every priority, and neither ' +
-        'static nor finished ones. It has at most 1,000 nodes; only the controller writes it.',
+        'static nor finished ones. It has at most 1,000 nodes; only the controller writes it, at ' +
+        'most once in 5 ms for each of them.',
     ),
     rule(
       'NM-41',
@@ -156,8 +157,8 @@ const statuses: RuleChapter = {
     rule(
       'NM-42',
       'A node has the lifecycle conditions of KEP-5683 for the union of its maintenances, by one ' +
-        'request for each change. Those of other writers stay as they are, and no condition is ' +
-        'left when the last maintenance ends.',
+        'request for each change, after the key of the cordon came or left. Those of other ' +
+        'writers stay as they are, and no condition is left when the last maintenance ends.',
     ),
     rule(
       'NM-43',

@@ -24,6 +24,12 @@ const LONGEST = [
   'test/integration/secrets.test.ts',
   'test/integration/contract.test.ts',
   'test/unit/simulation/scenarios.test.ts',
+  'test/unit/drain/evictions-simulation.test.ts',
+  'test/unit/simulation/worlds.test.ts',
+  'test/models/node-drain.test.ts',
+  'test/models/node-maintenance.test.ts',
+  'test/models/eviction-request.test.ts',
+  'test/models/upcoming-node.test.ts',
 ];
 
 const rank = (file: string): number => {

@@ -23,7 +23,7 @@ export interface SuiteStep {
   /** Whether it is vitest, which reports how long each file took. */
   readonly reports: boolean;
   readonly env: Readonly<Record<string, string>>;
-  /** Mostly waits: runs beside the steps after it, and is printed when it has ended. */
+  /** Mostly waits, or uses one core: beside the steps after it, and printed when it has ended. */
   readonly isBeside?: boolean;
 }
 
@@ -37,13 +37,22 @@ const CHECK: SuiteStep = {
   env: {},
 };
 
-/** Each planted bug must fail the test that it names. */
+/** Without what is generated, and without dead code: half of the time of the whole check. */
+const FAST_CHECK: SuiteStep = {
+  ...CHECK,
+  title: 'types, lint and format',
+  args: ['tools/check.ts', '--fast'],
+  isBeside: true,
+};
+
+/** Each planted bug must fail the test that it names; one process loads the files for all. */
 const plantedBugs = (env: SuiteStep['env']): SuiteStep => ({
   title: 'planted bugs',
   runtime: 'node',
   args: ['test/mutants/main.ts'],
   reports: false,
   env,
+  isBeside: true,
 });
 
 /** Fails for a statechart whose checks catch less than four of five mutants, and prints all. */
@@ -67,7 +76,7 @@ const ATTACKS: SuiteStep = {
 
 /** Without a process or a cluster beside it. */
 const PURE = ['tidy', 'packages', 'unit', 'models'];
-const PURE_AND_SIMULATED = [...PURE, 'simulation'];
+const PURE_AND_SIMULATED = [...PURE, 'processes', 'simulation'];
 /**
  * Models run on the real API server only: the embedded one answers as it does, by its contract, and
  * plays all paths before a release.
@@ -139,27 +148,30 @@ const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
   vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
   { ...ATTACKS, env },
-  { ...MUTANTS, env },
   plantedBugs(env),
+  {
+    ...vitest({
+      title: 'on clusters, on Deno',
+      runtime: 'deno',
+      projects: ['integration', 'e2e'],
+      more: [...CLUSTERS_ON_DENO, SMOKE],
+    }, env),
+    isBeside: true,
+  },
+  { ...MUTANTS, env },
   vitest({
     title: 'on Deno',
     runtime: 'deno',
-    projects: ['packages', 'unit'],
+    projects: ['packages', 'unit', 'processes'],
     more: DIFFERENT_ON_DENO,
   }, env),
   vitest({ title: 'on clusters', runtime: 'node', projects: ON_CLUSTERS }, env),
-  vitest({
-    title: 'on clusters, on Deno',
-    runtime: 'deno',
-    projects: ['integration', 'e2e'],
-    more: [...CLUSTERS_ON_DENO, SMOKE],
-  }, env),
 ];
 
 /** The steps of a run, in their order. */
 export const suiteSteps = ({ fast, full, changed }: SuiteChoice): readonly SuiteStep[] => {
   if (changed !== undefined) return changedSteps(changed);
-  if (fast) return [CHECK, vitest({ title: 'pure', runtime: 'node', projects: PURE })];
+  if (fast) return [FAST_CHECK, vitest({ title: 'pure', runtime: 'node', projects: PURE })];
   if (!full) return everyStep({});
   const env = { TIDEGATE_TEST_SCALE: 'release' };
   return [
@@ -173,7 +185,7 @@ export const suiteSteps = ({ fast, full, changed }: SuiteChoice): readonly Suite
     vitest({
       title: 'everything on Deno',
       runtime: 'deno',
-      projects: ['packages', 'unit', 'models', 'simulation', 'integration'],
+      projects: ['packages', 'unit', 'processes', 'models', 'simulation', 'integration'],
     }, env),
   ];
 };

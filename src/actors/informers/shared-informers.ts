@@ -21,9 +21,12 @@ import { listWatches, retryAll } from './informer.ts';
 /** Any informer, for code that only waits for it. */
 export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced'>;
 
-/** True from a failure of its list or watch until the next success; also without a list-watch. */
+/**
+ * True from a failure of its list or watch until the next success, a complete list as much as a
+ * watch that delivers; also without a list-watch.
+ */
 export const isBehind = ({ actor }: Pick<Informer<Identity>, 'actor'>): boolean =>
-  (actor?.getSnapshot().context.attempt ?? 1) > 0;
+  actor?.getSnapshot().context.problem !== '';
 
 /**
  * Resolves once its cache is not behind, in a microtask at the earliest. Lists again if it is: a

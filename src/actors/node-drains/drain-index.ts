@@ -4,7 +4,12 @@
  */
 import type { SnapshotFrom } from 'xstate';
 import type { CordonOrder } from '../../domain/drain/cordon-patch.ts';
-import { annotationOf, type CordonAnnotation, type DrainOwner } from '../../domain/drain/cordon.ts';
+import {
+  annotationOf,
+  type CordonAnnotation,
+  type DrainOwner,
+  isMaintenanceOwner,
+} from '../../domain/drain/cordon.ts';
 import { graceOf, lastQuarterMs, tierWaitMs } from '../../domain/drain/deadline.ts';
 import type { DrainTime } from '../../domain/drain/drain-state.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
@@ -130,6 +135,10 @@ export const isEarlier = (left: DrainDeadline, right: DrainDeadline): boolean =>
 /** The innermost state of the drain's work, such as `cordoning`. */
 export const workState = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'work' in value ? value.work : value;
+
+/** A maintenance that only cordons drains nothing yet. */
+export const isCordonOnly = ({ owner }: DrainEntry, { released }: NodeDrainContext): boolean =>
+  isMaintenanceOwner(owner) && !released;
 
 /** True when the annotation on the Node names the instruction, as far as the drain knows. */
 export const hasLanded = ({ annotation }: NodeDrainContext, id: string): boolean =>

@@ -6,11 +6,7 @@
  * reports there; no pod is evicted for a drain that has ended.
  */
 import { Effect } from 'effect';
-import {
-  annotationOf,
-  type CordonAnnotation,
-  isMaintenanceOwner,
-} from '../../domain/drain/cordon.ts';
+import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
 import {
@@ -45,6 +41,7 @@ import {
   type DrainEntry,
   drainKey,
   drainTime,
+  isCordonOnly,
   isEarlier,
   workState,
 } from './drain-index.ts';
@@ -154,10 +151,6 @@ export const blockersOf = (
   return entry.pods.review(nodeNow(entry, snapshot.context, paused), terms);
 };
 
-/** A maintenance that only cordons drains nothing yet. */
-const isCordonOnly = ({ owner }: DrainEntry, { released }: NodeDrainContext): boolean =>
-  isMaintenanceOwner(owner) && !released;
-
 /** The actions of all drains. */
 class DrainActions implements NodeDrainActions {
   readonly #time: Time;
@@ -251,9 +244,11 @@ class DrainActions implements NodeDrainActions {
   ): TimedCondition | undefined => {
     const entry = this.#lookup.entryOf(drainKey(node, owner));
     if (entry === undefined) return undefined;
-    entry.hasCondition ||= Object.hasOwn(body, 'spec') ||
-      this.#lookup.contextOf(entry)?.node?.showsDraining === true;
-    if (entry.hasCondition) return undefined;
+    const shows = this.#lookup.contextOf(entry)?.node?.showsDraining;
+    // A drain that has ended shows its end already; now only its key leaves.
+    const hasEnd = entry.isWithdrawn && shows === false;
+    if (!hasEnd) entry.hasCondition ||= Object.hasOwn(body, 'spec') || shows === true;
+    if (hasEnd || entry.hasCondition) return undefined;
     return { condition: endedCondition(end, entry.remaining), nowMs: this.#time.now() };
   };
 

@@ -77,12 +77,17 @@ export class AdvertisedNodes {
     })).subscribe();
   }
 
-  /** Compares all Nodes with what they are to show. */
+  /**
+   * Compares Nodes with what they are to show. Those that are about to be cordoned or released wait
+   * for that: the two writes would conflict.
+   */
   readonly show = (
     nodes: Iterable<AdvertisedNode>,
     advertised: ReadonlyMap<string, AdvertisedConditions>,
+    moving: ReadonlySet<AdvertisedNode>,
   ): void => {
     for (const node of nodes) {
+      if (moving.has(node)) continue;
       const changes = conditionChanges(node.lifecycle, advertised.get(node.name));
       if (changes === undefined) this.#sent.delete(node.uid);
       else if (!this.#isSent(node, changes)) this.#send(node, changes);

@@ -79,6 +79,16 @@ export class MaintainedDrains {
       annotationOf(node, owner)?.ended === 'Failed' && holdsNode(maintenance, node.name)
     )?.name ?? '';
 
+  /** The Nodes to which the key of the maintenance is about to come, or which it leaves. */
+  readonly moving = <Node extends NodeProjection>(
+    { owner, maintenance, mode }: MaintenanceEntry,
+    selected: readonly Node[],
+  ): readonly Node[] =>
+    selected.filter((node) =>
+      Object.hasOwn(node.cordons, owner) !==
+        (mode !== 'Release' && holdsNode(maintenance, node.name))
+    );
+
   #isHeld(node: NodeProjection, owner: DrainOwner): boolean {
     return annotationOf(node, owner) !== undefined || this.#options.drains.has(node.name, owner);
   }

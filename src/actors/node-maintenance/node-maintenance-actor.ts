@@ -164,6 +164,8 @@ export interface MaintenanceEntry {
   wantsPreview: boolean;
   /** What its last preview was computed from; empty before the first one. */
   previewedFacts: string;
+  /** When facts of its Nodes were last sent to its actor, in monotonic milliseconds. */
+  sentMs: number;
   /** The newest order of each Node. */
   readonly orders: Map<string, string>;
   /** The targets that its drains last got, by Node. */
@@ -183,6 +185,7 @@ export const maintenanceEntry = (maintenance: ObservedMaintenance): MaintenanceE
   wantsWindow: false,
   wantsPreview: false,
   previewedFacts: '',
+  sentMs: Number.NEGATIVE_INFINITY,
   orders: new Map(),
   sentTargets: new Map(),
   cordoned: new Set(),

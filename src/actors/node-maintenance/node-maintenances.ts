@@ -54,6 +54,7 @@ import {
   type NodeMode,
 } from './node-maintenance-actor.ts';
 import { MaintenanceMetrics } from './maintenance-metrics.ts';
+import { MaintenanceThrottle } from './maintenance-throttle.ts';
 import { MaintenancePreviews } from './maintenance-previews.ts';
 import { MaintenanceWindows } from './maintenance-windows.ts';
 import { UncordonedNodes } from './uncordoned-nodes.ts';
@@ -92,6 +93,7 @@ export class NodeMaintenanceRegistry {
   readonly #actors: NodeMaintenanceActors;
   readonly #drains: MaintainedDrains;
   readonly #slots: ConcurrencyLimit<MaintenanceEntry>;
+  readonly #throttle: MaintenanceThrottle;
   readonly #previews: MaintenancePreviews;
   readonly #windows: MaintenanceWindows;
   readonly #advertised: AdvertisedNodes;
@@ -116,6 +118,7 @@ export class NodeMaintenanceRegistry {
       maintained,
       onUncordoned: ({ maintenance }, node) => uncordoned.add(maintenance, node),
     });
+    this.#throttle = new MaintenanceThrottle(environment.time, environment.scheduler);
     this.#previews = new MaintenancePreviews({
       podsOn: this.#pods.on,
       budgets: () => budgets.values(),
@@ -170,9 +173,8 @@ export class NodeMaintenanceRegistry {
     this.#subscription.add(pods.facts.subscribe((fact) => void this.#pods.observe(fact)));
     const previewed = merge(nodes.facts, pods.facts, budgets.facts);
     this.#subscription.add(previewed.subscribe(this.#previews.changed));
-    const changes = [
-      ...[this.#changes, maintenances.facts, previewed, unschedulable.facts, drains.events],
-    ];
+    const facts = [maintenances.facts, previewed, unschedulable.facts];
+    const changes = [...facts, this.#changes, drains.events, this.#throttle.due];
     this.#subscription.add(
       promptChanges(changes, environment.scheduler).subscribe(() => this.#review()),
     );
@@ -322,9 +324,9 @@ export class NodeMaintenanceRegistry {
       }
     }
     this.#releaseOrphans(entries);
-    const all = entries
-      .map(({ uid, maintenance }) => ({ maintenance, nodes: selected.get(uid) ?? [] }));
-    this.#advertised.show(this.#options.nodes.values(), advertisedConditions(all));
+    const all = entries.map((entry) => ({ ...entry, nodes: selected.get(entry.uid) ?? [] }));
+    const moving = new Set(all.flatMap((entry) => this.#drains.moving(entry, entry.nodes)));
+    this.#advertised.show(this.#options.nodes.values(), advertisedConditions(all), moving);
   }
 
   #observe(
@@ -379,6 +381,7 @@ export class NodeMaintenanceRegistry {
   #send(entry: MaintenanceEntry, observed: ObservedNodes): void {
     const actor = this.#actors.get(entry.uid);
     if (actor === undefined || sameJson(actor.getSnapshot().context.observed, observed)) return;
+    if (!this.#throttle.isDue(entry, observed.nodes.length)) return;
     actor.send({ type: 'nodes.observed', observed, nowMs: this.#time.now() });
   }
 

@@ -141,7 +141,10 @@ const runsOf = (
 
 /** What is decided for all maintenances together. */
 interface Resolved {
+  /** By UID. */
   readonly runs: ReadonlyMap<string, readonly PlanRun[]>;
+  /** By UID and node. */
+  readonly runOf: ReadonlyMap<string, ReadonlyMap<string, PlanRun>>;
   readonly targets: TargetsByNode;
   readonly textOf: (run: PlanRun, node: string) => string;
   readonly facts: ClusterFacts;
@@ -155,7 +158,7 @@ interface Resolved {
 const nodeStatusNow = (
   { maintenance, drains }: WorkedMaintenance,
   node: MaintainedNodeFacts,
-  { runs, targets, textOf, facts, all, yields }: Resolved,
+  { runOf, targets, textOf, facts, all, yields }: Resolved,
 ): NodeStatus => {
   const { name, spec, uid } = maintenance;
   const stored = storedNode(maintenance, node.name) ?? newNode(node.name);
@@ -169,7 +172,7 @@ const nodeStatusNow = (
     (pod) => isAtWork && (pod.terminating || isTargetedBy(stored.drainTargets, pod)),
   );
   const counts = { podsPendingEvacuation: pending, podsEvacuating: evacuating };
-  const run = runs.get(uid)?.find(({ nodes }) => nodes.includes(node.name));
+  const run = runOf.get(uid)?.get(node.name);
   if (stored.state === 'Yielding') {
     return { ...(isYieldOver(stored, all, facts) ? newNode(node.name) : stored), ...counts };
   }
@@ -299,6 +302,10 @@ const reportOf = (one: WorkedMaintenance, resolved: Resolved): NodesProgress => 
   };
 };
 
+/** A node is in one run of a maintenance. */
+const runByNode = (runs: readonly PlanRun[]): ReadonlyMap<string, PlanRun> =>
+  new Map(runs.flatMap((run) => run.nodes.map((node) => [node, run] as const)));
+
 /** The types of pods that somebody removes from each Node. */
 const typesByNode = (
   begun: readonly { readonly run: PlanRun; readonly maintenance: ObservedMaintenance }[],
@@ -347,7 +354,8 @@ export const maintenanceProgress = (
   const textOf = (run: PlanRun, node: string): string => messages.get(run)?.get(node) ?? '';
   const waits = runWaits(resolvedRuns, hasTargetedPods);
   const { crossed, yields } = crossedNow(draining, waits, { facts, before });
-  const resolved: Resolved = { runs, targets, textOf, facts, all, crossed, yields };
+  const runOf = new Map([...runs].map(([uid, ofOne]) => [uid, runByNode(ofOne)]));
+  const resolved: Resolved = { runs, runOf, targets, textOf, facts, all, crossed, yields };
   const reported = new Map(worked.map((one) => [one.maintenance.uid, reportOf(one, resolved)]));
   return { targets, cursors, yields, reported };
 };

@@ -67,7 +67,7 @@ type NodePhase = 'Planned' | 'Cordoned' | 'Draining' | 'Drained';
 
 /** The phase on a Node that the maintenance selects; nothing once it is over there. */
 const phaseReader = (
-  maintenance: ObservedMaintenance,
+  { maintenance, begins }: Pick<SelectedNodes, 'maintenance' | 'begins'>,
 ): (node: string) => NodePhase | undefined => {
   const { spec, status, deleting } = maintenance;
   const stage = workedStage({ stage: spec.stage, deleting });
@@ -82,8 +82,8 @@ const phaseReader = (
     }
     if (stage === 'Cordon') return 'Cordoned';
     if (drained.has(name) && !hasPodsLeft(node)) return 'Drained';
-    // Without targets its drain has not begun: the window is closed, for example.
-    return node.drainTargets.length === 0 ? 'Cordoned' : 'Draining';
+    // Without targets its drain begins at once, or waits for the window.
+    return node.drainTargets.length === 0 && !begins ? 'Cordoned' : 'Draining';
   };
 };
 
@@ -114,6 +114,8 @@ const advertisedOf = (phases: ReadonlyMap<string, NodePhase>): AdvertisedConditi
 /** A maintenance, and the Nodes that it selects. */
 export interface SelectedNodes {
   readonly maintenance: ObservedMaintenance;
+  /** Nodes may begin. */
+  readonly begins: boolean;
   readonly nodes: readonly { readonly name: string }[];
 }
 
@@ -122,8 +124,8 @@ export const advertisedConditions = (
   all: Iterable<SelectedNodes>,
 ): ReadonlyMap<string, AdvertisedConditions> => {
   const phases = new Map<string, Map<string, NodePhase>>();
-  for (const { maintenance, nodes } of all) {
-    const phaseOn = phaseReader(maintenance);
+  for (const { maintenance, nodes, begins } of all) {
+    const phaseOn = phaseReader({ maintenance, begins });
     for (const { name } of nodes) {
       const phase = phaseOn(name);
       if (phase === undefined) continue;

@@ -4,9 +4,18 @@ import { entrySelects } from './drain-plan.ts';
 import type { DrainTargets } from './drain-targets.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
 
-/** The node in the status. */
+/** The nodes of each status by name; a list of nodes is replaced and never changed. */
+const BY_NAME = new WeakMap<readonly NodeStatus[], ReadonlyMap<string, NodeStatus>>();
+
+const byName = (nodes: readonly NodeStatus[]): ReadonlyMap<string, NodeStatus> => {
+  const known = BY_NAME.get(nodes) ?? new Map(nodes.map((node) => [node.name, node]));
+  BY_NAME.set(nodes, known);
+  return known;
+};
+
+/** The node in the status; it is asked for each node of a thousand. */
 export const storedNode = ({ status }: ObservedMaintenance, node: string): NodeStatus | undefined =>
-  status.nodes.find(({ name }) => name === node);
+  byName(status.nodes).get(node);
 
 /** The targets that the status of a maintenance has for a Node. */
 export const storedTargets = (maintenance: ObservedMaintenance, node: string): DrainTargets =>

@@ -10,7 +10,7 @@ import { transitionName } from '../harness/coverage.ts';
 import type { Rig } from '../harness/driver.ts';
 import { type Exploration, explore, type Explored } from '../harness/explorer.ts';
 import { firstStep, stillInterpreter } from '../harness/interpreter.ts';
-import { edgeCover, kindOf, type Path, transitionCover } from '../harness/paths.ts';
+import { edgeCover, kindsOf, type Path, transitionCover } from '../harness/paths.ts';
 import type { ClusterHarness, Moment } from './cluster-harness.ts';
 
 /** A model, as far as it is executed. */
@@ -118,12 +118,11 @@ export const pathsOf = <World>(
   const named = [...shortestPaths(ground), ...edgeCover(ground)]
     .map((path) => [nameOf(path), path] as const);
   const paths = [...new Map(named).values()];
-  const known = new Set(paths.flatMap(({ steps }) => steps.map(kindOf)));
+  const known = new Set(paths.flatMap(({ steps }) => steps.flatMap(kindsOf)));
   for (const path of ground.truncated ? executable.generated() : []) {
-    if (path.steps.every((step) => known.has(kindOf(step))) || !canExecute(executable, path)) {
-      continue;
-    }
-    for (const step of path.steps) known.add(kindOf(step));
+    const kinds = path.steps.flatMap(kindsOf);
+    if (kinds.every((kind) => known.has(kind)) || !canExecute(executable, path)) continue;
+    for (const kind of kinds) known.add(kind);
     paths.push(path);
   }
   return paths;

@@ -80,18 +80,29 @@ export interface Visit<World> {
 
 type VisitLogic<World> = ActorLogic<Visit<World>, StepEvent>;
 
+/** Values that were looked at: contexts share the most of theirs, and never change them. */
+const plain = new WeakSet<object>();
+
+const isKnownPlain = (value: unknown): boolean => {
+  if (typeof value === 'object') return value === null || plain.has(value);
+  return ['string', 'number', 'boolean', 'undefined'].includes(typeof value);
+};
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null &&
+  (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
+
 const assertPlain = (value: unknown, path: string): void => {
-  if (value === null || ['string', 'number', 'boolean', 'undefined'].includes(typeof value)) return;
-  if (Array.isArray(value)) {
-    value.forEach((entry, index) => assertPlain(entry, `${path}[${index}]`));
-    return;
+  if (isKnownPlain(value)) return;
+  if (!isRecord(value)) {
+    const kind = typeof value === 'object' ? value?.constructor?.name ?? 'object' : typeof value;
+    throw new Error(`Context must be plain data, but ${path} holds a ${kind}`);
   }
-  if (typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype) {
-    for (const [key, entry] of Object.entries(value)) assertPlain(entry, `${path}.${key}`);
-    return;
+  for (const key in value) {
+    // Millions of members are plain: the path is for one that is not.
+    if (!isKnownPlain(value[key])) assertPlain(value[key], `${path}.${key}`);
   }
-  const kind = typeof value === 'object' ? value?.constructor?.name ?? 'object' : typeof value;
-  throw new Error(`Context must be plain data, but ${path} holds a ${kind}`);
+  plain.add(value);
 };
 
 /**

@@ -123,8 +123,62 @@ export const checkedWalks = <Input, World>(
   return { found, seen };
 };
 
+/** What walks show of a machine, in terms that a copy of it shares. */
+export interface Trace {
+  /** The numbers of transitions, as `transitionsOf` lists them. */
+  readonly taken: ReadonlySet<number>;
+  /** The ids of states. */
+  readonly visited: ReadonlySet<string>;
+}
+
+/** What one walk shows of a machine, and its steps. */
+const traceOf = (machine: AnyStateMachine, { input, steps }: Walk) => {
+  const interpreter = stillInterpreter(machine, input);
+  let step = firstStep(interpreter.begin());
+  const made = [step];
+  for (const { event } of steps) made.push(step = interpreter.step(step.after, event));
+  const transitions = statesBelow(machine.root).flatMap(transitionsOf);
+  const taken = transitions.flatMap((one, at) => interpreter.taken.has(one) ? [at] : []);
+  const walked: Trace = { taken: new Set(taken), visited: interpreter.visited };
+  return { walked, made };
+};
+
+/** A walk of the original: what it shows, and what its restarts show, which the crash law makes. */
+export interface TracedWalk {
+  readonly walked: Trace;
+  readonly restarted: readonly Trace[];
+}
+
+/** Traces walks of the original. */
+export const tracing = <Input, World>(
+  machine: AnyStateMachine,
+  crash: Rules<Input, World>['crash'],
+) => {
+  const known = new Map<string, Trace>();
+  const afterRestart = (world: World, { restart }: CrashInvariant<Input, World>): Trace => {
+    const text = JSON.stringify(world);
+    const { input, events } = restart(world);
+    const trace = known.get(text) ??
+      traceOf(machine, { input, steps: events.map((event) => ({ event })) }).walked;
+    known.set(text, trace);
+    return trace;
+  };
+  return (walk: Walk): TracedWalk => {
+    const { walked, made } = traceOf(machine, walk);
+    if (crash === undefined) return { walked, restarted: [] };
+    let world = crash.world;
+    const restarted = new Set<Trace>();
+    for (const step of made) {
+      world = crash.record(world, receivedIn(step));
+      restarted.add(afterRestart(world, crash));
+    }
+    return { walked, restarted: [...restarted] };
+  };
+};
+
 const unseen = (
   machine: AnyStateMachine,
+  elsewhere: readonly Trace[],
   visits: readonly {
     readonly taken: ReadonlySet<unknown>;
     readonly visited: ReadonlySet<string>;
@@ -132,9 +186,11 @@ const unseen = (
 ): readonly unknown[] => {
   const states = statesBelow(machine.root);
   return [
-    ...states.filter(({ id }) => !visits.some(({ visited }) => visited.has(id))),
-    ...states.flatMap(transitionsOf)
-      .filter((transition) => !visits.some(({ taken }) => taken.has(transition))),
+    ...states.filter(({ id }) => ![...visits, ...elsewhere].some(({ visited }) => visited.has(id))),
+    ...states.flatMap(transitionsOf).filter((transition, at) =>
+      !visits.some(({ taken }) => taken.has(transition)) &&
+      !elsewhere.some(({ taken }) => taken.has(at))
+    ),
   ];
 };
 
@@ -145,8 +201,10 @@ const unseen = (
 export const defectOf = <Input, World>(
   machine: AnyStateMachine,
   rules: Rules<Input, World>,
-  { walks, explored }: {
+  { walks, elsewhere, explored }: {
     readonly walks: readonly Walk[];
+    /** What other walks are known to show. */
+    readonly elsewhere: readonly Trace[];
     readonly explored: (machine: AnyStateMachine) => Explored<unknown>;
   },
 ): Found | undefined => {
@@ -162,7 +220,7 @@ export const defectOf = <Input, World>(
     const [dead] = deadEnds(walked, rules.settles);
     if (dead !== undefined) return { check: 'dead ends', problem: dead };
     const visits = [seen, { taken: walked.takenTransitions, visited: walked.visitedStates }];
-    return unseen(machine, visits).length === 0
+    return unseen(machine, elsewhere, visits).length === 0
       ? undefined
       : { check: 'coverage', problem: 'a state or transition is never reached' };
   });

@@ -18,8 +18,13 @@ export interface Mutant {
   /** The mutation, human-readable. */
   readonly name: string;
   readonly kind: 'guard negated' | 'target changed' | 'action dropped';
+  /** Walks without it are those of the original. */
+  readonly place: Place;
   readonly machine: AnyStateMachine;
 }
+
+/** Where a machine is wrong: a transition by its number, or a state by its id. */
+export type Place = { readonly transition: number } | { readonly state: string };
 
 /** Far more than any machine of ours takes for one event. */
 const MICROSTEPS_MAX = 200;
@@ -34,6 +39,7 @@ const copyOf = (machine: AnyStateMachine): AnyStateMachine =>
 interface Mutation {
   readonly name: string;
   readonly kind: Mutant['kind'];
+  readonly place: Place;
   readonly apply: (machine: AnyStateMachine) => void;
 }
 
@@ -75,6 +81,7 @@ const ofTransition = (transition: AnyTransitionDefinition, at: number): readonly
       {
         name: `${name}: guard negated`,
         kind: 'guard negated',
+        place: { state: transition.source.id },
         apply: (machine) => {
           writable(transitionAt(machine, at)).guard = negated(guard);
         },
@@ -84,6 +91,7 @@ const ofTransition = (transition: AnyTransitionDefinition, at: number): readonly
       {
         name: `${name}: leads to ${other.id}`,
         kind: 'target changed',
+        place: { transition: at },
         apply: (machine) => {
           writable(transitionAt(machine, at)).target = [nodeAt(machine, otherAt)];
         },
@@ -92,6 +100,7 @@ const ofTransition = (transition: AnyTransitionDefinition, at: number): readonly
     ...transition.actions.map((action, place): Mutation => ({
       name: `${name}: without ${nameOf(action)}`,
       kind: 'action dropped',
+      place: { transition: at },
       apply: (machine) => {
         writable(transitionAt(machine, at)).actions = transition.actions
           .filter((_, other) => other !== place);
@@ -124,6 +133,7 @@ const ofState = (node: AnyStateNode, at: number): readonly Mutation[] =>
     listed(node.config[when]).map((action, place): Mutation => ({
       name: `${node.id} on ${when}: without ${nameOf(action)}`,
       kind: 'action dropped',
+      place: { state: node.id },
       apply: (machine) => {
         nodeAt(machine, at)[when].splice(place, 1);
       },
@@ -140,6 +150,7 @@ const ofBeginning = (node: AnyStateNode, at: number): readonly Mutation[] => {
   return [{
     name: `${node.id} begins with ${other.id}`,
     kind: 'target changed',
+    place: { state: node.id },
     apply: (machine) => {
       const initial: Writable<AnyStateNode['initial']> = nodeAt(machine, at).initial;
       initial.target = [nodeAt(machine, otherAt)];
@@ -155,9 +166,9 @@ export function* mutantsOf(machine: AnyStateMachine): Generator<Mutant> {
     ...states.flatMap(ofState),
     ...states.flatMap(ofBeginning),
   ];
-  for (const { name, kind, apply } of mutations) {
+  for (const { name, kind, place, apply } of mutations) {
     const mutant = copyOf(machine);
     apply(mutant);
-    yield { name, kind, machine: mutant };
+    yield { name, kind, place, machine: mutant };
   }
 }

@@ -3,9 +3,16 @@
  * what is right, which only by a transcript that differs, and which survive.
  */
 import type { AnyStateMachine } from 'xstate';
-import { type Check, defectOf, type Rules } from './independent-checks.ts';
+import {
+  type Check,
+  defectOf,
+  type Rules,
+  type Trace,
+  type TracedWalk,
+  tracing,
+} from './independent-checks.ts';
 import type { Explored } from './explorer.ts';
-import { type Mutant, mutantsOf } from './mutants.ts';
+import { type Mutant, mutantsOf, type Place } from './mutants.ts';
 import type { Path } from './paths.ts';
 import { type PathSet, transcriptOf } from './transcript.ts';
 
@@ -37,13 +44,19 @@ export interface MutationGround<Input, World> {
 
 const NONE: MutantCounts = { made: 0, caught: 0 };
 
+/** Whether a walk comes to a place: a mutant is as its original where none does. */
+const comesTo = (place: Place) => ({ taken, visited }: Trace): boolean =>
+  'state' in place ? visited.has(place.state) : taken.has(place.transition);
+
 /** Runs the mutation of one machine. */
 export const mutationResult = <Input, World>(
   { machine, rules, paths, explored }: MutationGround<Input, World>,
 ): MutationResult => {
   const walks = [...paths.recorded, ...paths.further];
-  const wrong = defectOf(machine, rules, { walks, explored });
+  const wrong = defectOf(machine, rules, { walks, elsewhere: [], explored });
   if (wrong !== undefined) throw new Error(`${machine.id} itself: ${wrong.problem}`);
+  const trace = tracing(machine, rules.crash);
+  const traced = walks.map((walk) => ({ walk, ...trace(walk) }));
   const recorded = new Map<Path, string>();
   const asRecorded = (mutant: AnyStateMachine) => (path: Path): boolean => {
     const transcript = recorded.get(path) ?? transcriptOf(machine, path);
@@ -54,12 +67,16 @@ export const mutationResult = <Input, World>(
   const checks = { invariants: 0, 'crash law': 0, coverage: 0, 'dead ends': 0, breaks: 0 };
   const byTranscriptsOnly: string[] = [];
   const survivors: string[] = [];
-  for (const { name, kind, machine: mutant } of mutantsOf(machine)) {
-    const found = defectOf(mutant, rules, { walks, explored });
+  for (const { name, kind, place, machine: mutant } of mutantsOf(machine)) {
+    const isThere = comesTo(place);
+    const isSame = ({ walked, restarted }: TracedWalk) => ![walked, ...restarted].some(isThere);
+    const there = traced.filter((one) => !isSame(one)).map(({ walk }) => walk);
+    const elsewhere = traced.filter(isSame).map(({ walked }) => walked);
+    const found = defectOf(mutant, rules, { walks: there, elsewhere, explored });
     const { made, caught } = kinds[kind];
     kinds[kind] = { made: made + 1, caught: caught + (found === undefined ? 0 : 1) };
     if (found !== undefined) checks[found.check] += 1;
-    else if (walks.every(asRecorded(mutant))) survivors.push(name);
+    else if (there.every(asRecorded(mutant))) survivors.push(name);
     else byTranscriptsOnly.push(name);
   }
   return { machine: machine.id, kinds, checks, byTranscriptsOnly, survivors };

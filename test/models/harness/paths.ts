@@ -13,6 +13,7 @@ import type {
   EventObject,
 } from 'xstate';
 import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
+import { statePaths } from '../../../src/domain/state-value.ts';
 import type { Edge, Explored } from './explorer.ts';
 import { eventLabel, namedEvents, type Step, stillInterpreter } from './interpreter.ts';
 
@@ -41,18 +42,51 @@ const pathTo = <World>(edge: Edge<World>): Path => ({
   steps: [...edge.from.path, edge.step],
 });
 
-/** Two steps are of one kind when the same leads from the same state to the same state. */
-export const kindOf = ({ before, event, after }: Step): string =>
-  JSON.stringify([before.value, eventLabel(event), after.value]);
+/** Numbers of events with the same label; some have whole Kubernetes objects in them. */
+const numberedLabels = new Map<string, number>();
+const numberedEvents = new WeakMap<EventObject, number>();
 
-/** Shortest paths that cover every kind of edge: source state, event, target state. */
+const numberOf = (event: EventObject): number => {
+  const known = numberedEvents.get(event);
+  if (known !== undefined) return known;
+  const label = eventLabel(event);
+  const number = numberedLabels.get(label) ?? numberedLabels.size;
+  numberedLabels.set(label, number);
+  numberedEvents.set(event, number);
+  return number;
+};
+
+/** Each two of these, in the order of the regions. */
+const pairsOf = (paths: readonly string[]): readonly string[] =>
+  paths.flatMap((one, at) => paths.slice(at + 1).map((other) => `${one} beside ${other}`));
+
+/**
+ * What a step shows: from which states an event leads to which by which actions, which states stay
+ * on that event, and which states of two parallel regions hold at once afterwards.
+ *
+ * A statechart with parallel regions has the product of their states. Two steps that differ only in
+ * a region that neither changes show the same, but for the pairs of states.
+ */
+export const kindsOf = ({ before, event, after, actions }: Step): readonly string[] => {
+  const [was, is] = [statePaths(before.value), statePaths(after.value)];
+  const received = numberOf(event);
+  const left = was.filter((path) => !is.includes(path));
+  const entered = is.filter((path) => !was.includes(path));
+  return [
+    JSON.stringify([left, received, entered, actions]),
+    ...was.filter((path) => is.includes(path)).map((path) => `${path} stays on ${received}`),
+    ...pairsOf(is),
+  ];
+};
+
+/** Shortest paths that together show every kind of step. */
 export const edgeCover = <World>(explored: Pick<Explored<World>, 'edges'>): readonly Path[] => {
   const covered = new Set<string>();
   const paths: Path[] = [];
   for (const edge of explored.edges.toReversed()) {
-    if (covered.has(kindOf(edge.step))) continue;
+    if (kindsOf(edge.step).every((kind) => covered.has(kind))) continue;
     const path = pathTo(edge);
-    for (const step of path.steps) covered.add(kindOf(step));
+    for (const kind of path.steps.flatMap(kindsOf)) covered.add(kind);
     paths.push(path);
   }
   return paths;

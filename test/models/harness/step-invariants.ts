@@ -15,13 +15,16 @@ export const visibleActions = ({ actions }: Pick<Step, 'actions'>): readonly str
   actions.filter((action) => !action.startsWith('xstate.'));
 
 /** An act is performed when a condition holds, and only then. */
-export const exactly = (step: Step, act: string, when: boolean): void =>
+export const exactly = (step: Step, act: string, when: boolean): void => {
+  // Millions of steps hold: the text is for one that does not.
+  if (step.actions.includes(act) === when) return;
   must(
-    step.actions.includes(act) === when,
+    false,
     `"${act}" ${when ? 'is not performed' : 'is performed'} on "${step.event.type}" in ${
       JSON.stringify(step.before.value)
     }`,
   );
+};
 
 /** A timer's name in its event. */
 export const isTimer = ({ event }: Pick<Step, 'event'>, delay: string): boolean =>

@@ -12,6 +12,7 @@ import {
   podsOf,
   reasonsOf,
   reclaimEach,
+  requestsOf,
   setDrainScene,
   stepsOf,
   untilBudgetsCurrent,
@@ -110,6 +111,11 @@ export const drainCompacted: Scenario = {
     reclaimEach(harness, scene.machines, GRACE_SECONDS);
     await untilBookmark(harness);
     await harness.wait(MOST_OF_A_MINUTE_MS);
+    const podLists = () =>
+      requestsOf(harness, scene).filter(({ verb, resource }) =>
+        verb === 'list' && resource === 'pods'
+      ).length;
+    const listed = podLists();
     harness.note('the history is compacted');
     harness.site.cluster.store.compact();
     for (const { api } of harness.processes.all()) api.dropWatches('cut');
@@ -120,6 +126,7 @@ export const drainCompacted: Scenario = {
     harness.patch(budgetPath('db'), { spec: { maxUnavailable: 1 } });
     await untilEnded(harness, scene.machines);
     harness.is('no call is refused', codesOf(evictionsOf(harness, scene)), { 201: WEB_PODS });
+    harness.is('pods are listed again, and for the drain that waits', podLists() - listed, 2);
   },
 };
 

@@ -60,21 +60,22 @@ const printProblems = (
   if (breach !== undefined || wrong.length > 0) print(`  npm run simulate -- --scenario ${name}`);
 };
 
-/** The scenario of a name; without one all of them, or all small ones. */
-const asked = (name: string | undefined, small: boolean): readonly Scenario[] =>
-  SCENARIOS.filter((scenario) =>
-    name === undefined ? !small || scenario.crowd !== true : scenario.name === name
+/** The scenarios of these names; without one all of them, or all small ones. */
+const asked = (names: readonly string[], small: boolean): readonly Scenario[] =>
+  SCENARIOS.filter(({ name, crowd }) =>
+    names.length === 0 ? !small || crowd !== true : names.includes(name)
   );
 
-/** Runs the scenario of a name, or all; returns the number of failures. */
+/** Runs the scenarios of these names, or all; returns the number of failures. */
 export const printScenarios = async (
-  name: string | undefined,
+  names: readonly string[],
   options: PrintOptions,
 ): Promise<number> => {
   const { log, small, digests, timing, print } = options;
-  const scenarios = asked(name, small);
-  if (scenarios.length === 0) {
-    print(`There is no scenario "${name ?? ''}". There are:`);
+  const scenarios = asked(names, small);
+  const unknown = names.find((name) => !scenarios.some((scenario) => scenario.name === name));
+  if (unknown !== undefined) {
+    print(`There is no scenario "${unknown}". There are:`);
     for (const one of SCENARIOS) print(`  ${one.name.padEnd(24)}  ${one.shows}`);
     return 1;
   }

@@ -4,34 +4,43 @@ import type { ResourceList } from '../../../src/effects/maintenance-lists.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
 
-/** A Node with a pool `a`. */
+/** What differs from an ordinary Node. */
+export interface NodeTraits {
+  readonly cpu?: string;
+  readonly pool?: string;
+  readonly isReady?: boolean;
+}
+
+/** A Node of the pool `a`. */
 export const listedNode = (
   name: string,
-  { cpu = '8', isReady = true }: { readonly cpu?: string; readonly isReady?: boolean } = {},
+  { cpu = '8', pool = 'a', isReady = true }: NodeTraits = {},
 ): JsonRecord => ({
   metadata: {
     name,
     uid: `node-${name}`,
     resourceVersion: '1',
     creationTimestamp: CREATED,
-    labels: { pool: 'a' },
+    labels: { pool },
   },
   spec: {},
   status: {
     allocatable: { cpu, memory: '32Gi', pods: '110' },
     conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }],
+    nodeInfo: { bootID: `${name}-boot-1` },
   },
 });
 
 /** An app whose pods run on these nodes. */
 export interface ListedApp {
   readonly name: string;
+  readonly namespace?: string;
   readonly nodes: readonly string[];
   readonly graceSeconds?: number;
   readonly cpu?: string;
   /** `spec.maxUnavailable` of its budget; without one, it has none. */
   readonly maxUnavailable?: number;
-  readonly workload?: 'Deployment' | 'StatefulSet' | 'Rollout';
+  readonly workload?: 'Deployment' | 'ReplicaSet' | 'StatefulSet' | 'Rollout';
 }
 
 const templateOf = ({ name, graceSeconds = 5, cpu = '1' }: ListedApp) => ({
@@ -54,9 +63,9 @@ const owned = (apiVersion: string, kind: string, name: string) => ({
   controller: true,
 });
 
-const metadataOf = (kind: string, name: string) => ({
+const metadataOf = (kind: string, name: string, { namespace = 'shop' }: ListedApp) => ({
   name,
-  namespace: 'shop',
+  namespace,
   uid: `${kind}-${name}`,
   resourceVersion: '1',
   generation: 1,
@@ -67,6 +76,7 @@ const metadataOf = (kind: string, name: string) => ({
 const podOwner = ({ name, workload = 'Deployment' }: ListedApp) => {
   switch (workload) {
     case 'Deployment':
+    case 'ReplicaSet':
       return {
         labels: { app: name, 'pod-template-hash': HASH },
         owner: owned('apps/v1', 'ReplicaSet', `${name}-${HASH}`),
@@ -85,7 +95,7 @@ const podsOf = (app: ListedApp): readonly JsonRecord[] => {
   const { labels, owner } = podOwner(app);
   return app.nodes.map((node, index) => ({
     metadata: {
-      ...metadataOf('Pod', `${app.name}-${index}`),
+      ...metadataOf('Pod', `${app.name}-${index}`, app),
       labels,
       ownerReferences: [owner],
     },
@@ -106,14 +116,17 @@ const statusOf = ({ nodes: { length } }: ListedApp) => ({
 });
 
 const setsOf = (app: ListedApp): readonly JsonRecord[] => {
-  if ((app.workload ?? 'Deployment') !== 'Deployment') return [];
+  const { name, workload = 'Deployment' } = app;
+  if (workload !== 'Deployment' && workload !== 'ReplicaSet') return [];
   const { labels } = podOwner(app);
   const template = templateOf(app);
   return [{
     metadata: {
-      ...metadataOf('ReplicaSet', `${app.name}-${HASH}`),
+      ...metadataOf('ReplicaSet', `${name}-${HASH}`, app),
       labels,
-      ownerReferences: [owned('apps/v1', 'Deployment', app.name)],
+      ...(workload === 'Deployment'
+        ? { ownerReferences: [owned('apps/v1', 'Deployment', name)] }
+        : {}),
     },
     spec: {
       replicas: app.nodes.length,
@@ -125,7 +138,7 @@ const setsOf = (app: ListedApp): readonly JsonRecord[] => {
 };
 
 const workloadOf = (app: ListedApp): JsonRecord => ({
-  metadata: metadataOf(app.workload ?? 'Deployment', app.name),
+  metadata: metadataOf(app.workload ?? 'Deployment', app.name, app),
   spec: {
     replicas: app.nodes.length,
     selector: { matchLabels: { app: app.name } },
@@ -139,7 +152,7 @@ const budgetOf = (app: ListedApp): readonly JsonRecord[] => {
   const { name, nodes: { length }, maxUnavailable } = app;
   if (maxUnavailable === undefined) return [];
   return [{
-    metadata: metadataOf('PodDisruptionBudget', name),
+    metadata: metadataOf('PodDisruptionBudget', name, app),
     spec: { selector: { matchLabels: { app: name } }, maxUnavailable },
     status: {
       observedGeneration: 1,

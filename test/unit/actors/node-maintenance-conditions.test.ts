@@ -1,7 +1,10 @@
 /** The conditions that Nodes get from the registry of NodeMaintenances. */
 import { expect, test } from 'vitest';
 import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
+import { CORDON_PREFIX, maintenanceOwner } from '../../../src/domain/drain/cordon.ts';
 import { resourceVersion } from '../../../src/domain/ids.ts';
+import { nodeRaw } from '../../support/node-maintenance/maintenance-fixture.ts';
+import { podOfType } from '../../support/node-maintenance/plan-runs.ts';
 import {
   nodeOf,
   registryRig,
@@ -94,4 +97,41 @@ test('NM-42: a failed change is tried again with the next look at the Node', asy
   nodes.put(nodeOf('n1', {}, { version: '2' }));
   await time.advance(2000);
   expect(types().length).toBe(2);
+});
+
+test('NM-42: a Node shows a maintenance only while it has its key: neither write meets the other', async () => {
+  const { time, types, nodes, pods, maintain } = planned({
+    conditionOutcome: (count) => ({
+      _tag: 'Written',
+      resourceVersion: resourceVersion(`${300 + count}`),
+    }),
+  });
+  pods.put(podOfType('Default', { node: 'n1' }));
+  await time.advance(2000);
+  const drainTargets = [{ podType: 'Default', podPriority: 5000 }];
+  const drains = {
+    stage: 'Drain',
+    isProtected: true,
+    nodes: [nodeRaw('n1', { drainTargets })],
+  } as const;
+  maintain('kernel', drains, '10');
+  await time.advance(10_000);
+  expect(types().slice(1), 'its cordon is on the way').toEqual([]);
+  const key = { [`${CORDON_PREFIX}${maintenanceOwner('uid-kernel')}`]: '{}' };
+  nodes.put(nodeOf('n1', key, { version: '200' }));
+  await time.advance(2000);
+  expect(types().slice(1)).toEqual([['set DrainInProgress', 'set MaintenanceInProgress']]);
+  const conditions = ['DrainInProgress', 'MaintenanceInProgress'].map((type) => ({
+    type,
+    status: 'True',
+    reason: 'NodeMaintenance',
+    message: 'NodeMaintenance kernel',
+  }));
+  nodes.put(nodeOf('n1', key, { version: '201', conditions }));
+  maintain('kernel', { ...drains, stage: 'Complete' }, '20');
+  await time.advance(10_000);
+  expect(types().slice(2), 'the key leaves first').toEqual([]);
+  nodes.put(nodeOf('n1', {}, { version: '202', conditions }));
+  await time.advance(2000);
+  expect(types().slice(2)).toEqual([['delete DrainInProgress', 'delete MaintenanceInProgress']]);
 });

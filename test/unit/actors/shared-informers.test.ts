@@ -110,6 +110,19 @@ describe('shared informers', () => {
     expect(await seen).toBe('red');
   });
 
+  test('are current after a complete list, although the watch after it shows nothing', async () => {
+    const { time, api, informers } = rig();
+    const colors = informers.collection({ ...THINGS, project: colored });
+    informers.start();
+    await time.settle();
+    api.report(410);
+    await time.settle();
+    expect([isBehind(colors), api.calls.length]).toEqual([false, 2]);
+    await whenCurrent(colors);
+    await time.settle();
+    expect(api.calls).toHaveLength(2);
+  });
+
   test('list again for who waits, although a watch could go on', async () => {
     const { time, api, informers } = rig();
     const colors = informers.collection({ ...THINGS, project: colored });

@@ -75,6 +75,20 @@ describe('drains of several owners', () => {
     expect(annotation(OTHER)?.ended).toBeNull();
   });
 
+  test('DR-42: a node that goes back into service after its drain keeps the end that it shows', async () => {
+    const { node, nodes, pods, maintain, time, drains, conditions } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a', goesAfterMs: 1000 });
+    maintain(OWNER);
+    await time.advance(10_000);
+    expect(conditions).toMatchObject([{ status: 'False', reason: 'DrainFinished' }]);
+    expect(nodes.known('n1')?.showsDraining).toBe(false);
+    drains().withdraw('n1', OWNER);
+    await time.advance(5000);
+    expect(nodes.known('n1')?.unschedulable).toBe(false);
+    expect(conditions).toHaveLength(1);
+  });
+
   test('DR-04: the last owner that leaves uncordons, and not before', async () => {
     const { node, nodes, pods, maintain, annotation, time, drains } = rig();
     node('n1');

@@ -50,10 +50,25 @@ const TIMINGS = SCENARIOS.filter(({ name }) => TIMED.includes(name)).flatMap((sc
   ).map((seed) => ({ name: scenario.name, scenario, seed }))
 );
 
-/** Name and digest of every scenario, by the other runtime. */
+/**
+ * What runs on the other runtime as well: one of each kind of trouble. All of them took as much
+ * processor time again as all scenarios, and never differed where these did not, nor a world.
+ */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'drain-outage',
+  'drain-two-budgets',
+  'two-operators-killed',
+  'fleet-killed',
+  'demand-gone',
+  'stop-in-burst',
+  'clocks-skewed',
+]);
+const COMPARED = EXECUTED.filter(({ name }) => isReleaseScale() || ELSEWHERE.has(name));
+
+/** Name and digest of the compared scenarios, by the other runtime. */
 const digestsElsewhere = async (): Promise<string> => {
-  const main = ['test/simulation/main.ts', '--scenarios', '--digests'];
-  if (!WITH_CROWDS) main.push('--small');
+  const main = ['test/simulation/main.ts', '--digests'];
+  for (const { name } of COMPARED) main.push('--scenario', name);
   const { stdout } = IS_NODE
     ? await run(`${BIN}deno`, ['run', '-A', ...main], { cwd: ROOT })
     : await run(`${BIN}node`, main, { cwd: ROOT });
@@ -88,9 +103,10 @@ describe('scenarios', () => {
     expect(report.findings.filter(({ holds }) => !holds)).toEqual([]);
   }, PATIENT_MS);
 
-  test('every scenario gives the same log, byte for byte, on Node and on Deno', async () => {
+  test('a scenario gives the same log, byte for byte, on Node and on Deno', async () => {
+    expect(COMPARED.length).toBeGreaterThanOrEqual(ELSEWHERE.size);
     const here: string[] = [];
-    for (const scenario of EXECUTED) {
+    for (const scenario of COMPARED) {
       here.push(`${scenario.name} ${(await reportOf(scenario)).digest}\n`);
     }
     expect(await elsewhere).toBe(here.join(''));

@@ -15,9 +15,11 @@ const projectsOf = (choice: SuiteChoice, runtime: 'node' | 'deno'): readonly str
 
 describe('suites', () => {
   it('checks before it runs anything', () => {
-    for (const choice of [ALL, { ...ALL, fast: true }, { ...ALL, full: true }]) {
+    for (const choice of [ALL, { ...ALL, full: true }]) {
       expect(suiteSteps(choice)[0]?.args).toEqual(['tools/check.ts']);
     }
+    const [fast] = suiteSteps({ ...ALL, fast: true });
+    expect(fast?.args).toEqual(['tools/check.ts', '--fast']);
   });
 
   it('runs every project on Node', () => {
@@ -26,6 +28,7 @@ describe('suites', () => {
       '--project=packages',
       '--project=unit',
       '--project=models',
+      '--project=processes',
       '--project=simulation',
       '--project=models-kube-apiserver-shortest',
       '--project=integration',
@@ -38,18 +41,19 @@ describe('suites', () => {
     expect(suiteSteps(ALL).map(({ args }) => args)).toContainEqual(mutants);
   });
 
-  it('plays the attacks beside what follows the pure suites, and nothing else', () => {
+  it('plays what mostly waits beside what follows the pure suites, and nothing else', () => {
     const steps = suiteSteps(ALL);
-    const titles = steps.map(({ title }) => title);
-    expect(titles.slice(1, 3)).toEqual(['pure', 'attacks']);
-    expect(steps.filter(({ isBeside }) => isBeside).map(({ title }) => title)).toEqual(['attacks']);
+    const waiting = ['attacks', 'planted bugs', 'on clusters, on Deno'];
+    expect(steps.slice(1, 5).map(({ title }) => title)).toEqual(['pure', ...waiting]);
+    expect(steps.filter(({ isBeside }) => isBeside).map(({ title }) => title)).toEqual(waiting);
     const fast = suiteSteps({ ...ALL, fast: true }).map(({ title }) => title);
     expect(fast).not.toContain('attacks');
   });
 
-  it('starts no cluster and no simulation when it is to be fast', () => {
+  it('starts no process, no cluster and no simulation when it is to be fast', () => {
     const projects = projectsOf({ ...ALL, fast: true }, 'node');
-    expect(projects.filter((one) => /integration|e2e|models-|simulation/.test(one))).toEqual([]);
+    const slow = /processes|integration|e2e|models-|simulation/;
+    expect(projects.filter((one) => slow.test(one))).toEqual([]);
   });
 
   it('takes the scale of a release for everything but the check', () => {

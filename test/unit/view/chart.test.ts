@@ -21,6 +21,15 @@ import { textWidth, wrapped } from '../../../src/view/chart/text-width.ts';
 
 const DRAWN = Object.entries({ ...MACHINES, fleetMachine });
 
+/** The pictures of each machine: placing them takes the most of this file's time. */
+const drawn = new Map<string, ReturnType<typeof chartPictures>>();
+
+const picturesOf = (name: string, chart: Chart): ReturnType<typeof chartPictures> => {
+  const pictures = drawn.get(name) ?? chartPictures(chart);
+  drawn.set(name, pictures);
+  return pictures;
+};
+
 const gate = setup({
   types: { context: {} as { opened: number }, events: {} as { type: 'key.turned' } },
   guards: { oiled: ({ context }, times: number) => context.opened < times },
@@ -187,8 +196,8 @@ describe('the SVG of a chart', () => {
 });
 
 describe('the pictures of a chart', () => {
-  test.each(DRAWN)('of %s have legible text on a page', async (_, machine) => {
-    const pictures = await chartPictures(chartOf(machine));
+  test.each(DRAWN)('of %s have legible text on a page', async (name, machine) => {
+    const pictures = await picturesOf(name, chartOf(machine));
     for (const { path, placed } of pictures) {
       const scale = Math.min(1, PAGE_PX / placed.width);
       const svg = chartSvg(placed);
@@ -198,9 +207,9 @@ describe('the pictures of a chart', () => {
     }
   });
 
-  test.each(DRAWN)('of %s have every state, and neither JSON nor assign', async (_, machine) => {
+  test.each(DRAWN)('of %s have every state, and neither JSON nor assign', async (name, machine) => {
     const chart = chartOf(machine);
-    const texts = (await chartPictures(chart)).map(({ placed }) => chartSvg(placed));
+    const texts = (await picturesOf(name, chart)).map(({ placed }) => chartSvg(placed));
     const drawn = texts.flatMap((svg) =>
       [...svg.matchAll(/data-state="([^"]*)"/g)].map(([, path]) => path)
     );

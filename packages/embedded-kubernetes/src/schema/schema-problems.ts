@@ -191,7 +191,7 @@ const listProblems = (value: unknown, schema: JsonRecord, field: string): FieldP
   });
 };
 
-const compiled = (schema: JsonRecord): ValidateFunction =>
+const compile = (schema: JsonRecord): ValidateFunction =>
   new Ajv({
     strict: false,
     allErrors: true,
@@ -200,6 +200,24 @@ const compiled = (schema: JsonRecord): ValidateFunction =>
     unicodeRegExp: false,
     formats: FORMATS,
   }).compile(asRecord(plainSchema(schema)) ?? {});
+
+/**
+ * Compiled schemas, by their text: every write of a definition makes its kinds anew, and the
+ * clusters of a process have the same definitions. The one that was compiled first is given up.
+ */
+const compiledSchemas = new Map<string, ValidateFunction>();
+const COMPILED_MAX = 64;
+
+const compiled = (schema: JsonRecord): ValidateFunction => {
+  const text = JSON.stringify(schema);
+  const before = compiledSchemas.get(text);
+  if (before !== undefined) return before;
+  const [first] = compiledSchemas.keys();
+  if (first !== undefined && compiledSchemas.size >= COMPILED_MAX) compiledSchemas.delete(first);
+  const validate = compile(schema);
+  compiledSchemas.set(text, validate);
+  return validate;
+};
 
 /** The validator of a structural schema. */
 export const schemaValidator = (schema: JsonRecord): SchemaValidator => {

@@ -18,16 +18,19 @@ const OVER = effectivePlan([], ['Default', 'DaemonSet', 'Static']).length;
 
 const NODES = ['a', 'b'].map((name) => ({ name }));
 
-/** The types that Node `a` shows of these maintenances. */
-const typesOf = (...all: readonly MaintenanceTraits[]): readonly string[] =>
+const typesWith = (begins: boolean, all: readonly MaintenanceTraits[]): readonly string[] =>
   Object.keys(
     advertisedConditions(
       all.map((traits, index) => ({
         maintenance: maintenanceOf('1', { name: `m${index}`, uid: `uid-${index}`, ...traits }),
+        begins,
         nodes: NODES,
       })),
     ).get('a') ?? {},
   ).toSorted();
+
+/** The types that Node `a` shows of these maintenances, whose Nodes may begin. */
+const typesOf = (...all: readonly MaintenanceTraits[]): readonly string[] => typesWith(true, all);
 
 const drainTargets = [{ podType: 'Default', podPriority: 5000 }];
 const nodes = [nodeRaw('a', { drainTargets }), nodeRaw('b', { podsEvacuating: 1 })];
@@ -62,7 +65,10 @@ test('NM-42: a Node that waits for its turn is planned, and one that had it show
 
 test('NM-42: a Node is not drained yet while it has no targets', () => {
   const early = [nodeRaw('a', { podsPendingEvacuation: 1 })];
-  expect(typesOf({ stage: 'Drain', nodes: early })).toEqual(['MaintenanceInProgress']);
+  const maintenance = { stage: 'Drain', nodes: early } as const;
+  expect(typesWith(false, [maintenance])).toEqual(['MaintenanceInProgress']);
+  expect(typesOf(maintenance), 'and its drain begins when it may')
+    .toEqual(['DrainInProgress', 'MaintenanceInProgress']);
 });
 
 test('NM-42: a deleted maintenance is over on its Nodes', () => {
@@ -79,6 +85,7 @@ test('NM-42: a Node shows the union of its maintenances', () => {
 test('NM-42: a message names the maintenances', () => {
   const all = ['c', 'a', 'b'].map((name) => ({
     maintenance: maintenanceOf('1', { name, uid: name }),
+    begins: true,
     nodes: NODES,
   }));
   expect(advertisedConditions(all).get('b')).toEqual({
