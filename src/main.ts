@@ -149,6 +149,22 @@ const roles: Roles = {
     const { runMaintenanceMove } = await import('./cli/maintenance-change.ts');
     return await runMaintenanceMove(request, { terminal, time: realTime });
   },
+  nodeStatus: async (request) => {
+    const { runNodeStatus } = await import('./cli/node-status.ts');
+    return await runNodeStatus(request, { terminal, nowMs: realTime.now() });
+  },
+  nodeDisable: async (request) => {
+    const { runNodeDisable } = await import('./cli/node-change.ts');
+    return await runNodeDisable(request, { terminal, time: realTime });
+  },
+  nodeEnable: async (request) => {
+    const { runNodeEnable } = await import('./cli/node-change.ts');
+    return await runNodeEnable(request, { terminal });
+  },
+  nodeConfirmGone: async (request) => {
+    const { runNodeConfirmGone } = await import('./cli/node-change.ts');
+    return await runNodeConfirmGone(request, { terminal, time: realTime });
+  },
   chartsExport: async (request) => {
     const { runChartsExport } = await import('./cli/charts.ts');
     return await runChartsExport(request, await drawnMachines(), terminal);

@@ -19,6 +19,7 @@ import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
 import { REQUEST_SITUATIONS } from '../src/domain/eviction-requests/request-verdict.ts';
 import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
 import { DRAIN_NODE_LINES, MAINTENANCE_LINES } from './cli-maintenance-docs.ts';
+import { NODE_LINES } from './cli-node-docs.ts';
 import { settlePages, table } from './pages.ts';
 
 const absenceOf = (option: OptionTable[string]): string => {
@@ -258,6 +259,7 @@ const lines = [
   'also `list` and `watch`; and, as the policies demand, `delete` of the pod.',
   '',
   ...MAINTENANCE_LINES,
+  ...NODE_LINES,
   '## tidegate tree NAME',
   '',
   'Shows what leads to what: machine, UpcomingNode, Node and pods around a Node, a machine or an',

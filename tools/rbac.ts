@@ -23,6 +23,7 @@ const ACCOUNTS: readonly Account[] = [
   { name: 'tidegate-pods', roles: ['pods'] },
   { name: 'tidegate-evictions', roles: ['evictions'] },
   { name: 'tidegate-maintenance', roles: ['maintenance'] },
+  { name: 'tidegate-availability', roles: ['availability'] },
   { name: 'tidegate-interceptors', roles: ['interceptors'] },
 ];
 

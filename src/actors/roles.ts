@@ -23,6 +23,8 @@ import {
   type FleetSessionRoleOptions,
 } from './fleet-session/fleet-session-role.ts';
 import type { DrainPolicy } from './node-drains/drain-engine.ts';
+import type { AvailabilityPolicy } from './node-availability/node-availabilities.ts';
+import { nodeAvailabilityRole } from './node-availability/node-availability-role.ts';
 import { nodeDrainsRole } from './node-drains/node-drains-role.ts';
 import { nodeMaintenanceRole } from './node-maintenance/node-maintenance-role.ts';
 import type { ClusterServices } from '../effects/operator-services.ts';
@@ -37,6 +39,12 @@ export interface FleetOptions extends FleetSessionRoleOptions {
   readonly intern: Intern;
 }
 
+/** The inputs of the role availability. */
+export interface AvailabilityRoleOptions {
+  readonly policy: AvailabilityPolicy;
+  readonly drains: DrainPolicy;
+}
+
 /** The selected roles with their inputs; a role without options is omitted. */
 export interface RolesOptions {
   readonly fleet?: FleetOptions | undefined;
@@ -44,6 +52,8 @@ export interface RolesOptions {
   readonly evictions?: EvictionRequestPolicy | undefined;
   /** How maintenances drain; the fleet's drains count when there are any. */
   readonly maintenance?: DrainPolicy | undefined;
+  /** When Nodes are degraded or offline, and how disabled ones drain without other drains. */
+  readonly availability?: AvailabilityRoleOptions | undefined;
   readonly interceptors?: boolean | undefined;
 }
 
@@ -90,13 +100,20 @@ export const makeRoles =
       policy: options.maintenance,
       drains: fleet?.nodeDrains.shared,
     }, context);
+    const drains = fleet?.nodeDrains.shared ?? maintenance?.shared;
+    const availability = options.availability && nodeAvailabilityRole(environment, {
+      policy: options.availability.policy,
+      drainPolicy: options.availability.drains,
+      drains,
+    }, context);
     const evictions = options.evictions && evictionRequestsRole(environment, {
       policy: options.evictions,
-      drains: fleet?.nodeDrains.shared ?? maintenance?.shared,
+      drains: drains ?? availability?.shared,
     }, context);
     const inOrder = [
       fleet?.nodeDrains,
       maintenance,
+      availability,
       evictions,
       options.interceptors === true ? interceptorsRole(environment) : undefined,
       pods,

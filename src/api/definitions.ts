@@ -17,6 +17,7 @@ const OF_ROLES: Readonly<Record<RoleName, readonly CustomResource[]>> = {
   evictions: [evictionRequest],
   interceptors: [evictionRequest],
   maintenance: [nodeMaintenance],
+  availability: [],
 };
 
 /** Those that the roles need. */

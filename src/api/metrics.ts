@@ -236,6 +236,16 @@ export const METRICS = catalogue({
     help: 'NodeMaintenances beyond the limit of objects that have series of their own.',
     labels: [],
   },
+  tidegate_nodes: {
+    type: 'gauge',
+    help: 'Nodes by state: active, degraded, draining, disabled or offline.',
+    labels: ['state'],
+  },
+  tidegate_lost_pods_total: {
+    type: 'counter',
+    help: 'Deletions of stateless pods of offline Nodes, by outcome.',
+    labels: ['outcome'],
+  },
   tidegate_drains_ended_total: {
     type: 'counter',
     help: 'Ended node drains by outcome.',

@@ -5,6 +5,7 @@
  */
 import { DRAIN_REASONS } from '../domain/drain/drain-reasons.ts';
 import { EVICTION_REQUEST_REASONS } from '../domain/eviction-requests/request-reasons.ts';
+import { AVAILABILITY_REASONS } from '../domain/node-availability/availability-reasons.ts';
 import { MAINTENANCE_REASONS } from '../domain/node-maintenance/maintenance-reasons.ts';
 import type { Reason } from '../domain/reason.ts';
 import { POD_DEMAND_REASONS } from './pod-demand-reasons.ts';
@@ -210,6 +211,7 @@ export const REASONS = registry({
   ...DRAIN_REASONS,
   ...EVICTION_REQUEST_REASONS,
   ...MAINTENANCE_REASONS,
+  ...AVAILABILITY_REASONS,
   ...RECLAIM_REASONS,
   ...POD_DEMAND_REASONS,
 });

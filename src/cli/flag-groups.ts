@@ -18,6 +18,13 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'clock-skew',
     'default-interceptors',
   ],
+  'Nodes that fail': [
+    'offline-after',
+    'offline-storm-limit',
+    'degraded-conditions',
+    'degraded-after',
+    'degraded-clear-after',
+  ],
   'Pods that leave': [
     'pod-selector',
     'force',

@@ -18,6 +18,7 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   fleetSession: 'debug',
   leadership: 'debug',
   listWatch: 'debug',
+  nodeAvailability: 'debug',
   nodeDrain: 'debug',
   nodeMaintenance: 'debug',
   operator: 'info',

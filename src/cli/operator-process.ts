@@ -61,7 +61,7 @@ const drainPolicyOf = (
 
 /** The inputs of the selected roles. */
 const rolesOptions = (
-  { fleet, pods, evictions, maintenance, interceptors }: OperatorSettings,
+  { fleet, pods, evictions, maintenance, availability, interceptors }: OperatorSettings,
   intern: Intern,
 ): RolesOptions => ({
   fleet: fleet && {
@@ -82,6 +82,10 @@ const rolesOptions = (
   pods,
   evictions,
   maintenance: maintenance && drainPolicyOf(maintenance),
+  availability: availability && {
+    policy: availability.policy,
+    drains: drainPolicyOf(availability.drains),
+  },
   interceptors,
 });
 

@@ -27,6 +27,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
 import { helpText } from './help-text.ts';
 import { maintenanceCommand, type MaintenanceRoles } from './maintenance-commands.ts';
+import { nodeCommand, type NodeRoles } from './node-commands.ts';
 import { flagsOf, givenFlags } from './option-flags.ts';
 import { replayCommand, type ReplayRoles } from './replay-command.ts';
 import type { Terminal } from './terminal.ts';
@@ -46,6 +47,7 @@ export interface Roles
     DrainRoles,
     EvictionRoles,
     MaintenanceRoles,
+    NodeRoles,
     ReplayRoles,
     TreeRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
@@ -212,7 +214,11 @@ const rootCommand = (roles: Roles, terminal: Terminal, end: Ending) => {
       },
       {
         group: 'Change a cluster',
-        commands: [evictCommand(roles, end), maintenanceCommand(roles, end)],
+        commands: [
+          evictCommand(roles, end),
+          maintenanceCommand(roles, end),
+          nodeCommand(roles, end),
+        ],
       },
       {
         group: 'Try it on this machine',

@@ -113,6 +113,21 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     { ...right(LIFECYCLE_GROUP, 'controllers', 'act'), name: 'nodemaintenance' },
     ...SHARED,
   ],
+  availability: [
+    right('', 'nodes', 'list watch patch'),
+    right('', 'nodes/status', 'patch'),
+    right('coordination.k8s.io', 'leases', 'list watch'),
+    right('', 'pods', 'list watch delete'),
+    { ...right('', 'pods/status', 'patch'), isOptional: true },
+    right('', 'persistentvolumeclaims', 'list watch'),
+    right('', 'persistentvolumes', 'list watch'),
+    right('', 'pods/eviction', 'create'),
+    right('policy', 'poddisruptionbudgets', 'list watch'),
+    { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
+    // Pods may be deleted anyway.
+    ...REQUESTING.filter(({ resource }) => resource !== 'pods'),
+    ...SHARED,
+  ],
   interceptors: [
     right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch'),
     right(LIFECYCLE_GROUP, 'evictionrequests/status', 'patch'),

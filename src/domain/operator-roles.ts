@@ -7,13 +7,12 @@ export const ROLE_SUMMARIES = {
   evictions: 'EvictionRequests: interceptors in turn, then the eviction of the pod',
   interceptors: 'the interceptor surge.tidegate.dev: Deployments replace a pod before it leaves',
   maintenance: 'NodeMaintenances: cordons nodes, drains them by plan, and releases them',
+  availability:
+    'Nodes that fail: replaces the stateless pods of offline nodes, drains disabled ones',
 } as const;
 
 /** The name of a role. */
 export type RoleName = keyof typeof ROLE_SUMMARIES;
-
-/** Announced roles that this version does not have. */
-const PLANNED_ROLES: readonly string[] = ['availability'];
 
 const isRole = (name: string): name is RoleName => Object.hasOwn(ROLE_SUMMARIES, name);
 
@@ -31,10 +30,6 @@ const choose = `choose from ${ROLE_NAMES.join(', ')}`;
 export const rolesIn = (text: string): RolesReading => {
   const roles: RoleName[] = [];
   for (const name of text.split(',').map((part) => part.trim())) {
-    if (PLANNED_ROLES.includes(name)) {
-      const why = `this version does not have the role "${name}" yet`;
-      return { _tag: 'NoRoles', why, remedy: choose };
-    }
     if (!isRole(name)) return { _tag: 'NoRoles', why: `unknown role "${name}"`, remedy: choose };
     if (!roles.includes(name)) roles.push(name);
   }

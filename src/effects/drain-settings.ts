@@ -4,7 +4,7 @@ import type { EvictionMode } from '../domain/eviction-requests/drain-requester.t
 import type { EvictionsApiOption } from '../domain/native-evictions/evictions-api.ts';
 import { defaultInterceptorsOf } from './eviction-request-options.ts';
 import type { OPERATOR_OPTIONS } from './operator-options.ts';
-import type { Decoded } from './options.ts';
+import type { Decoded, Given } from './options.ts';
 import type { Selects } from './pod-demand-options.ts';
 
 /** The settings of drains. */
@@ -24,6 +24,22 @@ export interface DrainSettings {
   /** The pod of this process; null outside a cluster. */
   readonly ownPod: { readonly namespace: string; readonly name: string } | null;
 }
+
+/** What a process knows of its pod. */
+interface PodEnvironment {
+  readonly environment: Given['environment'];
+  readonly hostname: string;
+  readonly namespace: string | undefined;
+}
+
+/** The pod of this process: from the downward API, or from its host name. */
+export const ownPod = (
+  { environment, hostname, namespace }: PodEnvironment,
+): DrainSettings['ownPod'] => {
+  const name = environment['POD_NAME'] || (namespace === undefined ? undefined : hostname);
+  const room = environment['POD_NAMESPACE'] || namespace;
+  return name === undefined || room === undefined ? null : { namespace: room, name };
+};
 
 type DrainOptions = Pick<
   Decoded<typeof OPERATOR_OPTIONS>,

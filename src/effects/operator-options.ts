@@ -9,6 +9,7 @@ import { type DrainingLimit, readDrainingLimit } from '../domain/drain/draining-
 import { EVICTION_MODES } from '../domain/eviction-requests/drain-requester.ts';
 import { ROLE_NAMES, type RoleName, rolesIn } from '../domain/operator-roles.ts';
 import { EVICTION_REQUEST_OPTIONS } from './eviction-request-options.ts';
+import { NODE_AVAILABILITY_OPTIONS } from './node-availability-options.ts';
 import {
   choice,
   defaulted,
@@ -179,6 +180,7 @@ export const OPERATOR_OPTIONS = {
   }),
   ...POD_DEMAND_OPTIONS,
   ...EVICTION_REQUEST_OPTIONS,
+  ...NODE_AVAILABILITY_OPTIONS,
   tlsCert: optional(file, {
     name: 'tls-cert',
     help: 'Client certificate for the shard (PEM); needs --tls-key and --tls-ca',

@@ -14,6 +14,7 @@ import { type CapacityRequests, capacityRequestsLayer } from './capacity-request
 import { type Cordons, cordonsLayer } from './cordons.ts';
 import { type EvictionRequests, evictionRequestsLayer } from './eviction-requests.ts';
 import { type Events, eventsLayer } from './events.ts';
+import { type NodeAvailabilityApi, nodeAvailabilityLayer } from './node-availability.ts';
 import { type NodeMaintenances, nodeMaintenancesLayer } from './node-maintenance.ts';
 import { type PodEvictionApi, podEvictionApiLayer } from './pod-eviction-api.ts';
 import type { KubeApi } from './kube-api.ts';
@@ -37,6 +38,7 @@ export type ClusterServices =
   | PodEvictionApi
   | EvictionRequests
   | NodeMaintenances
+  | NodeAvailabilityApi
   | Writes
   | PodRequests;
 
@@ -72,6 +74,7 @@ export const operatorServices = <Problem>(
     podRequestsLayer({ telemetry, intern }),
     evictionRequestsLayer,
     nodeMaintenancesLayer,
+    nodeAvailabilityLayer,
   );
   const base = Layer.merge(clockLayer(time), randomLayer(seed));
   return Layer.provideMerge(objects, writes).pipe(Layer.provideMerge(base));

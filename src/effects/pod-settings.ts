@@ -64,6 +64,7 @@ export const podsOperatorSettings = (
       pods: podPolicyOf(decoded.settings),
       evictions: undefined,
       maintenance: undefined,
+      availability: undefined,
       interceptors: false,
     },
   };

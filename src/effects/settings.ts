@@ -9,9 +9,13 @@ import { hostname } from 'node:os';
 import { goDuration } from '../domain/go-duration.ts';
 import { type ClusterId, clusterId } from '../domain/ids.ts';
 import { leaseTimesProblem } from '../domain/lease.ts';
-import { type DrainSettings, drainSettings } from './drain-settings.ts';
+import { type DrainSettings, drainSettings, ownPod } from './drain-settings.ts';
 import { evictionPolicyOf, type EvictionSettings } from './eviction-request-options.ts';
 import { FLEET_OPTIONS } from './fleet-options.ts';
+import {
+  type NodeAvailabilitySettings,
+  nodeAvailabilitySettings,
+} from './node-availability-options.ts';
 import type { ListenAddress } from './option-kinds.ts';
 import { FLEET_ROLE_OPTIONS, OPERATOR_OPTIONS, ROLE_OPTIONS } from './operator-options.ts';
 import { podPolicyOf, type PodSettings } from './pod-demand-options.ts';
@@ -91,6 +95,8 @@ export interface OperatorSettings extends ProcessSettings {
   readonly evictions: EvictionSettings | undefined;
   /** How maintenances drain; undefined without the role. */
   readonly maintenance: DrainSettings | undefined;
+  /** When Nodes are degraded or offline; undefined without the role. */
+  readonly availability: NodeAvailabilitySettings | undefined;
   /** Whether surges run in this process. */
   readonly interceptors: boolean;
 }
@@ -164,15 +170,6 @@ export const readProcessEnvironment = (): ProcessEnvironment => ({
   namespace: ownNamespace(),
   nonce: crypto.randomUUID().slice(0, 8),
 });
-
-/** From the downward API, or from the pod's host name. */
-const ownPod = (
-  { environment, hostname: host, namespace }: ProcessEnvironment,
-): DrainSettings['ownPod'] => {
-  const name = environment['POD_NAME'] || (namespace === undefined ? undefined : host);
-  const room = environment['POD_NAMESPACE'] || namespace;
-  return name === undefined || room === undefined ? null : { namespace: room, name };
-};
 
 const DNS_SUBDOMAIN =
   /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -344,6 +341,7 @@ export const operatorSettings = (
   const settled = processSettings(options, processEnvironment);
   if (settled._tag === 'SettingsProblem') return settled;
   const pods = withPods || roles.includes('pods') ? podPolicyOf(options) : undefined;
+  const drains = drainSettings(options, ownPod(processEnvironment));
   const evictions = roles.includes('evictions') ? evictionPolicyOf(options, roles) : undefined;
   return {
     _tag: 'Settled',
@@ -352,8 +350,9 @@ export const operatorSettings = (
       fleet: fleet?.settings,
       pods,
       evictions,
-      maintenance: roles.includes('maintenance')
-        ? drainSettings(options, ownPod(processEnvironment))
+      maintenance: roles.includes('maintenance') ? drains : undefined,
+      availability: roles.includes('availability')
+        ? nodeAvailabilitySettings(options, drains)
         : undefined,
       interceptors: roles.includes('interceptors'),
     },

@@ -10,6 +10,7 @@ import { evictionRequester } from './eviction-requester.ts';
 import { fleetSession } from './fleet-session.ts';
 import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
+import { nodeAvailability } from './node-availability.ts';
 import { nodeDrain } from './node-drain.ts';
 import { nodeMaintenance } from './node-maintenance.ts';
 import { operator } from './operator.ts';
@@ -32,6 +33,7 @@ export const MACHINES = {
   fleetSession,
   leadership,
   listWatch,
+  nodeAvailability,
   nodeDrain,
   nodeMaintenance,
   operator,

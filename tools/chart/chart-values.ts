@@ -68,6 +68,11 @@ const OPERATORS: ChartValues = {
     schema: { $ref: '#/$defs/operator' },
     default: { enabled: false, roles: ['maintenance'], replicas: 2 },
   },
+  availability: {
+    description: 'Nodes that fail, beside the operator.',
+    schema: { $ref: '#/$defs/operator' },
+    default: { enabled: false, roles: ['availability'], replicas: 2 },
+  },
 };
 
 const IMAGE = group('The image; it has the program `tidegate` on Node in its PATH.', {

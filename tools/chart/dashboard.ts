@@ -16,7 +16,10 @@ const ROWS: readonly Row[] = [
   { title: 'Leader and session', metrics: /leader_|session|shard|frames|bootstrap/ },
   { title: 'Demand', metrics: /rollup|capacity_request|acknowledg|pod_demand|pod_request|penalty/ },
   { title: 'Machines', metrics: /machine(?!_transitions)|upcoming|capacit|node_state|outbox/ },
-  { title: 'Drains', metrics: /drain|reclaim|cordon|maintenance|node_writes/ },
+  {
+    title: 'Drains',
+    metrics: /drain|reclaim|cordon|maintenance|node_writes|tidegate_nodes|lost_pods/,
+  },
   { title: 'Evictions', metrics: /eviction/ },
   { title: 'API server', metrics: /rest_client|watch|list_pages|writes_total|write_|events/ },
   { title: 'Process', metrics: /./ },

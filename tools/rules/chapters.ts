@@ -5,6 +5,7 @@ import { drainChapters } from './drain-rules.ts';
 import { evictionRequestChapters } from './eviction-request-rules.ts';
 import { fleetChapters } from './fleet-rules.ts';
 import { machineChapters } from './machine-rules.ts';
+import { nodeAvailabilityChapters } from './node-availability-rules.ts';
 import { nodeMaintenanceChapters } from './node-maintenance-rules.ts';
 import { podChapters } from './pod-rules.ts';
 import type { RuleChapter } from './rule.ts';
@@ -20,5 +21,6 @@ export const CHAPTERS: readonly RuleChapter[] = [
   ...drainChapters,
   ...evictionRequestChapters,
   ...nodeMaintenanceChapters,
+  ...nodeAvailabilityChapters,
   ...fleetChapters,
 ];

@@ -122,11 +122,12 @@ const clientFlags = (kubeconfig: string) => ({
 export const controllersProgram = (
   layout: Layout,
   credentials: CredentialFiles,
-  { file, kubeconfig, only }: {
+  { file, kubeconfig, only, nodeGrace = '10m' }: {
     readonly file: string;
     readonly kubeconfig: string;
     /** The controllers to run; all of them without it. */
     readonly only?: readonly string[];
+    readonly nodeGrace?: string;
   },
 ): Program => ({
   name: 'kube-controller-manager',
@@ -135,7 +136,7 @@ export const controllersProgram = (
   args: flagsOf({
     ...clientFlags(kubeconfig),
     // An API server that is away for a minute does not make every Node unreachable.
-    'node-monitor-grace-period': '10m',
+    'node-monitor-grace-period': nodeGrace,
     'service-account-private-key-file': credentials.serviceAccountKey,
     'root-ca-file': join(layout.certificates, 'apiserver.crt'),
     ...(only === undefined ? {} : { controllers: only.join(',') }),

@@ -46,6 +46,8 @@ import { eventually } from './waiting.ts';
 export interface TestbedOptions extends Partial<StageDelays> {
   /** All of kube-controller-manager, or some of its controllers; pods need no account then. */
   readonly controllers?: boolean | readonly string[];
+  /** How long a Node may be silent before it is `Unknown`, such as `50s`; `10m` without it. */
+  readonly nodeGrace?: string;
   readonly scheduler?: boolean;
   /** Simulates the kubelets of all Nodes. */
   readonly kwok?: boolean;
@@ -136,9 +138,12 @@ const startComponents = (
   if (options.controllers) {
     const file = needed(found.kubeControllerManager, 'kube-controller-manager');
     const kubeconfig = as('system:kube-controller-manager');
-    const { controllers } = options;
+    const { controllers, nodeGrace } = options;
     const only = controllers === true ? {} : { only: controllers };
-    programs.start(controllersProgram(layout, credentials, { file, kubeconfig, ...only }));
+    const grace = nodeGrace === undefined ? {} : { nodeGrace };
+    programs.start(
+      controllersProgram(layout, credentials, { file, kubeconfig, ...only, ...grace }),
+    );
   }
   if (options.scheduler) {
     const file = needed(found.kubeScheduler, 'kube-scheduler');

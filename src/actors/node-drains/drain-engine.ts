@@ -196,3 +196,15 @@ export const drainEngine = (
     },
   };
 };
+
+/** The drains of a process without a fleet. */
+export const ownDrains = (
+  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi>,
+  policy: DrainPolicy,
+  context: RoleContext,
+): DrainEngine =>
+  drainEngine(environment, {
+    policy,
+    showOnMachine: () => Promise.resolve(),
+    machineOf: () => () => undefined,
+  }, context);

@@ -17,7 +17,7 @@ import { NODE_MAINTENANCES_PATH, NodeMaintenances } from '../../effects/node-mai
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { isBehind, missingLists } from '../informers/shared-informers.ts';
-import { type DrainEngine, drainEngine, type DrainPolicy } from '../node-drains/drain-engine.ts';
+import { type DrainEngine, type DrainPolicy, ownDrains } from '../node-drains/drain-engine.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import { type MaintainableNode, NodeMaintenanceRegistry } from './node-maintenances.ts';
 
@@ -49,18 +49,6 @@ const maintainableNode = (raw: unknown): MaintainableNode | undefined => {
     lifecycle: nodeConditionsOf(raw),
   };
 };
-
-/** The drains of a process without a fleet. */
-const ownDrains = (
-  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi>,
-  policy: DrainPolicy,
-  context: RoleContext,
-): DrainEngine =>
-  drainEngine(environment, {
-    policy,
-    showOnMachine: () => Promise.resolve(),
-    machineOf: () => () => undefined,
-  }, context);
 
 /** Creates the role, not leading. */
 export const nodeMaintenanceRole = (

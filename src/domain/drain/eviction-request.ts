@@ -30,8 +30,10 @@ export interface EvictionTerms {
 }
 
 /** The urgency of an owner's drains. */
-const drainClassOf = (owner: EvictionOwner): DrainClass =>
-  owner === 'reclaim' ? 'reclaim' : 'maintenance';
+const drainClassOf = (owner: EvictionOwner): DrainClass => {
+  if (owner === 'disabled') return 'emergency';
+  return owner === 'reclaim' ? 'reclaim' : 'maintenance';
+};
 
 const termsOf = ({ owner, deadlineMonotonicMs, ...request }: EvictionRequest): EvictionTerms => ({
   drainClass: drainClassOf(owner),

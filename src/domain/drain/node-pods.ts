@@ -3,30 +3,35 @@
  *
  * Promises: a change costs O(1); a complete list replaces everything.
  */
-import type { Fact } from '../facts.ts';
+import type { Fact, Identity } from '../facts.ts';
 import type { ObjectKey } from '../ids.ts';
 import type { DrainPod } from './pod.ts';
 
-/** Pods by node. */
-export interface NodePods {
-  /** Keeps what is known now. The node whose pods changed; `undefined` when any may have. */
-  readonly observe: (fact: Fact<DrainPod>) => string | undefined;
-  /** The pods bound to the node, terminating ones included. */
-  readonly on: (node: string) => Iterable<DrainPod>;
+/** What the index reads of a pod. */
+interface BoundPod extends Identity {
+  /** Empty while the pod is unscheduled. */
+  readonly node: string;
 }
 
-const NONE: readonly DrainPod[] = [];
+/** Pods by node. */
+export interface NodePods<Pod extends BoundPod = DrainPod> {
+  /** Keeps what is known now. The node whose pods changed; `undefined` when any may have. */
+  readonly observe: (fact: Fact<Pod>) => string | undefined;
+  /** The pods bound to the node, terminating ones included. */
+  readonly on: (node: string) => Iterable<Pod>;
+}
 
 /** Starts empty. Excludes pods without a node. */
-export const nodePods = (): NodePods => {
-  const nodes = new Map<string, Map<ObjectKey, DrainPod>>();
-  const put = (pod: DrainPod): void => {
+export const nodePods = <Pod extends BoundPod = DrainPod>(): NodePods<Pod> => {
+  const nodes = new Map<string, Map<ObjectKey, Pod>>();
+  const none: readonly Pod[] = [];
+  const put = (pod: Pod): void => {
     if (pod.node === '') return;
     const pods = nodes.get(pod.node);
     if (pods === undefined) nodes.set(pod.node, new Map([[pod.key, pod]]));
     else pods.set(pod.key, pod);
   };
-  const remove = ({ key, node, uid }: DrainPod): void => {
+  const remove = ({ key, node, uid }: Pod): void => {
     const pods = nodes.get(node);
     // Another pod may have the name by now.
     if (pods === undefined || pods.get(key)?.uid !== uid) return;
@@ -45,6 +50,6 @@ export const nodePods = (): NodePods => {
       else remove(pod);
       return pod.node;
     },
-    on: (node) => nodes.get(node)?.values() ?? NONE,
+    on: (node) => nodes.get(node)?.values() ?? none,
   };
 };

@@ -28,8 +28,9 @@ const idle = new Map<string, Testbed>();
 const kindOf = ({ controllers, scheduler, kwok }: TestbedOptions): string =>
   JSON.stringify([controllers === true, scheduler === true, kwok === true]);
 
-const isOwn = ({ own, controllers, apiServerFlags }: SuiteBed): boolean =>
-  own === true || Array.isArray(controllers) || apiServerFlags !== undefined;
+const isOwn = ({ own, controllers, apiServerFlags, nodeGrace }: SuiteBed): boolean =>
+  own === true || Array.isArray(controllers) || apiServerFlags !== undefined ||
+  nodeGrace !== undefined;
 
 /** The bed of an earlier suite as it was when it was new; nothing when there is none. */
 const renewed = async (options: SuiteBed): Promise<Testbed | undefined> => {

@@ -13,10 +13,12 @@ import {
 } from '../../../src/actors/actor-environment.ts';
 import { evictionRequestsRole } from '../../../src/actors/eviction-requests/eviction-requests-role.ts';
 import { interceptorsRole } from '../../../src/actors/interceptors/interceptors-role.ts';
+import { nodeAvailabilityRole } from '../../../src/actors/node-availability/node-availability-role.ts';
+import { DEGRADED_CONDITIONS_DEFAULT } from '../../../src/domain/node-availability/available-node.ts';
 import { nodeMaintenanceRole } from '../../../src/actors/node-maintenance/node-maintenance-role.ts';
 import type { Role, RoleContext } from '../../../src/actors/role.ts';
 import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { type Cordons, cordonsLayer } from '../../../src/effects/cordons.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
@@ -25,6 +27,10 @@ import {
   evictionRequestsLayer,
 } from '../../../src/effects/eviction-requests.ts';
 import { AnswerLost, KubeApi, WatchRefused } from '../../../src/effects/kube-api.ts';
+import {
+  type NodeAvailabilityApi,
+  nodeAvailabilityLayer,
+} from '../../../src/effects/node-availability.ts';
 import {
   type NodeMaintenances,
   nodeMaintenancesLayer,
@@ -37,10 +43,11 @@ import { watchChannel } from '../api/watch-channel.ts';
 import { TIMING } from '../eviction-requests/request-fixture.ts';
 import type { SimulatedTime } from '../time/simulated-time.ts';
 
-type Handle = Cluster['handle'];
+export type Handle = Cluster['handle'];
 
 type RoleEnvironment = ActorEnvironment<
-  Cordons | EvictionRequests | KubeApi | NodeMaintenances | PodEvictionApi | Writes
+  | (Cordons | EvictionRequests | KubeApi | NodeAvailabilityApi)
+  | (NodeMaintenances | PodEvictionApi | Writes)
 >;
 
 /** A fault that a test plants: undefined lets the request pass. */
@@ -148,9 +155,11 @@ const operatorApi = (handle: Handle) =>
 const serveRole = (
   handle: Handle,
   time: SimulatedTime,
-  { make, record = () => {} }: {
+  { make, record = () => {}, recordOnLease = () => {}, telemetry = silentTelemetry }: {
     readonly make: (environment: RoleEnvironment, context: RoleContext) => Role;
     readonly record?: RoleContext['record'];
+    readonly recordOnLease?: RoleContext['recordOnLease'];
+    readonly telemetry?: Telemetry;
   },
 ): () => Promise<void> => {
   const gate = makeWriteGate(time);
@@ -166,6 +175,7 @@ const serveRole = (
       evictionRequestsLayer,
       cordonsLayer(silentTelemetry),
       nodeMaintenancesLayer,
+      nodeAvailabilityLayer,
     ).pipe(
       Layer.provideMerge(writes),
       Layer.provideMerge(clockLayer(time)),
@@ -174,11 +184,11 @@ const serveRole = (
   const environment = makeActorEnvironment({
     time,
     runtime,
-    telemetry: silentTelemetry,
+    telemetry,
     firstSeed: 1,
   });
   const informers = sharedInformers(environment);
-  const role = make(environment, { informers, record, recordOnLease: () => {} });
+  const role = make(environment, { informers, record, recordOnLease });
   informers.start();
   role.onLeading();
   return async () => {
@@ -218,4 +228,31 @@ export const serveMaintenance = (
         drains: undefined,
       }, context),
     record,
+  });
+
+/** Starts the role availability as the leader; returns how to stop it. */
+export const serveAvailability = (
+  handle: Handle,
+  time: SimulatedTime,
+  { stormLimitPercent, ...context }: {
+    readonly stormLimitPercent: number;
+    readonly record: RoleContext['record'];
+    readonly recordOnLease: RoleContext['recordOnLease'];
+    readonly telemetry: Telemetry;
+  },
+): () => Promise<void> =>
+  serveRole(handle, time, {
+    make: (environment, roleContext) =>
+      nodeAvailabilityRole(environment, {
+        policy: {
+          offlineAfterMs: 60_000,
+          degradedAfterMs: 30_000,
+          cleanAfterMs: 60_000,
+          degradedBy: DEGRADED_CONDITIONS_DEFAULT,
+          stormLimitPercent,
+        },
+        drainPolicy: { own: null, paused: false },
+        drains: undefined,
+      }, roleContext),
+    ...context,
   });

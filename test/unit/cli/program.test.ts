@@ -19,6 +19,12 @@ import type {
 } from '../../../src/cli/maintenance-request.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
 import type { TreeRequest } from '../../../src/cli/tree-command.ts';
+import type {
+  NodeDisableRequest,
+  NodeEnableRequest,
+  NodeGoneRequest,
+  NodeStatusRequest,
+} from '../../../src/cli/node-request.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
 
 type Asked =
@@ -32,6 +38,10 @@ type Asked =
   | MaintenanceShowRequest
   | MaintenanceStartRequest
   | MaintenanceMoveRequest
+  | NodeStatusRequest
+  | NodeDisableRequest
+  | NodeEnableRequest
+  | NodeGoneRequest
   | ChartsExportRequest
   | ChartsDiffRequest
   | ReplayRequest
@@ -50,6 +60,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
   let stdout = '';
   let stderr = '';
   const asked: [string, Asked][] = [];
+  const reply = (command: string, request: Asked, code: 0 | 3 | 5): Promise<0 | 3 | 5> => {
+    asked.push([command, request]);
+    return Promise.resolve(code);
+  };
   const roles: Roles = {
     operator: (flags) => {
       asked.push(['operator', flags]);
@@ -127,6 +141,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['replay', request]);
       return Promise.resolve(0);
     },
+    nodeStatus: (request) => reply('node status', request, 0),
+    nodeDisable: (request) => reply('node disable', request, 0),
+    nodeEnable: (request) => reply('node enable', request, 3),
+    nodeConfirmGone: (request) => reply('node confirm-gone', request, 5),
     chartsDiff: (request) => {
       asked.push(['charts diff', request]);
       return Promise.resolve(3);
@@ -164,6 +182,11 @@ const COMMANDS = [
   'maintenance list',
   'maintenance status',
   'maintenance plan',
+  'node',
+  'node status',
+  'node disable',
+  'node enable',
+  'node confirm-gone',
   'charts',
   'charts export',
   'charts diff',
@@ -190,7 +213,7 @@ const allCommands = async (above: readonly string[] = []): Promise<readonly stri
   const sections = stdout.split('\n\n').filter((section) => !/^(\w+ )*[Ff]lags:/.test(section));
   const listed = stdout.includes('COMMAND')
     ? sections.slice(1).flatMap((section) =>
-      [...section.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name = '']) => name)
+      [...section.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*) {2,}/gm)].map(([, name = '']) => name)
     )
     : [];
   const below = await Promise.all(listed.map((name) => allCommands([...above, name])));
@@ -444,4 +467,27 @@ test('DR-45: --pause-drains alone means true, and accepts a value as well', asyn
   expect(await flags('--pause-drains', '--qps=5')).toEqual([
     ['operator', { 'pause-drains': 'true', qps: '5' }],
   ]);
+});
+
+test.each([
+  [['node', 'status'], 0, ['node status', { node: undefined, format: 'table' }]],
+  [['node', 'status', 'n1', '-o', 'json'], 0, ['node status', { node: 'n1', format: 'json' }]],
+  [['node', 'disable', 'n1', '--why', 'fan'], 0, ['node disable', { node: 'n1', why: 'fan' }]],
+  [['node', 'enable', 'n1'], 3, ['node enable', { node: 'n1' }]],
+  [
+    ['node', 'confirm-gone', 'n1', '--accept-local-loss'],
+    5,
+    ['node confirm-gone', { node: 'n1', acceptsLocalLoss: true }],
+  ],
+])('%j is a request with its exit code', async (given, code, [command, request]) => {
+  expect(await run(...given)).toMatchObject({
+    code,
+    asked: [[command, expect.objectContaining(request)]],
+  });
+});
+
+test('node disable needs a reason', async () => {
+  const { code, stderr, asked } = await run('node', 'disable', 'n1');
+  expect([code, asked]).toEqual([2, []]);
+  expect(stderr).toContain('--why');
 });

@@ -346,16 +346,12 @@ describe('roles of an operator', () => {
 
   test.each([
     [
-      'availability',
-      'Cannot use --roles "availability": this version does not have the role "availability" yet; choose from fleet, pods, evictions, interceptors, maintenance',
-    ],
-    [
       'fleet,pod',
-      'Cannot use --roles "fleet,pod": unknown role "pod"; choose from fleet, pods, evictions, interceptors, maintenance',
+      'Cannot use --roles "fleet,pod": unknown role "pod"; choose from fleet, pods, evictions, interceptors, maintenance, availability',
     ],
     [
       '',
-      'Cannot use --roles "": unknown role ""; choose from fleet, pods, evictions, interceptors, maintenance',
+      'Cannot use --roles "": unknown role ""; choose from fleet, pods, evictions, interceptors, maintenance, availability',
     ],
   ])('are refused as "%s" with the list of roles', (roles, message) => {
     expect(problem({ ...least, roles })).toBe(message);

@@ -26,6 +26,12 @@ describe('combinedTerms', () => {
     expect(combinedTerms(request({}), [maintenance({})]).drainClass).toBe('reclaim');
   });
 
+  it('RS-03: pods of a disabled node leave before those of a reclaim', () => {
+    const disabled = request({ owner: 'disabled', deadlineMonotonicMs: null });
+    expect(combinedTerms(disabled, []).drainClass).toBe('emergency');
+    expect(combinedTerms(request({}), [disabled]).drainClass).toBe('emergency');
+  });
+
   it('DR-34: an owner without a deadline comes after those with one', () => {
     const without = maintenance({ deadlineMonotonicMs: null });
     expect(combinedTerms(without, []).deadlineMs).toBe(Number.POSITIVE_INFINITY);

@@ -1,0 +1,59 @@
+/**
+ * A pod of a Node as `tidegate node` shows it, and what is lost when the Node is gone.
+ *
+ * Promises: pure; a claim counts as lost with its Node only if its volume is known to be of the
+ * Node.
+ */
+import { booleanAt, listOrEmptyAt } from '../json.ts';
+import {
+  type LostPod,
+  podClassOf,
+  projectLostPod,
+  type VolumeLookup,
+  volumesOfNode,
+} from './lost-pods.ts';
+
+/** A pod with what it has on its Node. */
+export interface NodePod extends LostPod {
+  /** A controller makes it again. */
+  readonly isOwned: boolean;
+  /** Volumes whose content is on the Node, claims left out. */
+  readonly nodeVolumes: readonly string[];
+}
+
+/** Reads a pod. */
+export const projectNodePod = (raw: unknown): NodePod | undefined => {
+  const pod = projectLostPod(raw);
+  return pod && {
+    ...pod,
+    isOwned: listOrEmptyAt(raw, 'metadata', 'ownerReferences')
+      .some((owner) => booleanAt(owner, 'controller') === true),
+    nodeVolumes: volumesOfNode(raw),
+  };
+};
+
+/** What becomes of a pod that the taint of a Node out of service removes. */
+export interface RemovedPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly podClass: 'Stateless' | 'Stateful';
+  /** What is lost for good; empty when the pod can go on elsewhere. */
+  readonly losses: readonly string[];
+}
+
+const lossesOf = (pod: NodePod, lookup: VolumeLookup): readonly string[] => [
+  ...(pod.isOwned ? [] : ['the pod: no controller makes it again']),
+  ...pod.nodeVolumes.map((name) => `volume "${name}"`),
+  ...pod.claims.filter((name) => {
+    const claim = lookup.claim(pod.namespace, name);
+    return claim !== undefined && lookup.volume(claim.volumeName)?.isOfNode === true;
+  }).map((name) => `claim "${name}"`),
+];
+
+/** The pod, unless a DaemonSet or the kubelet brings it back, or it has finished or is leaving. */
+export const removedPod = (pod: NodePod, lookup: VolumeLookup): RemovedPod | undefined => {
+  const podClass = podClassOf(pod, lookup);
+  if (podClass === 'Ignored') return undefined;
+  const { namespace, name } = pod;
+  return { namespace, name, podClass, losses: lossesOf(pod, lookup) };
+};

@@ -1,0 +1,77 @@
+/** Nodes and their pods for `tidegate node status`. */
+import type { NodePod } from '../domain/node-availability/node-pod.ts';
+import { type RemovedPod, removedPod } from '../domain/node-availability/node-pod.ts';
+import type { VolumeLookup } from '../domain/node-availability/lost-pods.ts';
+import { type AvailableNode, nodeState } from '../domain/node-availability/node-state.ts';
+import type { Column } from './table.ts';
+
+/** A Node for a reader. */
+export interface NodeView {
+  readonly name: string;
+  /** A state, or `OfflineStorm`. */
+  readonly state: string;
+  readonly ready: string;
+  /** Pods that must be replaced or wait; those of DaemonSets and of the kubelet are left out. */
+  readonly stateless: number;
+  readonly stateful: number;
+  /** What a person wrote when the Node was disabled. */
+  readonly why: string;
+  readonly pods: readonly NodePodView[];
+}
+
+/** A pod of it. */
+export interface NodePodView extends RemovedPod {
+  /** Why it is still there, while its Node is offline. */
+  readonly reason: string;
+}
+
+const reasonOf = (state: string, { podClass }: RemovedPod): string => {
+  if (state === 'OfflineStorm') return 'OfflineStorm';
+  if (state !== 'Offline') return '';
+  return podClass === 'Stateful' ? 'VolumeHomeNodeOffline' : 'NodeOffline';
+};
+
+/** The Node for a reader. */
+export const nodeView = (
+  node: AvailableNode & { readonly whyDisabled: string },
+  pods: readonly NodePod[],
+  lookup: VolumeLookup,
+): NodeView => {
+  const { availability, readyStatus, whyDisabled, name } = node;
+  const state = availability.label ??
+    nodeState(node, { isSilent: false, isDegraded: availability.isTainted });
+  const views = pods.flatMap((pod): readonly NodePodView[] => {
+    const removed = pod.node === name ? removedPod(pod, lookup) : undefined;
+    return removed === undefined ? [] : [{ ...removed, reason: reasonOf(state, removed) }];
+  });
+  const count = (wanted: RemovedPod['podClass']) =>
+    views.filter(({ podClass }) => podClass === wanted).length;
+  return {
+    name,
+    state,
+    ready: readyStatus,
+    stateless: count('Stateless'),
+    stateful: count('Stateful'),
+    why: node.isDisabled ? whyDisabled : '',
+    pods: views,
+  };
+};
+
+/** The columns of a list of Nodes. */
+export const nodeColumns = (): readonly Column<NodeView>[] => [
+  { heading: 'NODE', cell: ({ name }) => name },
+  { heading: 'STATE', cell: ({ state }) => state },
+  { heading: 'READY', cell: ({ ready }) => ready },
+  { heading: 'STATELESS', cell: ({ stateless }) => String(stateless) },
+  { heading: 'STATEFUL', cell: ({ stateful }) => String(stateful) },
+  { heading: 'WHY', cell: ({ why }) => why },
+];
+
+/** The columns of the pods of one Node. */
+export const nodePodColumns = (): readonly Column<NodePodView>[] => [
+  { heading: 'NAMESPACE', cell: ({ namespace }) => namespace },
+  { heading: 'POD', cell: ({ name }) => name },
+  { heading: 'CLASS', cell: ({ podClass }) => podClass },
+  { heading: 'REASON', cell: ({ reason }) => reason },
+  { heading: 'LOST-WITH-NODE', cell: ({ losses }) => losses.join(', ') },
+];

@@ -1,0 +1,130 @@
+/** `tidegate node` on an embedded cluster. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCluster } from '@tidegate/embedded-kubernetes';
+import { expect, onTestFinished, test } from 'vitest';
+import { definitions } from '../../src/api/definitions.ts';
+import { runNodeConfirmGone, runNodeDisable, runNodeEnable } from '../../src/cli/node-change.ts';
+import type { NodeGoneRequest } from '../../src/cli/node-request.ts';
+import { runNodeStatus } from '../../src/cli/node-status.ts';
+import { listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
+import { realTime } from '../../src/effects/real-time.ts';
+
+const barePod = (name: string, volumes: readonly object[] = []) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default' },
+  spec: { nodeName: 'node-1', volumes, containers: [{ name: 'c', image: 'none' }] },
+});
+
+const site = async () => {
+  const { cluster, kubeconfig: text, stop } = await runCluster({
+    time: realTime,
+    listen: { host: '127.0.0.1', port: 0 },
+    seed: 1,
+    nodes: 2,
+    rate: 20,
+    definitions: definitions(),
+  });
+  onTestFinished(stop);
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-node-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, text);
+  const output = { stdout: '', stderr: '' };
+  const terminal = {
+    print: (printed: string) => void (output.stdout += printed),
+    report: (line: string) => void (output.stderr += `${line}\n`),
+    colors: false,
+    interactive: false,
+    size: () => ({ columns: 80, rows: 24 }),
+  };
+  const result = async (code: Promise<number>) => {
+    Object.assign(output, { stdout: '', stderr: '' });
+    return { code: await code, ...output };
+  };
+  const environment = { terminal, time: realTime };
+  const common = { kubeconfig, context: undefined };
+  const ask = (method: string, path: string, body?: object) => {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const headers = { 'content-type': type };
+    const answer = cluster.answer({ method, path, headers, ...(body && { body }) });
+    if (answer._tag !== 'Answer' || answer.status >= 300) throw new Error(JSON.stringify(answer));
+    return answer.body;
+  };
+  return {
+    ask,
+    node: (name: string) => ask('GET', `/api/v1/nodes/${name}`),
+    status: (node?: string, format = 'table') =>
+      result(runNodeStatus({ node, format, ...common }, { terminal, nowMs: 0 })),
+    disable: (node: string, why: string) =>
+      result(runNodeDisable({ node, why, ...common }, environment)),
+    enable: (node: string) => result(runNodeEnable({ node, ...common }, environment)),
+    confirmGone: (node: string, more: Partial<NodeGoneRequest> = {}) =>
+      result(runNodeConfirmGone({
+        node,
+        acceptsLocalLoss: false,
+        ...common,
+        ...more,
+      }, environment)),
+  };
+};
+
+test('RS-03: a node is disabled with a reason that its status shows, and enabled again', async () => {
+  const { disable, enable, status, node } = await site();
+  expect(await disable('node-1', 'bad fan')).toMatchObject({
+    code: 0,
+    stdout: 'node/node-1 disabled\n',
+  });
+  expect(valueAt(node('node-1'), 'spec', 'unschedulable')).toBe(true);
+  expect((await status()).stdout).toMatch(/\nnode-1 +Disabled +\w+ +0 +0 +bad fan\n/);
+  expect(await disable('node-1', 'bad fan')).toMatchObject({
+    code: 0,
+    stdout: 'node/node-1 already disabled\n',
+  });
+  expect((await enable('node-1')).stdout).toBe('node/node-1 enabled\n');
+  expect(valueAt(node('node-1'), 'spec', 'unschedulable')).not.toBe(true);
+  expect((await enable('node-1')).stdout).toBe('node/node-1 is not disabled\n');
+});
+
+test('RS-22: a machine is confirmed gone only when it is not Ready and its losses are accepted', async () => {
+  const { ask, confirmGone, node, status } = await site();
+  ask('POST', '/api/v1/namespaces/default/pods', barePod('job', [{ name: 'disk', hostPath: {} }]));
+  const unready = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
+  const refused = await confirmGone('node-2');
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain('it is Ready; use "tidegate node disable"');
+  ask('PATCH', '/api/v1/nodes/node-1/status', unready);
+  const blocked = await confirmGone('node-1');
+  expect(blocked).toMatchObject({
+    code: 5,
+    stdout: 'pod/job in default: stateful; lost: the pod: no controller makes it again, ' +
+      'volume "disk"\n',
+    stderr: expect.stringContaining('add --accept-local-loss'),
+  });
+  expect(listOrEmptyAt(node('node-1'), 'spec', 'taints').map((taint) => textAt(taint, 'key')))
+    .not.toContain('node.kubernetes.io/out-of-service');
+  const done = await confirmGone('node-1', { acceptsLocalLoss: true });
+  expect(done.code).toBe(0);
+  expect(done.stdout).toContain('node/node-1 confirmed gone\n');
+  expect(listOrEmptyAt(node('node-1'), 'spec', 'taints').map((taint) => textAt(taint, 'key')))
+    .toContain('node.kubernetes.io/out-of-service');
+  expect((await confirmGone('node-1')).stdout).toBe('node/node-1 already confirmed gone\n');
+  const { name, pods } = JSON.parse((await status('node-1', 'json')).stdout);
+  expect([name, pods]).toEqual(['node-1', [expect.objectContaining({ name: 'job' })]]);
+});
+
+test('what cannot be shown or changed is one line and an exit code', async () => {
+  const { status, disable, enable, confirmGone } = await site();
+  for (
+    const { code, stdout } of [
+      await status('nobody'),
+      await disable('nobody', 'x'),
+      await enable('nobody'),
+      await confirmGone('nobody'),
+    ]
+  ) expect([code, stdout]).toEqual([3, '']);
+  expect((await status(undefined, 'xml')).code).toBe(2);
+  expect((await disable('node-1', ' ')).code).toBe(2);
+});

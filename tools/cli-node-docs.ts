@@ -1,0 +1,63 @@
+/** The part of docs/reference/cli.md about `tidegate node`. */
+import { NODE_FORMATS } from '../src/cli/node-request.ts';
+import { AVAILABILITY_LABELS } from '../src/domain/node-availability/node-state.ts';
+import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
+
+/** Its lines. */
+export const NODE_LINES = [
+  '## tidegate node status [NODE]',
+  '',
+  'Shows the state of each node, and how many of its pods are stateless or stateful; of one node, its',
+  'pods, why each is still there, and what is lost with the node. The states are',
+  `${AVAILABILITY_LABELS.map((label) => `\`${label}\``).join(', ')}; see`,
+  '[Nodes that fail](../tasks/nodes-that-fail.md). It only reads the cluster.',
+  '',
+  ...flagTable([
+    [`\`-o\`, \`--output ${NODE_FORMATS.join('|')}\``, 'Format of the answer'],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  'Exit code 3: there is no such node.',
+  '',
+  'Rights: `list` (with a name `get`) of Nodes, `list` of pods, PersistentVolumeClaims and',
+  'PersistentVolumes.',
+  '',
+  '## tidegate node disable NODE',
+  '',
+  'Takes a node out of service: it is cordoned with the owner `disabled`, and an operator with drains',
+  'evicts its pods before those of other nodes. It stays so until it is enabled.',
+  '',
+  ...flagTable([['`--why TEXT`', 'The reason, for people; required'], ...CLUSTER_ROWS]),
+  '',
+  'Exit code 3: there is no such node. 1: the API server refuses it.',
+  '',
+  '## tidegate node enable NODE',
+  '',
+  'Gives a disabled node back. It becomes schedulable unless a person, the fleet or a maintenance holds',
+  'it.',
+  '',
+  ...flagTable([...CLUSTER_ROWS]),
+  '',
+  'Exit code 3: there is no such node. 1: the API server refuses it.',
+  '',
+  '## tidegate node confirm-gone NODE',
+  '',
+  'Confirms that the machine of a node is off. The node gets the taint',
+  '`node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`, so that Kubernetes deletes its pods and',
+  'detaches their volumes; they are printed first. The operator removes the taint when the node is',
+  'Ready again.',
+  '',
+  ...flagTable([
+    [
+      '`--accept-local-loss`',
+      'Goes on although pods or data that exist only on the node are lost',
+    ],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  'Exit code 3: there is no such node, or it is Ready. 5: something would be lost that exists only on',
+  'the node. 1: the API server refuses it.',
+  '',
+  'Rights of the three: `get` and `patch` of Nodes; `confirm-gone` also those of `status`.',
+  '',
+] as const;

@@ -1,0 +1,79 @@
+/** The rules of Nodes that fail (`drain-evict-reschedule`: *Node states*, *Node disabled*). */
+import type { Rule, RuleChapter } from './rule.ts';
+
+/** A rule tested by every test whose title begins with its number. */
+const rule = (id: string, text: string): Rule => ({ id, text, testedBy: [`${id}:`] });
+
+const states: RuleChapter = {
+  title: 'Nodes that fail: states',
+  intro: 'The role `availability` derives one state for each node.',
+  rules: [
+    rule(
+      'RS-01',
+      'A node is `Active`, `Degraded`, `Draining`, `Disabled` or `Offline`. The state follows from ' +
+        'facts and is shown as the reason of the condition `tidegate.dev/Availability`; a node that ' +
+        'was always active has none. A node that only a person cordoned is active.',
+    ),
+    rule('RS-02', 'A node with a cordon of a reclaim or of a maintenance is `Draining`.'),
+    rule(
+      'RS-03',
+      'A node with a cordon of the owner `disabled` is `Disabled`; its pods leave as in a drain, in ' +
+        'the class `emergency`. It is enabled without a trace.',
+    ),
+    rule(
+      'RS-04',
+      'A problem condition that lasts 30 s makes a node `Degraded`: it gets the taint ' +
+        '`tidegate.dev/degraded:NoSchedule`, and its pods stay. The taint goes after 60 s without ' +
+        'one; conditions that nobody reports end nothing.',
+    ),
+    rule(
+      'RS-05',
+      'A node is `Offline` when its Lease was not renewed for 60 s and its Ready condition is ' +
+        '`Unknown`. The time is counted from when the operator saw the last renewal, so that the ' +
+        'clock of the node does not count.',
+    ),
+    rule(
+      'RS-06',
+      'When more than 20 % of all nodes and more than three go offline within five minutes, no pod ' +
+        'is deleted, and an Event `OfflineStorm` on the Lease of the operator names them. Nothing ' +
+        'is deleted in the first 5 s. A node of a storm stays protected until it is back or a ' +
+        'person confirms that it is gone, also over a restart.',
+    ),
+  ],
+};
+
+const pods: RuleChapter = {
+  title: 'Nodes that fail: pods',
+  intro: 'What becomes of the pods of a node that is offline.',
+  rules: [
+    rule(
+      'RS-20',
+      'Stateless pods of an offline node are deleted by UID, without the Eviction API. Pods of a ' +
+        'StatefulSet, without a controller, with a hostPath, with an emptyDir that the annotation ' +
+        '`tidegate.dev/keep-volumes` names, or with a volume that only one node may use, are ' +
+        'stateful. DaemonSet pods and static pods are left.',
+    ),
+    rule(
+      'RS-21',
+      'Stateful pods of an offline node stay. They have the condition ' +
+        '`tidegate.dev/VolumeHomeNodeOffline` until the node is back, and an Event of that name, ' +
+        'which their claims have, too.',
+    ),
+    rule(
+      'RS-22',
+      'When a node comes back, its state goes within 5 s, and so does the taint of a node out of ' +
+        'service that Tidegate set. `tidegate node confirm-gone` sets it only for a node that is ' +
+        'not Ready, lists the pods that it removes, and needs `--accept-local-loss` when pods or ' +
+        'data exist only there.',
+    ),
+    rule(
+      'RS-23',
+      'Pods are deleted in the order of name and UID, each once; failed deletions are repeated ' +
+        'with backoff, five times at most.',
+    ),
+    rule('RS-30', 'Nodes are counted by state, and deletions of lost pods by outcome.'),
+  ],
+};
+
+/** Chapters of the reference. */
+export const nodeAvailabilityChapters: readonly RuleChapter[] = [states, pods];
