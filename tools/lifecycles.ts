@@ -6,7 +6,7 @@
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import {
-  deploymentSurge,
+  workloadSurge,
   interception,
   jobRun,
   requestWatch,
@@ -53,7 +53,7 @@ const drawn: readonly Drawn[] = [
   ...[
     { machine: interception, source: 'interception.ts' },
     { machine: requestWatch, source: 'request-watch.ts' },
-    { machine: deploymentSurge, source: 'surge/deployment-surge.ts' },
+    { machine: workloadSurge, source: 'surge/workload-surge.ts' },
     { machine: jobRun, source: 'command/job-run.ts' },
   ].map(({ machine, source }) => ({
     chart: chartOf(machine),

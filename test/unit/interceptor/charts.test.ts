@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import {
-  deploymentSurge,
+  workloadSurge,
   interception,
   jobRun,
   requestWatch,
@@ -17,7 +17,7 @@ import {
   LOWEST_COST,
   type SurgeFacts,
 } from '../../../packages/interceptor/src/surge/surge-facts.ts';
-import { DEFAULT_SURGE_TIMING } from '../../../packages/interceptor/src/surge/deployment-surge.ts';
+import { DEFAULT_SURGE_TIMING } from '../../../packages/interceptor/src/surge/workload-surge.ts';
 import { valueAt } from '../../../src/domain/json.ts';
 import { chartProblems, chartProblemText } from '../../tidy/statecharts.ts';
 import {
@@ -265,7 +265,7 @@ const SURGE_WRITES = [
 ];
 
 describeChart({
-  machine: deploymentSurge,
+  machine: workloadSurge,
   inputs: [true, false].map((isRecovered) => ({
     deployment: { namespace: 'default', name: 'web', uid: 'u' },
     requested: isRecovered ? [] : ['a'],

@@ -13,11 +13,11 @@ import type { TargetPod } from '../observed-request.ts';
 import { statechartClock, type Time } from '../time.ts';
 import {
   type DeploymentKey,
-  deploymentSurge,
+  workloadSurge,
   type FactsOutcome,
   type SurgeTiming,
   type SurgeWrite,
-} from './deployment-surge.ts';
+} from './workload-surge.ts';
 import { selectorText, type SurgeFacts, surgeFacts } from './surge-facts.ts';
 import { availableOf, remainingPods } from './surge-step.ts';
 import { deploymentPath, writeStep } from './surge-writes.ts';
@@ -31,8 +31,8 @@ export interface SurgeEnvironment {
   readonly log: (message: string, fields: JsonRecord) => void;
 }
 
-type SurgeActor = Actor<typeof deploymentSurge>;
-type SurgeSnapshot = SnapshotFrom<typeof deploymentSurge>;
+type SurgeActor = Actor<typeof workloadSurge>;
+type SurgeSnapshot = SnapshotFrom<typeof workloadSurge>;
 
 const readFacts = async (
   { api, time }: SurgeEnvironment,
@@ -51,10 +51,10 @@ const readFacts = async (
   }
 };
 
-const provideSurge = (environment: SurgeEnvironment): typeof deploymentSurge => {
+const provideSurge = (environment: SurgeEnvironment): typeof workloadSurge => {
   const { api, log } = environment;
   const write = fromPromise(({ input }: { readonly input: SurgeWrite }) => writeStep(api, input));
-  return deploymentSurge.provide({
+  return workloadSurge.provide({
     actors: {
       readFacts: fromPromise(({ input }) => readFacts(environment, input.deployment)),
       raiseReplicas: write,
@@ -84,7 +84,7 @@ const hasLeft = (
 /** The surges of a process. */
 export class SurgeRegistry {
   readonly #environment: SurgeEnvironment;
-  readonly #logic: typeof deploymentSurge;
+  readonly #logic: typeof workloadSurge;
   readonly #actors = new Map<string, SurgeActor>();
   #seed: Seed;
 

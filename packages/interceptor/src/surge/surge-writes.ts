@@ -8,7 +8,7 @@ import type { JsonRecord } from '../json.ts';
 import type { KubernetesApi } from '../kubernetes-api.ts';
 import { kubernetesError } from '../kubernetes-client.ts';
 import { podPath } from '../observed-request.ts';
-import type { DeploymentKey, SurgeWrite, SurgeWriteOutcome } from './deployment-surge.ts';
+import type { DeploymentKey, SurgeWrite, SurgeWriteOutcome } from './workload-surge.ts';
 import {
   BASELINE_ANNOTATION,
   COST_ANNOTATION,

@@ -13,7 +13,7 @@ import type { KubernetesClient } from '../kubernetes-client.ts';
 import { podPath, type TargetPod } from '../observed-request.ts';
 import type { Log } from '../running-interceptor.ts';
 import type { Time } from '../time.ts';
-import { DEFAULT_SURGE_TIMING, type DeploymentKey, type SurgeTiming } from './deployment-surge.ts';
+import { DEFAULT_SURGE_TIMING, type DeploymentKey, type SurgeTiming } from './workload-surge.ts';
 import { BASELINE_ANNOTATION, controllerOf } from './surge-facts.ts';
 import { SurgeRegistry } from './surge-registry.ts';
 import { deploymentPath, SURGE_NAME } from './surge-writes.ts';

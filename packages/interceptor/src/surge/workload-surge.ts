@@ -223,7 +223,7 @@ const stepIs = <const Tag extends SurgeStep['_tag']>(params: Tag) => ({
 });
 
 /** The statechart; `surge.ts` provides its requests. */
-export const deploymentSurge = setup({
+export const workloadSurge = setup({
   types: {
     context: {} as SurgeContext,
     input: {} as SurgeInput,
@@ -269,7 +269,7 @@ export const deploymentSurge = setup({
     logProblem: () => {},
   },
 }).createMachine({
-  id: 'deploymentSurge',
+  id: 'workloadSurge',
   context: ({ input: { seed, ...input } }) => ({
     ...input,
     facts: null,
