@@ -159,13 +159,13 @@ const answering = (site: Site): readonly JsonRecord[] =>
   nodesOf(site).filter((node) => readyStatus(node) === 'True' && !site.failing.has(nameOf(node)));
 
 /** Its kubelet stops; `Off`: so has its machine. */
-export const silence = (site: Site, name: string, how: 'CutOff' | 'Off' = 'CutOff'): void => {
+const silence = (site: Site, name: string, how: 'CutOff' | 'Off' = 'CutOff'): void => {
   site.failing.set(name, how);
   site.controllers.kubelets.deafen(name, true);
 };
 
 /** Its kubelet goes on, or starts again. */
-export const revive = (site: Site, name: string): void => {
+const revive = (site: Site, name: string): void => {
   site.failing.delete(name);
   site.controllers.kubelets.deafen(name, false);
 };
