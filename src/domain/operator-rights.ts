@@ -142,6 +142,8 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'pods', 'get list patch delete'),
     right('apps', 'deployments', 'get list patch'),
     right('apps', 'replicasets', 'get'),
+    right('autoscaling', 'horizontalpodautoscalers', 'list patch'),
+    right('keda.sh', 'scaledobjects', 'list patch'),
     // A resource that only the policies of EvictionRequests ask for.
     { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: SURGE },
     ...SHARED,

@@ -18,7 +18,8 @@ import {
 } from '../domain/node-availability/local-volumes.ts';
 import { inOrder } from '../domain/node-availability/lost-pods.ts';
 import { type NodePod, projectNodePod } from '../domain/node-availability/node-pod.ts';
-import { type AvailableNode, WHY_DISABLED_KEY } from '../domain/node-availability/node-state.ts';
+import type { AvailableNode } from '../domain/node-availability/node-state.ts';
+import { WHY_DISABLED_KEY } from '../domain/drain/cordon.ts';
 import { annotationsOf } from '../domain/object-meta.ts';
 import { KubeApi, type KubeFault } from './kube-api.ts';
 import { type ListRead, readList } from './object-lists.ts';

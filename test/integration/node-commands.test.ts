@@ -172,14 +172,14 @@ test('RS-22: a machine is confirmed gone only when it is not Ready and its losse
   });
   expect(listOrEmptyAt(node('node-1'), 'spec', 'taints').map((taint) => textAt(taint, 'key')))
     .not.toContain('node.kubernetes.io/out-of-service');
+  const { name, pods } = JSON.parse((await status('node-1', 'json')).stdout);
+  expect([name, pods]).toEqual(['node-1', [expect.objectContaining({ name: 'job' })]]);
   const done = await confirmGone('node-1', { acceptsLocalLoss: true });
   expect(done.code).toBe(0);
   expect(done.stdout).toContain('node/node-1 confirmed gone\n');
   expect(listOrEmptyAt(node('node-1'), 'spec', 'taints').map((taint) => textAt(taint, 'key')))
     .toContain('node.kubernetes.io/out-of-service');
   expect((await confirmGone('node-1')).stdout).toBe('node/node-1 already confirmed gone\n');
-  const { name, pods } = JSON.parse((await status('node-1', 'json')).stdout);
-  expect([name, pods]).toEqual(['node-1', [expect.objectContaining({ name: 'job' })]]);
 });
 
 test('what cannot be shown or changed is one line and an exit code', async () => {

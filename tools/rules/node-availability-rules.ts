@@ -101,5 +101,24 @@ const pods: RuleChapter = {
   ],
 };
 
+const replacements: RuleChapter = {
+  title: 'Drains: replacements come first',
+  intro: 'What the interceptor `surge.tidegate.dev` does, beside ER-81.',
+  rules: [
+    rule(
+      'RS-10',
+      'A surge raises the count of the highest object that owns the replicas of a Deployment: ' +
+        '`minReplicaCount` of a KEDA ScaledObject, else `minReplicas` of a ' +
+        'HorizontalPodAutoscaler, else `replicas`. The count is restored byte-equal, if it still ' +
+        'is what the surge wrote, also after a restart anywhere.',
+    ),
+  ],
+};
+
 /** Chapters of the reference. */
-export const nodeAvailabilityChapters: readonly RuleChapter[] = [states, drains, pods];
+export const nodeAvailabilityChapters: readonly RuleChapter[] = [
+  states,
+  drains,
+  pods,
+  replacements,
+];
