@@ -1,10 +1,10 @@
 /** What is shipped: the npm package, and the files of the container image. */
-import { chmod, copyFile, lstat, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
+import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
 import { PROGRAM } from '../../tools/package/bundle.ts';
 import { USER, writeImageFiles } from '../../tools/package/image-files.ts';
 import { packageVersion, writePackage } from '../../tools/package/npm-package.ts';
@@ -22,7 +22,6 @@ import { inRepository } from '../support/processes/program.ts';
 
 const IMAGE_BYTES_MAX = 150 * 1024 * 1024;
 const PATIENT_MS = 120_000;
-const READABLE = 0o644;
 
 const newFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-package-'));
@@ -114,6 +113,18 @@ const bytesIn = async (folder: string): Promise<number> => {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 };
 
+/** Puts the files of a service account where the kubelet puts them; returns the server. */
+const asPod = async (root: string, kubeconfig: unknown): Promise<URL> => {
+  const [user] = listOrEmptyAt(kubeconfig, 'users');
+  const [cluster] = listOrEmptyAt(kubeconfig, 'clusters');
+  const folder = join(root, 'var/run/secrets/kubernetes.io/serviceaccount');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'token'), textAt(user, 'user', 'token') ?? '');
+  const authority = textAt(cluster, 'cluster', 'certificate-authority-data') ?? '';
+  await writeFile(join(folder, 'ca.crt'), Buffer.from(authority, 'base64'));
+  return new URL(textAt(cluster, 'cluster', 'server') ?? '');
+};
+
 describeWithTestbed('the files of the container image', { print: () => {} }, (bed) => {
   beforeAll(() => bed().installCrds());
 
@@ -126,8 +137,7 @@ describeWithTestbed('the files of the container image', { print: () => {} }, (be
     await bed().apply(await documentedAccounts());
     const account = 'tidegate-evictions';
     const kubeconfig = await accountKubeconfig(bed(), await clusterClient(bed()), account);
-    await copyFile(kubeconfig, join(root, 'etc/kubeconfig'));
-    await chmod(join(root, 'etc/kubeconfig'), READABLE);
+    const server = await asPod(root, parseJson(await readFile(kubeconfig, 'utf8')));
     const port = await freePort();
     const lines: string[] = [];
     const operator = supervise({
@@ -136,10 +146,15 @@ describeWithTestbed('the files of the container image', { print: () => {} }, (be
       args: [
         `--userspec=${USER}:${USER}`,
         ...[root, '/usr/local/bin/tidegate', 'operator', '--roles=evictions'],
-        ...['--kubeconfig=/etc/kubeconfig', '--lease-name=image', '--lease-namespace=tidegate'],
+        ...['--lease-name=image', '--lease-namespace=tidegate'],
         ...[`--health-addr=127.0.0.1:${port}`, '--metrics-addr=0'],
       ],
       cwd: root,
+      env: {
+        KUBECONFIG: '',
+        KUBERNETES_SERVICE_HOST: server.hostname,
+        KUBERNETES_SERVICE_PORT: server.port,
+      },
       onLine: (line) => void lines.push(line),
     });
     onTestFinished(async () => void await operator.stop());

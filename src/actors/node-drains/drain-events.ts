@@ -15,7 +15,7 @@ import {
   fittingSentence,
 } from '../../domain/drain/blocker.ts';
 import { CORDON_LIMITS } from '../../domain/drain/cordon-limits.ts';
-import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
+import { CORDON_PREFIX, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { type DrainingLimit, drainingLimitText } from '../../domain/drain/draining-limit.ts';
 import { LineBudget } from '../../domain/drain/line-budget.ts';
