@@ -1,5 +1,5 @@
 /**
- * Reads the identity from a kubeconfig, with client-node: loaded on demand, because it takes 40 MB.
+ * Reads the identity from a kubeconfig, with client-node: loaded on demand, as no pod needs it.
  *
  * Promises: uses only client-node's reading of files, exec plugins and tokens; an invalid
  * kubeconfig fails with one sentence, which quotes neither its content nor the output of a plugin.
