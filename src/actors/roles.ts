@@ -94,10 +94,17 @@ const fleetRoles = (
 export const makeRoles =
   (environment: RolesEnvironment, options: RolesOptions) =>
   (context: RoleContext): readonly Role[] => {
+    /** Whoever drains in this process drains disabled Nodes, when it has the role for them. */
+    const shared = (policy: DrainPolicy): DrainPolicy => ({
+      ...policy,
+      drainsDisabled: options.availability !== undefined,
+    });
     const pods = options.pods && capacityRequestsRole(environment, options.pods, context);
-    const fleet = options.fleet && fleetRoles(environment, options.fleet, { context, pods });
+    const fleetOptions = options.fleet &&
+      { ...options.fleet, drains: shared(options.fleet.drains) };
+    const fleet = fleetOptions && fleetRoles(environment, fleetOptions, { context, pods });
     const maintenance = options.maintenance && nodeMaintenanceRole(environment, {
-      policy: options.maintenance,
+      policy: shared(options.maintenance),
       drains: fleet?.nodeDrains.shared,
     }, context);
     const drains = fleet?.nodeDrains.shared ?? maintenance?.shared;
