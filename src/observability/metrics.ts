@@ -140,6 +140,20 @@ const limitedSeries = (name: string, metric: Metric, registry: Registry) => {
 
 const NO_LABELS: Labels = Object.freeze({});
 
+/**
+ * Makes the text of a scrape, which takes milliseconds, once for all scrapes that arrived together:
+ * many of them must not keep the process from everything else.
+ */
+const sharedText = (make: () => Promise<string>): () => Promise<string> => {
+  let next: Promise<string> | undefined;
+  const made = async (): Promise<string> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    next = undefined;
+    return await make();
+  };
+  return () => next ??= made();
+};
+
 /** Creates the registry: the catalogue, and the runtime's process metrics. */
 export const makeMetrics = (): Metrics => {
   const registry = new Registry();
@@ -156,7 +170,7 @@ export const makeMetrics = (): Metrics => {
       if (Number.isFinite(value)) find.get(name)?.series(labels)(value);
     },
     forget: (name, labels = NO_LABELS) => find.get(name)?.forget(labels),
-    text: () => registry.metrics(),
+    text: sharedText(() => registry.metrics()),
     contentType: registry.contentType,
   };
 };

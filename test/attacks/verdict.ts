@@ -202,11 +202,28 @@ const clean = async (site: AttackSite): Promise<void> => {
   shard.forget();
 };
 
+/** Plays it until it is reported. */
+const playOnce = async (site: AttackSite, attack: Attack, before: Before): Promise<void> => {
+  const statuses = await attack.play(site) ?? [];
+  await untilReported(site, attack.reports, { before, statuses });
+};
+
+/** Plays it again when the session ended, which may have lost its frames. */
+const playReported = async (site: AttackSite, attack: Attack, before: Before): Promise<void> => {
+  const session = site.shard.sessions();
+  try {
+    await playOnce(site, attack, before);
+  } catch (cause) {
+    if (attack.who !== 'shard' || site.shard.sessions() === session) throw cause;
+    await site.shard.untilSession();
+    await playOnce(site, attack, before);
+  }
+};
+
 const playAndCheck = async (site: AttackSite, attack: Attack): Promise<string | undefined> => {
   const before = await look(site);
   try {
-    const statuses = await attack.play(site) ?? [];
-    await untilReported(site, attack.reports, { before, statuses });
+    await playReported(site, attack, before);
     await site.shard.untilSession();
     await playHealthCheck(site);
     return await attack.breach?.(site) ?? await stillLeads(site) ?? await isProbed(site) ??

@@ -4,7 +4,7 @@
  *
  * With PAGE_PICTURES=docs/pictures the documentation's pictures are taken on the way.
  */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { SceneActor } from '../support/board/board-scene.ts';
 import { scenePage } from '../support/board/scene-page.ts';
@@ -51,14 +51,22 @@ const cutOff = (page: Page): Promise<readonly string[]> =>
     })
   );
 
-/** What reaches beyond an element, and would be cut off. */
+/** What reaches beyond an element, and would be cut off; its list scrolls down. */
 const cutOffIn = (page: Page, selector: string): Promise<readonly string[]> =>
   page.locator(selector).first().evaluate((element) => {
     const { right, bottom } = element.getBoundingClientRect();
     return [...element.querySelectorAll('*')].filter((inner) => {
       const box = inner.getBoundingClientRect();
-      return box.right > right + 1 || box.bottom > bottom + 1;
+      const isBelow = inner.closest('li') === null && box.bottom > bottom + 1;
+      return box.right > right + 1 || isBelow;
     }).map((inner) => inner.textContent);
+  });
+
+/** Whether its list is scrolled to it. */
+const isWithinList = (option: Locator): Promise<boolean> =>
+  option.evaluate((element) => {
+    const list = element.closest('ul')?.getBoundingClientRect();
+    return list !== undefined && element.getBoundingClientRect().bottom <= list.bottom + 1;
   });
 
 const opened = async (
@@ -151,6 +159,10 @@ describeWithBrowser('the drain board', (browser) => {
     await soon(() => options.count()).toBeGreaterThan(10);
     await savePicture(page, 'board-palette');
     expect(await cutOffIn(page, '.palette')).toEqual([]);
+    const count = await options.count();
+    for (let down = 1; down < count; down += 1) await page.keyboard.press('ArrowDown');
+    await soon(() => options.last().getAttribute('aria-selected')).toBe('true');
+    await soon(() => isWithinList(options.last())).toBe(true);
     await page.keyboard.type('no such thing');
     await soon(() => page.locator('.palette .hints').innerText()).toContain(
       'Nothing has this name',

@@ -224,3 +224,30 @@ test('RS-03: a node that is enabled while it drains keeps no trace of it', async
   expect(JSON.stringify(cluster.ask('GET', `/api/v1/nodes/${node}`)))
     .not.toContain('cordon.tidegate.dev');
 });
+
+// The key stayed, so that the next cordon of anybody made the node disabled again.
+test('RS-03: a node that was drained and that a person makes schedulable keeps no trace', async () => {
+  const cluster = await failingCluster(4);
+  cluster.deploy('web', 4);
+  await cluster.time.advance(20_000);
+  cluster.serve();
+  await cluster.time.advance(5000);
+  const node = nodeOf(cluster, 'web');
+  cluster.patchNode(node, {
+    metadata: {
+      annotations: {
+        'cordon.tidegate.dev/disabled': DISABLED,
+        'availability.tidegate.dev/why-disabled': 'a fan is loud',
+      },
+    },
+    spec: { unschedulable: true },
+  });
+  await cluster.time.advance(60_000);
+  expect(JSON.stringify(cluster.ask('GET', `/api/v1/nodes/${node}`))).toContain('Drained');
+  cluster.patchNode(node, { spec: { unschedulable: false } });
+  await cluster.time.advance(10_000);
+  expect([cluster.state(node), cluster.isCordoned(node)]).toEqual(['Active', false]);
+  const left = JSON.stringify(cluster.ask('GET', `/api/v1/nodes/${node}`));
+  expect(left).not.toContain('cordon.tidegate.dev');
+  expect(left).not.toContain('why-disabled');
+});

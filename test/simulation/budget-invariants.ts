@@ -61,9 +61,16 @@ interface Charge {
    */
   answeredMs: number;
   departedMs: number;
+  /** Its answer was lost: the next call of its pod has this slot, which may be counted already. */
+  isLost: boolean;
 }
 
-const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, departedMs: Infinity };
+const UNANSWERED = {
+  countedAt: Infinity,
+  answeredMs: Infinity,
+  departedMs: Infinity,
+  isLost: false,
+};
 
 /** Charges indexed for lookups: there are thousands when many nodes are drained. */
 const makeCharges = () => {
@@ -84,6 +91,7 @@ const makeCharges = () => {
     open: (charge: Charge): void => {
       charge.answeredMs = Infinity;
       charge.departedMs = Infinity;
+      charge.isLost = false;
       byPod.set(`${charge.process} ${charge.uid}`, charge);
       add(byBudget, `${charge.process} ${charge.budget}`, charge);
       add(unsighted, charge.process, charge);
@@ -177,7 +185,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
         { process, path: call.path, budget: keyOf(budget), uid, ...UNANSWERED };
       const view = views.get(process, charge.budget);
       const silent = time.monotonic() - (receivedMs.get(process) ?? 0) > SILENCE_MS;
-      if (view !== undefined && !silent) check(charge, view);
+      if (view !== undefined && !silent && !charge.isLost) check(charge, view);
       charges.open(charge);
     },
     done: ({ process, call }, { status }) => {
@@ -201,6 +209,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
       if (charge === undefined) return;
       if (answer !== undefined && answer.status >= 300) charges.drop(charge);
       else charge.answeredMs = time.monotonic();
+      charge.isLost = answer === undefined;
     },
   };
 };

@@ -48,6 +48,8 @@ export interface SiteOptions {
   readonly makesNodes?: boolean;
   /** The maximum latency of one way to the API server without a fault. */
   readonly latencyMs?: number;
+  /** Whether Nodes that fail are handled. */
+  readonly withAvailability?: boolean;
 }
 
 /** The fleet's own transport to the API server. */
@@ -110,6 +112,7 @@ export const embeddedSite = (
   const controllers = startControllers(harness);
   const lagMs = (): number => chance.int(1, 20);
   const joinLate = new Set<string>();
+  const failing = new Map<string, 'CutOff' | 'Off'>();
   const stays = fleetStays(time);
   const fleet = restartableFleet({
     api: siteOptions.makesNodes === false ? undefined : fleetApi({ time, ask, lagMs, joinLate }),
@@ -143,6 +146,8 @@ export const embeddedSite = (
     chance,
     /** Nodes that do not join for now, by name. */
     joinLate,
+    /** Nodes whose kubelet was silenced by a step: it runs on, or its machine is off. */
+    failing,
     /** When the machines came to the cluster. */
     stays,
     /** Machines that are bound to this cluster, by id. */

@@ -45,12 +45,19 @@ export const isCordoned = (node: unknown): boolean =>
 export const isDraining = (node: unknown): boolean =>
   isCordoned(node) && reclaimAnnotation(node)?.ended === '';
 
+/** How an owner's work ended; '' while it has not. */
+const endOf = (node: unknown, owner: string): string =>
+  textAt(
+    parseJson(textAt(node, 'metadata', 'annotations', PREFIX + owner) ?? ''),
+    'ended',
+  ) ?? '';
+
+/** Owners that keep the Node cordoned. */
+export const holdersOf = (node: unknown): readonly string[] =>
+  ownersOf(node).filter((owner) => endOf(node, owner) !== 'Cancelled');
+
 /** An owner of its cordon other than a person has an active drain. */
 export const mayEmpty = (node: JsonRecord): boolean => {
   if (!isCordoned(node)) return false;
-  const annotations = textRecordOrEmptyAt(node, 'metadata', 'annotations');
-  return ownersOf(node).some((owner) =>
-    owner !== 'person' &&
-    textAt(parseJson(annotations[PREFIX + owner] ?? ''), 'ended') === undefined
-  );
+  return ownersOf(node).some((owner) => owner !== 'person' && endOf(node, owner) === '');
 };

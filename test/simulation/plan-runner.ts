@@ -7,6 +7,7 @@ import { type EmbeddedSite, REQUESTS } from './embedded-site.ts';
 import { playEvictions } from './eviction-scenes.ts';
 import { nameOf } from './invariant.ts';
 import { isCordoned, isDraining, ownersOf } from './node-annotations.ts';
+import { playFailures } from './node-availability-scenes.ts';
 import { playMaintenances } from './node-maintenance-scenes.ts';
 import { playNetwork } from './network-scenes.ts';
 import { TAKEOVER_MS } from './operator-processes.ts';
@@ -265,6 +266,7 @@ export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldContr
     playNetwork(site, hand),
     playEvictions(site),
     playMaintenances(site, hand.cordonedByPerson),
+    playFailures(site, hand),
     playMachines(site, hand.schedule),
     playFault(site, hand),
   ];

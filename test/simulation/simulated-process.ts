@@ -6,6 +6,8 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import type { InspectionEvent } from 'xstate';
 import { operatorServices } from '../../src/effects/operator-services.ts';
 import type { EvictionRequestPolicy } from '../../src/actors/eviction-requests/eviction-requests.ts';
+import type { AvailabilityPolicy } from '../../src/actors/node-availability/node-availabilities.ts';
+import { DEGRADED_CONDITIONS_DEFAULT } from '../../src/domain/node-availability/available-node.ts';
 import type { EvictionMode } from '../../src/domain/eviction-requests/drain-requester.ts';
 import { type Operator, startOperator } from '../../src/actors/operator.ts';
 import { makeRoles } from '../../src/actors/roles.ts';
@@ -56,6 +58,8 @@ export interface ProcessFlags {
   readonly evictions: EvictionRequestPolicy | undefined;
   /** The role that works on NodeMaintenances runs. */
   readonly maintenance: boolean;
+  /** The role that handles Nodes that fail runs. */
+  readonly availability: boolean;
   /** `--via` */
   readonly via: EvictionMode;
   /** How wrong the wall clock of each process is, by its number from 1; others are right. */
@@ -119,8 +123,18 @@ export const ORDINARY_FLAGS: ProcessFlags = {
   withPods: false,
   evictions: undefined,
   maintenance: false,
+  availability: false,
   via: 'evictions',
   skewsMs: [],
+};
+
+/** The defaults of `tidegate operator`. */
+const AVAILABILITY: AvailabilityPolicy = {
+  offlineAfterMs: 60_000,
+  degradedAfterMs: 30_000,
+  cleanAfterMs: 60_000,
+  degradedBy: DEGRADED_CONDITIONS_DEFAULT,
+  stormLimitPercent: 20,
 };
 
 const startRoles = (
@@ -178,6 +192,7 @@ const startRoles = (
       : undefined,
     evictions: flags.evictions,
     maintenance: flags.maintenance ? drains : undefined,
+    availability: flags.availability ? { policy: AVAILABILITY, drains } : undefined,
   });
   return startOperator(world, {
     lease: { identity, namespace: NAMESPACE, name: LEASE, ...lease },

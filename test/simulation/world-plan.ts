@@ -7,6 +7,7 @@
  */
 import { type Chance, chanceOf, derived } from './chance.ts';
 import { type EvictionAct, evictionScenes, withInterceptors } from './eviction-scenes.ts';
+import { type FailureAct, failureScenes } from './node-availability-scenes.ts';
 import { type MaintenanceAct, maintenanceScenes } from './node-maintenance-scenes.ts';
 import { type NetworkAct, networkScenes } from './network-scenes.ts';
 
@@ -36,6 +37,7 @@ export type Act =
   | NetworkAct
   | EvictionAct
   | MaintenanceAct
+  | FailureAct
   | {
     readonly _tag: 'Reclaim';
     readonly pick: number;
@@ -101,6 +103,8 @@ export interface WorldPlan {
   readonly drainsRequest: boolean;
   /** Whether nodes are maintained. */
   readonly withMaintenances: boolean;
+  /** Whether Nodes fail and are disabled, and processes handle that. */
+  readonly withAvailability: boolean;
   /** The provider's own drain. */
   readonly providerDrainMs: number;
   readonly apps: readonly AppPlan[];
@@ -310,6 +314,7 @@ export const worldPlan = (seed: number): WorldPlan => {
   const unusual = chanceOf(derived(seed, 6));
   const ofRequests = chanceOf(derived(seed, 11));
   const ofMaintenances = chanceOf(derived(seed, 12));
+  const ofFailures = chanceOf(derived(seed, 17));
   const plan = {
     seed,
     nodes: chance.int(...NODES),
@@ -323,6 +328,7 @@ export const worldPlan = (seed: number): WorldPlan => {
   const withPods = ofPods.happens(0.5);
   const withRequests = ofRequests.happens(0.5);
   const withMaintenances = ofMaintenances.happens(0.5);
+  const withAvailability = ofFailures.happens(0.5);
   const all = [
     ...ordinary,
     ...(withPods ? unseenRollout(ofPods, plan.standby) : []),
@@ -330,6 +336,7 @@ export const worldPlan = (seed: number): WorldPlan => {
     ...networkScenes(ofNetwork, withPods),
     ...(withRequests ? evictionScenes(ofRequests) : []),
     ...(withMaintenances ? maintenanceScenes(ofMaintenances) : []),
+    ...(withAvailability ? failureScenes(ofFailures) : []),
   ];
   const registered = withRequests ? withInterceptors(ofRequests, plan.apps) : plan.apps;
   const drainsRequest = withRequests && ofRequests.happens(0.5);
@@ -340,6 +347,7 @@ export const worldPlan = (seed: number): WorldPlan => {
     withRequests,
     drainsRequest,
     withMaintenances,
+    withAvailability,
     scenes: all.toSorted(ofAge),
   };
 };

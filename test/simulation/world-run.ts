@@ -18,6 +18,7 @@ import { REQUESTS, WORKLOADS } from './embedded-site.ts';
 import { REPORT_DEADLINE_MS } from './eviction-request-invariants.ts';
 import type { Bench, Invariant } from './invariant.ts';
 import { isDraining } from './node-annotations.ts';
+import { endFailures, loseOneNode } from './node-availability-scenes.ts';
 import { endMaintenances, workOnNodes } from './node-maintenance-scenes.ts';
 import { operatorProcesses } from './operator-processes.ts';
 import { ORDINARY_FLAGS } from './simulated-process.ts';
@@ -168,9 +169,11 @@ const areRequestsAtRest = ({ invariants, time }: WorldState): () => boolean => {
   return () => time.monotonic() - changedMs > UNCHANGED_MS;
 };
 
-const rest = async (state: WorldState): Promise<void> => {
+const rest = async (state: WorldState, { withAvailability }: WorldPlan): Promise<void> => {
+  if (withAvailability) await endFailures(state);
   await state.rest();
   await endMaintenances(state);
+  if (withAvailability) await loseOneNode(state);
   state.log.note('EPILOGUE');
   await epilogue(state);
   const areAtRest = areRequestsAtRest(state);
@@ -191,6 +194,7 @@ export const runWorld = async (
     withPods: plan.withPods,
     evictions: plan.withRequests ? EVICTION_POLICY : undefined,
     maintenance: plan.withMaintenances,
+    availability: plan.withAvailability,
     via: plan.drainsRequest ? 'auto' : 'evictions',
   });
   workOnNodes(state);
@@ -202,7 +206,7 @@ export const runWorld = async (
   const nodes = count(state, 'nodes', () => true);
   if (booted) {
     await play(state, processes, plan);
-    await rest(state);
+    await rest(state, plan);
   } else state.broken('worlds start', 'nodes or pods are missing');
   for (const process of processes.all()) process.crash();
   await state.site.stop();

@@ -36,6 +36,21 @@ import {
   replaysAreAwaited,
 } from './machine-invariants.ts';
 import {
+  oneOfAnOrdinalRuns,
+  onlyLostPodsAreDeleted,
+  podsAreDeletedOnce,
+  statefulPodsStay,
+  stormsAreFound,
+  stormsAreProtected,
+} from './node-availability-invariants.ts';
+import {
+  enabledNodesHaveNoTrace,
+  lostPodsAreReplaced,
+  returnedNodesAreActive,
+  statesAreReported,
+  waitingPodsShowIt,
+} from './node-availability-state-invariants.ts';
+import {
   drainedIsTrue,
   maintainedNodesAreCordoned,
   maintenancesGoOn,
@@ -84,6 +99,21 @@ const INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
   maintainedNodesAreCordoned,
   maintenancesGoOn,
   nodesAreGivenBack,
+  onlyLostPodsAreDeleted,
+];
+
+/** Of worlds in which Nodes that fail are handled. */
+const AVAILABILITY_INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
+  stormsAreProtected,
+  stormsAreFound,
+  statefulPodsStay,
+  oneOfAnOrdinalRuns,
+  podsAreDeletedOnce,
+  statesAreReported,
+  returnedNodesAreActive,
+  enabledNodesHaveNoTrace,
+  lostPodsAreReplaced,
+  waitingPodsShowIt,
 ];
 
 /** A violation of an invariant. */
@@ -163,7 +193,8 @@ export const worldState = (
     calmMs: () => time.monotonic() - troubledUntilMs,
     startedMs: (process) => starts.get(process) ?? 0,
   };
-  invariants.push(...INVARIANTS.map((make) => make(bench)));
+  const more = siteOptions.withAvailability === true ? AVAILABILITY_INVARIANTS : [];
+  invariants.push(...[...INVARIANTS, ...more].map((make) => make(bench)));
   site.cluster.store.subscribe((change) =>
     invariants.forEach((invariant) => invariant.change?.(change))
   );

@@ -55,11 +55,16 @@ export const oneWriterAMachine = ({ broken }: Pick<Bench, 'broken'>): Invariant 
   };
 };
 
+/** RS-20: with its UID, and its own grace; `only lost pods are deleted` knows which may be. */
+const isOfLostPod = ({ body }: Sent['call']): boolean =>
+  (textAt(body, 'preconditions', 'uid') ?? '') !== '' &&
+  !Object.hasOwn(asRecord(body) ?? {}, 'gracePeriodSeconds');
+
 /** DR-22, DR-23: evictions name the UID; nothing is deleted by force. */
 export const evictionsNameUids = ({ broken }: Bench): Invariant => ({
   leaves: (sent) => {
     const { call } = sent;
-    if (call.method === 'DELETE' && call.path.includes('/pods/')) {
+    if (call.method === 'DELETE' && call.path.includes('/pods/') && !isOfLostPod(call)) {
       broken('pods are only evicted', text(sent));
     }
     if (!call.path.endsWith('/eviction')) return;

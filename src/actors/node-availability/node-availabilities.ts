@@ -3,21 +3,17 @@
  *
  * Promises: renewals of Leases are followed before this process leads, so that a new leader knows
  * how long each has been silent (RS-05); nothing is decided before it leads and the lists are
- * complete; a storm is looked for whenever a Node goes offline (RS-06).
+ * complete; a storm is looked for whenever a Node goes offline (RS-06); a change costs as much as
+ * the Nodes that are offline, and no more for Nodes and pods that are well.
  */
-import { auditTime, filter, Subject, Subscription } from 'rxjs';
+import { auditTime, filter, merge, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { Fact, Identity } from '../../domain/facts.ts';
 import { objectKey } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
-import {
-  inOrder,
-  type LostPod,
-  podClassOf,
-  type Volume,
-  type VolumeClaim,
-} from '../../domain/node-availability/lost-pods.ts';
+import type { Volume, VolumeClaim } from '../../domain/node-availability/local-volumes.ts';
+import { inOrder, type LostPod, podClassOf } from '../../domain/node-availability/lost-pods.ts';
 import type { AvailableNode } from '../../domain/node-availability/node-state.ts';
 import { STORM_LIMITS, stormNodes } from '../../domain/node-availability/offline-storm.ts';
 import { listed } from '../../domain/text.ts';
@@ -95,6 +91,14 @@ export class NodeAvailabilities {
   readonly #subscription = new Subscription();
   /** The Nodes of a storm, whenever it grows. */
   readonly #storms = new Subject<readonly string[]>();
+  /** Nodes that are offline, by UID. */
+  readonly #offline = new Map<string, AvailabilityEntry>();
+  /** Names of Nodes whose drain as disabled was cancelled. */
+  readonly #enabled = new Set<string>();
+  /** Names of Nodes whose pods are to be looked at; `#areAllTouched`: of all. */
+  readonly #touched = new Set<string>();
+  #areAllTouched = false;
+  #areAllConsidered = false;
   #isLeading = false;
 
   constructor(
@@ -103,7 +107,10 @@ export class NodeAvailabilities {
   ) {
     this.#environment = environment;
     this.#options = options;
-    this.#waiting = new WaitingPods(environment, options.record);
+    this.#waiting = new WaitingPods(environment, {
+      record: options.record,
+      onFault: (node) => this.#touch(node),
+    });
     const { policy, project, record, nodes, leases, pods, claims, volumes } = options;
     this.#actors = nodeAvailabilityActors(environment, {
       times: policy,
@@ -117,10 +124,14 @@ export class NodeAvailabilities {
       onSnapshot: (entry, { context }) => {
         entry.node = context.node;
         entry.isKnown = true;
-        if (context.state !== 'Offline') entry.offlineMs = null;
+        if (context.state === 'Offline') this.#offline.set(entry.node.uid, entry);
+        else this.#wentOnline(entry);
       },
     });
     this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(fact)));
+    this.#subscription.add(
+      merge(claims.facts, volumes.facts).subscribe(() => this.#areAllTouched = true),
+    );
     this.#subscription.add(leases.facts.subscribe((fact) => this.#onLeases(fact)));
     this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
     const lists = leases.facts.pipe(filter(({ _tag }) => _tag === 'Listed'));
@@ -141,13 +152,15 @@ export class NodeAvailabilities {
 
   readonly onLeading = (): void => {
     this.#isLeading = true;
+    this.#areAllTouched = true;
     this.#considerAll();
   };
 
   readonly onLeadershipLost = (): void => {
     this.#isLeading = false;
+    this.#areAllConsidered = false;
     this.#waiting.clear();
-    for (const { node } of [...this.#actors.entries()]) this.#actors.remove(node.uid);
+    for (const { node } of [...this.#actors.entries()]) this.#remove(node.uid);
   };
 
   /** Writes nothing new; resolves when writes in flight have their answers. */
@@ -198,28 +211,47 @@ export class NodeAvailabilities {
   }
 
   #onPods(fact: Fact<LostPod>): void {
-    this.#pods.observe(fact);
+    const node = this.#pods.observe(fact);
     this.#waiting.observe(fact);
+    if (node === undefined) this.#areAllTouched = true;
+    else this.#touched.add(node);
+  }
+
+  #touch(node: string): void {
+    this.#touched.add(node);
+    this.#changes.next();
+  }
+
+  #remove(uid: string): void {
+    this.#actors.remove(uid);
+    const entry = this.#offline.get(uid);
+    if (entry !== undefined) this.#wentOnline(entry);
   }
 
   #consider(node: AvailableNode): void {
     const former = this.#byName.get(node.name);
-    if (former !== undefined && former !== node.uid) this.#actors.remove(former);
+    if (former !== undefined && former !== node.uid) this.#remove(former);
     this.#byName.set(node.name, node.uid);
+    // A person made it schedulable: its drain has written that, and the key goes.
+    if (node.wasDisabled) this.#enabled.add(node.name);
+    else this.#enabled.delete(node.name);
     const entry = this.#actors.entry(node.uid) ?? { node, offlineMs: null, isKnown: false };
     entry.node = node;
     this.#actors.consider(entry);
   }
 
+  /** Those that were observed before the other lists were complete have no actor yet. */
   #considerAll(): void {
-    if (!this.#isReady) return;
+    if (!this.#isReady || this.#areAllConsidered) return;
+    this.#areAllConsidered = true;
     for (const node of [...this.#options.nodes.values()]) this.#consider(node);
   }
 
   #vanished({ name, uid }: AvailableNode): void {
-    this.#actors.remove(uid);
+    this.#remove(uid);
     if (this.#byName.get(name) !== uid) return;
     this.#byName.delete(name);
+    this.#enabled.delete(name);
     this.#renewals.delete(name);
   }
 
@@ -241,22 +273,22 @@ export class NodeAvailabilities {
     // A former process handled it: it is no sign of a storm now.
     const isHandled = !entry.isKnown && entry.node.availability.label === 'Offline';
     entry.offlineMs = isHandled ? null : this.#now;
-    this.#changes.next();
+    this.#touch(entry.node.name);
   }
 
-  /** Nodes that are offline. */
-  #offline(): readonly AvailabilityEntry[] {
-    return [...this.#actors.entries()].filter(({ node }) =>
-      this.#actors.get(node.uid)?.getSnapshot().context.state === 'Offline'
-    );
+  #wentOnline(entry: AvailabilityEntry): void {
+    entry.offlineMs = null;
+    if (this.#offline.delete(entry.node.uid)) this.#touch(entry.node.name);
   }
 
   #lookForStorm(): void {
     const { policy, nodes } = this.#options;
-    if ((this.counts()['offline'] ?? 0) <= STORM_LIMITS.nodes) return;
+    if (this.#offline.size <= STORM_LIMITS.nodes) return;
     const isProtected = ({ node }: AvailabilityEntry): boolean =>
       this.#actors.get(node.uid)?.getSnapshot().context.isProtected === true;
-    const offline = this.#offline();
+    const offline = [...this.#offline.values()].filter(({ node }) =>
+      this.#actors.get(node.uid) !== undefined
+    );
     const storm = new Set(stormNodes(
       offline.map((entry) => ({
         name: entry.node.name,
@@ -276,17 +308,13 @@ export class NodeAvailabilities {
 
   #review(): void {
     if (!this.#isReady) return;
-    // Those that were observed before the other lists were complete have no actor yet.
-    for (const node of [...this.#options.nodes.values()]) {
-      if (!this.#actors.has(node.uid)) this.#consider(node);
-      // A person made it schedulable: its drain has written that, and the key goes.
-      const { drains } = this.#options;
-      if (node.wasDisabled && !drains.has(node.name, 'disabled')) {
-        drains.withdraw(node.name, 'disabled');
-      }
+    this.#considerAll();
+    const { drains } = this.#options;
+    for (const name of this.#enabled) {
+      if (!drains.has(name, 'disabled')) drains.withdraw(name, 'disabled');
     }
     this.#lookForStorm();
-    if (!this.#options.isBehind()) this.#sendPods();
+    if (!this.#options.isBehind()) this.#reviewPods();
   }
 
   #recordStorm(storm: readonly string[]): void {
@@ -299,17 +327,33 @@ export class NodeAvailabilities {
     );
   }
 
-  /** The pods of Nodes that are offline. */
-  #sendPods(): void {
-    const offline = this.#offline();
-    this.#showWaiting(new Set(offline.map(({ node }) => node.name)));
-    for (const { node } of offline) {
-      const actor = this.#actors.get(node.uid);
-      const { stateless } = this.#podsOf(node);
-      if (actor === undefined) continue;
-      if (!sameJson(actor.getSnapshot().context.pods, stateless)) {
-        actor.send({ type: 'pods.observed', pods: stateless });
+  /** The pods of Nodes that are offline, and of those that are back, where something changed. */
+  #reviewPods(): void {
+    const all = this.#areAllTouched
+      ? [...[...this.#offline.values()].map(({ node }) => node.name), ...this.#waiting.nodes()]
+      : [];
+    const touched = new Set([...this.#touched, ...all]);
+    this.#touched.clear();
+    this.#areAllTouched = false;
+    for (const name of touched) {
+      const entry = this.#offline.get(this.#byName.get(name) ?? '');
+      if (entry !== undefined) this.#sendPods(entry.node);
+      else if (!this.#waiting.isEmpty) {
+        for (const pod of [...this.#pods.on(name)]) this.#waiting.remove(pod);
       }
+    }
+  }
+
+  #sendPods(node: AvailableNode): void {
+    const { claims } = this.#options;
+    const { stateless, stateful } = this.#podsOf(node);
+    for (const pod of stateful) {
+      const found = pod.claims.flatMap((name) => claims.get(objectKey(name, pod.namespace)) ?? []);
+      this.#waiting.add(pod, found);
+    }
+    const actor = this.#actors.get(node.uid);
+    if (actor !== undefined && !sameJson(actor.getSnapshot().context.pods, stateless)) {
+      actor.send({ type: 'pods.observed', pods: stateless });
     }
   }
 
@@ -319,30 +363,13 @@ export class NodeAvailabilities {
       claim: (namespace: string, claim: string) => claims.get(objectKey(claim, namespace)),
       volume: (volume: string) => volumes.get(objectKey(volume)),
     };
-    const pods = inOrder(this.#pods.on(name));
-    const ofClass = (wanted: 'Stateless' | 'Stateful') =>
-      pods.filter((pod) => podClassOf(pod, lookup) === wanted);
+    const classed = inOrder(this.#pods.on(name))
+      .map((pod) => ({ pod, podClass: podClassOf(pod, lookup) }));
     return {
-      stateless: ofClass('Stateless').map(({ namespace, name: pod, uid }): ReplacedPod => ({
-        namespace,
-        name: pod,
-        uid,
-      })),
-      stateful: ofClass('Stateful'),
+      stateless: classed.flatMap(({ pod, podClass }): readonly ReplacedPod[] =>
+        podClass === 'Stateless' ? [{ namespace: pod.namespace, name: pod.name, uid: pod.uid }] : []
+      ),
+      stateful: classed.flatMap(({ pod, podClass }) => podClass === 'Stateful' ? [pod] : []),
     };
-  }
-
-  /** Stateful pods of Nodes that are offline show it, and no others. */
-  #showWaiting(offline: ReadonlySet<string>): void {
-    const { claims } = this.#options;
-    this.#waiting.keepOn(offline);
-    for (const { node } of this.#offline()) {
-      for (const pod of this.#podsOf(node).stateful) {
-        const found = pod.claims.flatMap((name) =>
-          claims.get(objectKey(name, pod.namespace)) ?? []
-        );
-        this.#waiting.add(pod, found);
-      }
-    }
   }
 }

@@ -82,8 +82,12 @@ const nodeEvents = (record: RecordEvent, { offlineAfterMs }: AvailabilityTimes) 
   };
 };
 
-const isReplacing = (actor: NodeAvailabilityActor): boolean =>
-  actor.getSnapshot().matches({ availability: { offline: 'replacing' } });
+/** An actor that was stopped is of an earlier term, and its Node may be of a storm by now. */
+const isReplacing = (actor: NodeAvailabilityActor): boolean => {
+  const snapshot = actor.getSnapshot();
+  return snapshot.status === 'active' &&
+    snapshot.matches({ availability: { offline: 'replacing' } });
+};
 
 const stateLabel = ({ context: { state } }: Snapshot): string => state.toLowerCase();
 

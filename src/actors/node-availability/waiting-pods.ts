@@ -2,24 +2,28 @@
  * Shows on stateful pods, and on their claims, that their Node is offline (RS-21).
  *
  * Promises: one Event for each pod and claim while the Node is offline, and one write of a pod for
- * each change; a change that was refused is not tried again, because the right to the status of
- * pods is optional.
+ * each change, unless that got no answer; a change that was refused is not tried again, because the
+ * right to the status of pods is optional.
  */
 import { defer, Subject, type Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import { defectText } from '../../api/telemetry.ts';
 import type { Fact } from '../../domain/facts.ts';
-import {
-  homeOfflinePatch,
-  type LostPod,
-  type VolumeClaim,
-} from '../../domain/node-availability/lost-pods.ts';
+import type { VolumeClaim } from '../../domain/node-availability/local-volumes.ts';
+import { homeOfflinePatch, type LostPod } from '../../domain/node-availability/lost-pods.ts';
 import { NodeAvailabilityApi } from '../../effects/node-availability.ts';
 import { latestPerKey } from '../../streams/latest-per-key.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
 /** Pods that are written at once. */
 const PODS_AT_ONCE = 4;
+
+/** What they need. */
+export interface WaitingPodsOptions {
+  readonly record: RecordEvent;
+  /** The write of a pod got no answer: its Node is to be looked at again. */
+  readonly onFault: (node: string) => void;
+}
 
 interface Change {
   readonly pod: LostPod;
@@ -35,20 +39,29 @@ export class WaitingPods {
   readonly #sent = new Map<string, Change>();
   /** Pods that show it, by UID. */
   readonly #showing = new Map<string, LostPod>();
+  /** Changes that got no answer. */
+  readonly #failed = new Set<Change>();
 
-  constructor(environment: ActorEnvironment<NodeAvailabilityApi>, record: RecordEvent) {
+  constructor(
+    environment: ActorEnvironment<NodeAvailabilityApi>,
+    { record, onFault }: WaitingPodsOptions,
+  ) {
     const { runtime, telemetry, time } = environment;
     this.#record = record;
     this.#subscription = this.#changes.pipe(latestPerKey({
       key: ({ pod: { uid } }) => uid,
       concurrency: PODS_AT_ONCE,
-      work: ({ pod, isOffline }) =>
-        defer(() => {
+      work: (change) =>
+        defer(async () => {
+          const { pod, isOffline } = change;
           const { namespace, name } = pod;
           const body = homeOfflinePatch(pod, { isOffline, nowMs: time.now() });
-          return runtime.runPromise(
+          const outcome = await runtime.runPromise(
             NodeAvailabilityApi.use((api) => api.showOnPod({ namespace, name, body })),
           );
+          if (outcome !== 'Fault' || this.#sent.get(pod.uid) !== change) return;
+          this.#failed.add(change);
+          onFault(pod.node);
         }),
       onDefect: (cause, { pod: { key } }) =>
         telemetry.log('error', 'Cannot show on a pod that its Node is offline: its write threw', {
@@ -60,7 +73,8 @@ export class WaitingPods {
 
   /** Its Node is offline; `claims` are those of the pod that exist. */
   readonly add = (pod: LostPod, claims: readonly VolumeClaim[]): void => {
-    if (this.#sent.get(pod.uid)?.isOffline === true) return;
+    const known = this.#sent.get(pod.uid);
+    if (known?.isOffline === true) return this.#repeat(known);
     this.#send(pod, true);
     const { namespace, name, uid, node } = pod;
     this.#record({
@@ -83,16 +97,24 @@ export class WaitingPods {
     }
   };
 
-  /** No Node but these is offline. */
-  readonly keepOn = (offline: ReadonlySet<string>): void => {
-    const sent = [...this.#sent.values()].filter(({ isOffline }) => isOffline);
-    const pods = new Map([...this.#showing, ...sent.map(({ pod }) => [pod.uid, pod] as const)]);
-    for (const pod of pods.values()) {
-      if (!offline.has(pod.node) && this.#sent.get(pod.uid)?.isOffline !== false) {
-        this.#send(pod, false);
-      }
-    }
+  /** Its Node is not offline. */
+  readonly remove = (pod: LostPod): void => {
+    const known = this.#sent.get(pod.uid);
+    if (known?.isOffline === false) return this.#repeat(known);
+    if (known !== undefined || this.#showing.has(pod.uid)) this.#send(pod, false);
   };
+
+  /** Nodes with pods that show it, or were to. */
+  readonly nodes = (): ReadonlySet<string> =>
+    new Set([
+      ...this.#sent.values().map(({ pod }) => pod.node),
+      ...this.#showing.values().map(({ node }) => node),
+    ]);
+
+  /** No pod shows it. */
+  get isEmpty(): boolean {
+    return this.#sent.size + this.#showing.size === 0;
+  }
 
   readonly observe = (fact: Fact<LostPod>): void => {
     if (fact._tag === 'Absent') return this.#forget(fact.last.uid);
@@ -105,7 +127,10 @@ export class WaitingPods {
   };
 
   /** Another process writes now. */
-  readonly clear = (): void => this.#sent.clear();
+  readonly clear = (): void => {
+    this.#sent.clear();
+    this.#failed.clear();
+  };
 
   readonly stop = (): void => this.#subscription.unsubscribe();
 
@@ -113,20 +138,28 @@ export class WaitingPods {
     if (pod.showsHomeOffline) this.#showing.set(pod.uid, pod);
     else {
       this.#showing.delete(pod.uid);
-      if (this.#sent.get(pod.uid)?.isOffline === false) this.#sent.delete(pod.uid);
+      if (this.#sent.get(pod.uid)?.isOffline === false) this.#forget(pod.uid);
     }
   }
 
   #forget(uid: string): void {
+    const change = this.#sent.get(uid);
+    if (change !== undefined) this.#failed.delete(change);
     this.#sent.delete(uid);
     this.#showing.delete(uid);
   }
 
   #send(pod: LostPod, isOffline: boolean): void {
-    const isUntouched = !this.#sent.has(pod.uid);
-    this.#sent.set(pod.uid, { pod, isOffline });
+    const former = this.#sent.get(pod.uid);
+    const change = { pod, isOffline };
+    if (former !== undefined) this.#failed.delete(former);
+    this.#sent.set(pod.uid, change);
     // A former process may have written it.
-    if (isOffline && isUntouched && this.#showing.has(pod.uid)) return;
-    this.#changes.next({ pod, isOffline });
+    if (isOffline && former === undefined && this.#showing.has(pod.uid)) return;
+    this.#changes.next(change);
+  }
+
+  #repeat(change: Change): void {
+    if (this.#failed.delete(change)) this.#changes.next(change);
   }
 }

@@ -21,6 +21,7 @@ import {
   joinAnnotations,
   printCordon,
   readCordon,
+  WHY_DISABLED_KEY,
 } from './cordon.ts';
 
 /** What an instruction requires of one node. */
@@ -45,16 +46,22 @@ export type CordonDecision =
 
 interface NodeChange {
   readonly unschedulable?: boolean;
+  /** Other annotations to remove. */
+  readonly others?: readonly string[];
   /** Owner → text; null removes the key. */
   readonly keys: Readonly<Record<string, string | null>>;
 }
 
-const patchOf = (facts: CordonFacts, { unschedulable, keys }: NodeChange): object => ({
+const patchOf = (
+  facts: CordonFacts,
+  { unschedulable, others = [], keys }: NodeChange,
+): object => ({
   metadata: {
     resourceVersion: facts.resourceVersion,
-    annotations: Object.fromEntries(
-      Object.entries(keys).map(([owner, text]) => [`${CORDON_PREFIX}${owner}`, text]),
-    ),
+    annotations: Object.fromEntries([
+      ...Object.entries(keys).map(([owner, text]) => [`${CORDON_PREFIX}${owner}`, text]),
+      ...others.map((key) => [key, null]),
+    ]),
   },
   ...(unschedulable === undefined ? {} : { spec: { unschedulable } }),
 });
@@ -186,6 +193,7 @@ export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | u
   const opens = uncordons(owner) && facts.unschedulable && isLast;
   return patchOf(facts, {
     keys: { ...overPersonChange(facts), [owner]: null },
+    others: owner === 'disabled' ? [WHY_DISABLED_KEY] : [],
     ...(opens ? { unschedulable: false } : {}),
   });
 };

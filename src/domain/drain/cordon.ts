@@ -20,6 +20,9 @@ import {
 /** One annotation key for each owner: `cordon.tidegate.dev/<owner>`. */
 export const CORDON_PREFIX = 'cordon.tidegate.dev/';
 
+/** What a person wrote when a Node was disabled; it goes with the key of that owner. */
+export const WHY_DISABLED_KEY = 'availability.tidegate.dev/why-disabled';
+
 /** The owner of a cordon. The name part of a key has at most 63 bytes and no `/`. */
 export type CordonOwner = 'person' | DrainOwner;
 

@@ -5,6 +5,7 @@
  */
 import {
   annotationOf,
+  type CordonAnnotation,
   type CordonFacts,
   cordonOf,
   cordonsIn,
@@ -89,6 +90,10 @@ const holds = (facts: Pick<CordonFacts, 'cordons'>, owner: string): boolean =>
   isDrainOwner(owner) && cordonOf(facts, owner) !== undefined &&
   annotationOf(facts, owner)?.ended !== 'Cancelled';
 
+/** Of a schedulable Node, an active key is cancelled by its drain first. */
+const isOver = (disabled: CordonAnnotation | undefined, isCordoned: boolean): boolean =>
+  disabled?.ended === 'Cancelled' || (!isCordoned && typeof disabled?.ended === 'string');
+
 /** Reads a Node; `degradedBy` are the types of the conditions that make it degraded. */
 export const availableNode =
   (degradedBy: readonly string[]) => (raw: unknown): AvailableNode | undefined => {
@@ -105,7 +110,7 @@ export const availableNode =
       readyStatus: READY_STATUSES.find((status) => status === ready) ?? 'Unknown',
       problem: problemOf(raw, degradedBy),
       isDisabled: owners.includes('disabled'),
-      wasDisabled: annotationOf({ cordons }, 'disabled')?.ended === 'Cancelled',
+      wasDisabled: isOver(annotationOf({ cordons }, 'disabled'), isCordoned),
       isDraining: owners.some((owner) => owner !== 'disabled'),
       availability: currentOf(raw, taints),
       taints,

@@ -4,11 +4,10 @@
  * Promises: pure; the drains of the operator follow from the cordon, whose owner is `disabled`; a
  * Node that others cordoned stays so.
  */
-import { annotationOf, type CordonFacts } from '../drain/cordon.ts';
+import { annotationOf, type CordonFacts, WHY_DISABLED_KEY } from '../drain/cordon.ts';
 import { decideCordon, releasePatch } from '../drain/cordon-patch.ts';
 import { recordAt } from '../json.ts';
 import { rfc3339 } from '../time.ts';
-import { WHY_DISABLED_KEY } from './node-state.ts';
 
 /** What a command writes to a Node. */
 export type DisablingStep =
@@ -20,7 +19,7 @@ interface DisabledFacts extends CordonFacts {
   readonly whyDisabled: string;
 }
 
-const withWhy = (body: object, why: string | null): object => ({
+const withWhy = (body: object, why: string): object => ({
   ...body,
   metadata: {
     ...recordAt(body, 'metadata'),
@@ -55,7 +54,7 @@ export const disablingStep = (
 /** Removes that owner; the last one makes the Node schedulable. */
 export const enablingStep = (facts: DisabledFacts): DisablingStep => {
   const body = releasePatch(facts, 'disabled');
-  if (body !== undefined) return { _tag: 'Patch', body: withWhy(body, null) };
+  if (body !== undefined) return { _tag: 'Patch', body };
   return facts.cordons['disabled'] === undefined ? { _tag: 'Unchanged' } : {
     _tag: 'Unrecognized',
     why: 'its annotation cordon.tidegate.dev/disabled is of another version',

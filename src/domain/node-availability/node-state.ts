@@ -6,9 +6,6 @@
  */
 import type { Identity } from '../facts.ts';
 
-/** What a person wrote when a Node was disabled. */
-export const WHY_DISABLED_KEY = 'availability.tidegate.dev/why-disabled';
-
 /** All states, the one that wins first (`drain-evict-reschedule`: *Node states*). */
 export const NODE_STATES = ['Offline', 'Disabled', 'Draining', 'Degraded', 'Active'] as const;
 export type NodeState = (typeof NODE_STATES)[number];
@@ -52,7 +49,7 @@ export interface AvailableNode extends Identity {
   readonly problem: NodeProblem;
   /** A person disabled it: the cordon has the owner `disabled`. */
   readonly isDisabled: boolean;
-  /** The drain of a disabled Node was cancelled: its key is of no use any more. */
+  /** It was disabled, and a person made it schedulable: its key is of no use any more. */
   readonly wasDisabled: boolean;
   /** Another owner of its cordon drains it. */
   readonly isDraining: boolean;

@@ -108,3 +108,14 @@ test('metrics have valid Prometheus names and labels, counters end in _total', (
     for (const label of metric.labels) expect(label).toMatch(/^[a-z][a-z0-9_]*$/);
   }
 });
+
+test('scrapes that arrive together share one text, and later ones have what happened since', async () => {
+  const metrics = makeMetrics();
+  const telemetry = liveTelemetry({ log: () => {} }, metrics);
+  const first = metrics.text();
+  telemetry.count('bigfleet_operator_acknowledged_total', 1);
+  expect(metrics.text()).toBe(first);
+  expect(await first).toContain('\nbigfleet_operator_acknowledged_total 1\n');
+  telemetry.count('bigfleet_operator_acknowledged_total', 1);
+  expect(await metrics.text()).toContain('\nbigfleet_operator_acknowledged_total 2\n');
+});

@@ -36,9 +36,13 @@ describe('suites', () => {
     ]);
   });
 
-  it('tries the tests of the statecharts on mutants', () => {
-    const mutants = ['tools/models.ts', '--mutants'];
-    expect(suiteSteps(ALL).map(({ args }) => args)).toContainEqual(mutants);
+  it('tries tests on mutants and planted bugs: on those that changed, and on all for a release', () => {
+    const args = (choice: SuiteChoice) => suiteSteps(choice).map((step) => step.args);
+    expect(args(ALL)).toContainEqual(['tools/models.ts', '--mutants=changed']);
+    expect(args(ALL)).toContainEqual(['test/mutants/main.ts', '--changed']);
+    const release = args({ ...ALL, full: true });
+    expect(release).toContainEqual(['tools/models.ts', '--mutants']);
+    expect(release).toContainEqual(['test/mutants/main.ts']);
   });
 
   it('plays what mostly waits beside what follows the pure suites, and nothing else', () => {

@@ -5,6 +5,7 @@ import { startDeployments } from './deployments.ts';
 import { startGarbageCollector } from './garbage-collector.ts';
 import { type Kubelets, startKubelets } from './kubelets.ts';
 import { startNodeLifecycle } from './node-lifecycle.ts';
+import { startOutOfService } from './out-of-service.ts';
 import { startReplicaSets } from './replica-sets.ts';
 import { startScheduler } from './scheduler.ts';
 import type { Controller, ControllerEnvironment } from './controller-environment.ts';
@@ -34,6 +35,7 @@ export const startControllers = (cluster: ControllerEnvironment): Controllers =>
     startDaemonSets(environment),
     startBudgets(environment),
     startNodeLifecycle(environment),
+    startOutOfService(environment),
     startGarbageCollector(environment),
   ];
   return { kubelets, stop: () => all.forEach((controller) => controller.stop()) };

@@ -1,0 +1,193 @@
+/**
+ * Invariants about the state of Nodes: what they show, and that what they show goes again
+ * (`drain-evict-reschedule`: *Node states*).
+ */
+import { type JsonRecord, textAt } from '../../src/domain/json.ts';
+import {
+  conditionOf,
+  isActive,
+  nodeOf,
+} from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
+import { type Bench, type Invariant, nameOf } from './invariant.ts';
+import { holdersOf, isCordoned, ownersOf } from './node-annotations.ts';
+import {
+  CONFIRMED_GONE,
+  controllerKind,
+  DEGRADED,
+  hasProblem,
+  hasTaint,
+  LEASE_NAMESPACE,
+  LEASES_RESOURCE,
+  readyStatus,
+  renewedMs,
+  reportedState,
+  WHY_DISABLED,
+} from './node-availability-object.ts';
+import { OFFLINE_MS } from './node-availability-views.ts';
+
+/** A problem must last so long, and be over for so long. */
+const DEGRADED_MS = 30_000;
+const CLEAN_MS = 60_000;
+/** From a cause to what is shown, in a calm so long that no process has just begun to count. */
+const REPORTED_MS = 10_000;
+const LONG_CALM_MS = 100_000;
+/** From a cause to what follows, in calm: a lost watch is given up after 30 s. */
+const FOLLOWED_MS = 60_000;
+/** A Node that is back is shown so within 5 s, and two looks of an invariant. */
+const BACK_MS = 7000;
+
+const OFFLINE = ['Offline', 'OfflineStorm'];
+
+type Site = Bench['site'];
+
+const nodesIn = ({ cluster }: Site): readonly JsonRecord[] => [
+  ...cluster.store.collection('nodes').objects(),
+];
+
+const podsIn = ({ cluster }: Site): readonly JsonRecord[] => [
+  ...cluster.store.collection('pods').objects(),
+];
+
+/** How long its Lease was not renewed; a Node without one is not silent. */
+const silentMs = ({ site, time }: Pick<Bench, 'site' | 'time'>, name: string): number => {
+  const lease = site.cluster.store.collection(LEASES_RESOURCE)
+    .get({ namespace: LEASE_NAMESPACE, name });
+  return lease === undefined ? 0 : time.now() - renewedMs(lease);
+};
+
+const isOffline = (bench: Pick<Bench, 'site' | 'time'>, node: JsonRecord): boolean =>
+  readyStatus(node) === 'Unknown' && silentMs(bench, nameOf(node)) > OFFLINE_MS;
+
+/** Remembers since when something has been so. */
+const since = ({ time }: Pick<Bench, 'time'>) => {
+  const sinceMs = new Map<string, number>();
+  return (key: string, isSo: boolean): number => {
+    if (!isSo) {
+      sinceMs.delete(key);
+      return 0;
+    }
+    const known = sinceMs.get(key) ?? time.monotonic();
+    sinceMs.set(key, known);
+    return time.monotonic() - known;
+  };
+};
+
+/** RS-01 to RS-05: a Node shows the state that follows from its facts. */
+export const statesAreReported = (bench: Bench): Invariant => {
+  const { site, broken, calmMs } = bench;
+  const presentMs = since(bench);
+  const absentMs = since(bench);
+  const wrongMs = since(bench);
+  /** What it may show, of what is not a matter of time. */
+  const stateOf = (node: JsonRecord): readonly string[] => {
+    if (isOffline(bench, node)) return OFFLINE;
+    const holders = isCordoned(node) ? holdersOf(node).filter((one) => one !== 'person') : [];
+    if (holders.includes('disabled')) return ['Disabled'];
+    return holders.length > 0 ? ['Draining'] : [];
+  };
+  const check = (node: JsonRecord): void => {
+    const name = nameOf(node);
+    const isDue = presentMs(name, hasProblem(node)) > DEGRADED_MS;
+    const isOver = absentMs(name, !hasProblem(node)) > CLEAN_MS;
+    const health = isDue ? ['Degraded'] : isOver ? ['Active', ''] : ['Degraded', 'Active', ''];
+    const state = stateOf(node);
+    const expected = state.length > 0 ? state : health;
+    const isTainted = hasTaint(node, DEGRADED);
+    const reported = reportedState(node);
+    const isWrong = !expected.includes(reported) &&
+      !(reported === '' && expected.includes('Active'));
+    const isWronglyTainted = (isDue && !isTainted) || (isOver && isTainted);
+    const lastsMs = wrongMs(`${name} ${expected[0]}`, isWrong || isWronglyTainted);
+    if (calmMs() <= LONG_CALM_MS || lastsMs <= REPORTED_MS) return;
+    const taint = isTainted ? 'with' : 'without';
+    broken(
+      'states are shown',
+      `"${name}" is ${expected[0]}, reported as ${reported} ${taint} the taint`,
+    );
+  };
+  return {
+    tick: () => {
+      for (const node of nodesIn(site)) check(node);
+    },
+  };
+};
+
+/** RS-22: what a Node shows of its failure goes within 5 s when it is back. */
+export const returnedNodesAreActive = (bench: Bench): Invariant => {
+  const { site, broken, calmMs } = bench;
+  const leftMs = since(bench);
+  return {
+    tick: () => {
+      for (const node of nodesIn(site)) {
+        const name = nameOf(node);
+        const isBack = readyStatus(node) === 'True' && silentMs(bench, name) < OFFLINE_MS;
+        const isLeft = OFFLINE.includes(reportedState(node)) ||
+          textAt(node, 'metadata', 'annotations', CONFIRMED_GONE) !== undefined;
+        const lastsMs = leftMs(name, isBack && isLeft);
+        if (calmMs() > FOLLOWED_MS && lastsMs > BACK_MS) {
+          broken('nodes come back', `"${name}" is back, and shown ${reportedState(node)}`);
+        }
+      }
+    },
+  };
+};
+
+/** RS-03: a Node that is schedulable again has nothing of having been disabled. */
+export const enabledNodesHaveNoTrace = (bench: Bench): Invariant => {
+  const { site, broken, calmMs } = bench;
+  const leftMs = since(bench);
+  const isLeft = (node: JsonRecord): boolean =>
+    ownersOf(node).includes('disabled') ||
+    textAt(node, 'metadata', 'annotations', WHY_DISABLED) !== undefined;
+  return {
+    tick: () => {
+      for (const node of nodesIn(site)) {
+        const lastsMs = leftMs(nameOf(node), !isCordoned(node) && isLeft(node));
+        if (Math.min(lastsMs, calmMs()) <= FOLLOWED_MS) continue;
+        broken('enabled nodes have no trace', `"${nameOf(node)}" was disabled`);
+      }
+    },
+  };
+};
+
+/** RS-20: the stateless pods of an offline Node are deleted, unless it is of a storm. */
+export const lostPodsAreReplaced = (bench: Bench): Invariant => {
+  const { site, broken, calmMs } = bench;
+  const leftMs = since(bench);
+  return {
+    tick: () => {
+      const offline = new Set(
+        nodesIn(site).filter((node) => isOffline(bench, node) && reportedState(node) === 'Offline')
+          .map(nameOf),
+      );
+      for (const pod of podsIn(site)) {
+        const isDue = offline.has(nodeOf(pod)) && isActive(pod) &&
+          controllerKind(pod) === 'ReplicaSet';
+        const lastsMs = leftMs(textAt(pod, 'metadata', 'uid') ?? '', isDue);
+        if (Math.min(lastsMs, calmMs()) <= FOLLOWED_MS) continue;
+        broken('lost pods are replaced', `"${nameOf(pod)}" is still on "${nodeOf(pod)}"`);
+      }
+    },
+  };
+};
+
+/** RS-21: the stateful pods of an offline Node show that, and no other pods do. */
+export const waitingPodsShowIt = (bench: Bench): Invariant => {
+  const { site, broken, calmMs } = bench;
+  const wrongMs = since(bench);
+  return {
+    tick: () => {
+      const states = new Map(nodesIn(site).map((node) => [nameOf(node), reportedState(node)]));
+      for (const pod of podsIn(site)) {
+        const isWaiting = OFFLINE.includes(states.get(nodeOf(pod)) ?? '') && isActive(pod) &&
+          controllerKind(pod) === 'StatefulSet';
+        const shows = conditionOf(pod, 'tidegate.dev/VolumeHomeNodeOffline') !== undefined;
+        const key = `${textAt(pod, 'metadata', 'uid')} ${isWaiting}`;
+        if (isActive(pod) && Math.min(wrongMs(key, isWaiting !== shows), calmMs()) > FOLLOWED_MS) {
+          const what = shows ? 'shows that it waits' : 'does not show that it waits';
+          broken('waiting pods show it', `"${nameOf(pod)}" ${what} for "${nodeOf(pod)}"`);
+        }
+      }
+    },
+  };
+};

@@ -1,0 +1,176 @@
+/**
+ * The availability of all Nodes: what a change costs, and that an earlier term deletes nothing.
+ *
+ * Regression: a deletion that got no answer in the term in which it was sent went on with the other
+ * pods of its Node in the next term of the same process, which may have found a storm by then.
+ */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { Subject } from 'rxjs';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import {
+  NodeAvailabilities,
+  type NodeLease,
+} from '../../../src/actors/node-availability/node-availabilities.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import type { Fact } from '../../../src/domain/facts.ts';
+import { objectKey, resourceVersion, uid } from '../../../src/domain/ids.ts';
+import type { Volume, VolumeClaim } from '../../../src/domain/node-availability/local-volumes.ts';
+import type { LostPod } from '../../../src/domain/node-availability/lost-pods.ts';
+import type { AvailableNode } from '../../../src/domain/node-availability/node-state.ts';
+import {
+  NodeAvailabilityApi,
+  type RemovalOutcome,
+} from '../../../src/effects/node-availability.ts';
+import { nodeWith } from '../../support/node-availability/availability-fixture.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+
+const POLICY = {
+  offlineAfterMs: 60_000,
+  degradedAfterMs: 30_000,
+  cleanAfterMs: 60_000,
+  degradedBy: [],
+  stormLimitPercent: 20,
+};
+const SETTLE_MS = 5000;
+const REVIEW_MS = 500;
+
+const nodeNamed = (name: string, traits: Parameters<typeof nodeWith>[1] = {}): AvailableNode => ({
+  ...nodeWith('1', traits),
+  key: objectKey(name),
+  name,
+  uid: uid(name),
+});
+
+const podOn = (node: string, name: string, version = '1'): LostPod => ({
+  key: objectKey(name, 'default'),
+  uid: uid(name),
+  resourceVersion: resourceVersion(version),
+  namespace: 'default',
+  name,
+  node,
+  podClass: 'Stateless',
+  claims: ['data'],
+  showsHomeOffline: false,
+});
+
+const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
+  const time = simulatedTime();
+  /** Nodes that were read, and claims that were looked up. */
+  const reads = { nodes: 0, claims: 0 };
+  const removals: { readonly name: string; readonly end: (outcome: RemovalOutcome) => void }[] = [];
+  const facts = {
+    nodes: new Subject<Fact<AvailableNode>>(),
+    leases: new Subject<Fact<NodeLease>>(),
+    pods: new Subject<Fact<LostPod>>(),
+    claims: new Subject<Fact<VolumeClaim>>(),
+    volumes: new Subject<Fact<Volume>>(),
+  };
+  const runtime = ManagedRuntime.make(Layer.succeed(NodeAvailabilityApi, {
+    write: () => Effect.succeed({ _tag: 'Fault' as const, why: 'not written here' }),
+    showOnPod: () => Effect.succeed('Written' as const),
+    remove: ({ name, mayLeave }) =>
+      Effect.callback<RemovalOutcome>((resume) => {
+        if (!mayLeave()) return resume(Effect.succeed({ _tag: 'Fault', why: 'not sent' }));
+        removals.push({ name, end: (outcome) => resume(Effect.succeed(outcome)) });
+      }),
+  }));
+  const telemetry = silentTelemetry;
+  const registry = new NodeAvailabilities(
+    makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 }),
+    {
+      policy: POLICY,
+      project: () => undefined,
+      nodes: {
+        facts: facts.nodes,
+        size: nodes.length,
+        get: (key) => nodes.find((node) => node.key === key),
+        values: function* () {
+          for (const node of nodes) {
+            reads.nodes += 1;
+            yield node;
+          }
+        },
+      },
+      leases: { facts: facts.leases },
+      pods: { facts: facts.pods },
+      claims: {
+        facts: facts.claims,
+        get: (key) => {
+          reads.claims += 1;
+          return {
+            key,
+            uid: uid('claim'),
+            resourceVersion: resourceVersion('1'),
+            isShared: true,
+            volumeName: 'v',
+          };
+        },
+      },
+      volumes: {
+        facts: facts.volumes,
+        get: (key) => ({
+          key,
+          uid: uid('v'),
+          resourceVersion: resourceVersion('1'),
+          isOfNode: false,
+        }),
+      },
+      drains: { has: () => false, withdraw: () => {} },
+      isSynced: () => true,
+      isBehind: () => false,
+      record: () => {},
+      recordOnLease: () => {},
+    },
+  );
+  onTestFinished(() => registry.onLeadershipLost());
+  facts.nodes.next({ _tag: 'Listed', objects: nodes });
+  facts.pods.next({ _tag: 'Listed', objects: pods });
+  return {
+    time,
+    reads,
+    removals,
+    registry,
+    /** A pod has changed. */
+    change: (pod: LostPod): void => facts.pods.next({ _tag: 'Present', object: pod }),
+  };
+};
+
+/** A former process found it offline. */
+const OFFLINE = { readyStatus: 'Unknown', label: 'Offline' } as const;
+
+test('RS-23: a process that leads again does not go on with the deletions of its last term', async () => {
+  const pods = [podOn('lost', 'a'), podOn('lost', 'b')];
+  const { time, removals, registry } = rig([nodeNamed('lost', OFFLINE), nodeNamed('well')], pods);
+  registry.onLeading();
+  await time.advance(SETTLE_MS + REVIEW_MS);
+  expect(removals.map(({ name }) => name)).toEqual(['a']);
+  registry.onLeadershipLost();
+  registry.onLeading();
+  removals[0]?.end({ _tag: 'Fault', why: 'no answer' });
+  await time.advance(REVIEW_MS);
+  expect(removals.map(({ name }) => name)).toEqual(['a']);
+  await time.advance(SETTLE_MS);
+  expect(removals.map(({ name }) => name)).toEqual(['a', 'a']);
+});
+
+test('RS-01: changes of pods read no Node, and no claims but those of an offline Node', async () => {
+  const names = Array.from({ length: 5000 }, (_, at) => `node-${at}`);
+  const nodes = [nodeNamed('lost', OFFLINE), ...names.map((name) => nodeNamed(name))];
+  const pods = [
+    podOn('lost', 'a'),
+    ...names.flatMap((name) => Array.from({ length: 30 }, (_, at) => podOn(name, `${name}-${at}`))),
+  ];
+  const { time, reads, registry, change } = rig(nodes, pods);
+  registry.onLeading();
+  await time.advance(SETTLE_MS + REVIEW_MS);
+  expect(reads).toEqual({ nodes: nodes.length, claims: 1 });
+  for (const pod of pods.slice(1, 1001)) {
+    change({ ...pod, resourceVersion: resourceVersion('2') });
+    await time.advance(REVIEW_MS);
+  }
+  expect(reads).toEqual({ nodes: nodes.length, claims: 1 });
+  change(podOn('lost', 'b'));
+  await time.advance(REVIEW_MS);
+  expect(reads).toEqual({ nodes: nodes.length, claims: 3 });
+});
