@@ -15,7 +15,7 @@ import {
   type PodPolicy,
 } from './capacity-requests/capacity-requests-role.ts';
 import { demandRole } from './demand/demand-role.ts';
-import { interceptorsRole } from './interceptors/interceptors-role.ts';
+import { type InterceptorsPolicy, interceptorsRole } from './interceptors/interceptors-role.ts';
 import type { EvictionRequestPolicy } from './eviction-requests/eviction-requests.ts';
 import { evictionRequestsRole } from './eviction-requests/eviction-requests-role.ts';
 import {
@@ -54,7 +54,8 @@ export interface RolesOptions {
   readonly maintenance?: DrainPolicy | undefined;
   /** When Nodes are degraded or offline, and how disabled ones drain without other drains. */
   readonly availability?: AvailabilityRoleOptions | undefined;
-  readonly interceptors?: boolean | undefined;
+  /** How surges go. */
+  readonly interceptors?: InterceptorsPolicy | undefined;
 }
 
 /** The environment of the selected roles. */
@@ -122,7 +123,7 @@ export const makeRoles =
       maintenance,
       availability,
       evictions,
-      options.interceptors === true ? interceptorsRole(environment) : undefined,
+      options.interceptors && interceptorsRole(environment, options.interceptors),
       pods,
       fleet?.demand,
       fleet?.fleetSession,

@@ -246,6 +246,13 @@ export const METRICS = catalogue({
     help: 'Deletions of stateless pods of offline Nodes, by outcome.',
     labels: ['outcome'],
   },
+  tidegate_surges_blocked: {
+    type: 'gauge',
+    help: 'Deployments whose pods cannot be replaced now, by reason: no_capacity_memory, ' +
+      'strategy_forbids_surge and so on. Extended resources count as ' +
+      'no_capacity_extended_resource.',
+    labels: ['reason'],
+  },
   tidegate_drains_ended_total: {
     type: 'counter',
     help: 'Ended node drains by outcome.',

@@ -18,6 +18,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'eviction-request-ttl',
     'clock-skew',
     'default-interceptors',
+    'without-surge',
   ],
   'Nodes that fail': [
     'offline-after',

@@ -144,6 +144,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('apps', 'replicasets', 'get'),
     right('autoscaling', 'horizontalpodautoscalers', 'list patch'),
     right('keda.sh', 'scaledobjects', 'list patch'),
+    right('', 'persistentvolumeclaims', 'get'),
     // A resource that only the policies of EvictionRequests ask for.
     { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: SURGE },
     ...SHARED,

@@ -14,6 +14,9 @@ const NO_DEFAULTS = 'none';
 /** Values of `--default-interceptors`. */
 export const DEFAULT_INTERCEPTORS = [SURGE, NO_DEFAULTS] as const;
 
+/** Values of `--without-surge`. */
+const WITHOUT_SURGE = ['evict', 'wait'] as const;
+
 /** The options of the role, by the name of the setting. */
 export const EVICTION_REQUEST_OPTIONS = {
   evictionsApi: defaulted(choice(EVICTIONS_APIS), {
@@ -47,6 +50,13 @@ export const EVICTION_REQUEST_OPTIONS = {
       'Interceptors of pods whose Deployment would lose availability, besides those that they ' +
       `register; without it, ${SURGE} with the role interceptors, else ${NO_DEFAULTS}`,
   }),
+  withoutSurge: defaulted(choice(WITHOUT_SURGE), {
+    name: 'without-surge',
+    help:
+      'What becomes of a pod whose Deployment allows no replacement beside it, by its strategy ' +
+      'or volume: evict, within its budgets, or wait until a person accepts the downtime',
+    default: 'evict',
+  }),
 } as const;
 
 /** The interceptors that pods have by default: those that this process runs, or a person names. */
@@ -65,6 +75,11 @@ export interface EvictionSettings {
   readonly ttlMs: number | null;
   readonly api: EvictionsApiOption;
   readonly defaultInterceptors: readonly string[];
+}
+
+/** The settings of the role interceptors. */
+export interface InterceptorSettings {
+  readonly withoutSurge: (typeof WITHOUT_SURGE)[number];
 }
 
 /** The settings from the options. */

@@ -65,7 +65,7 @@ export const podsOperatorSettings = (
       evictions: undefined,
       maintenance: undefined,
       availability: undefined,
-      interceptors: false,
+      interceptors: undefined,
     },
   };
 };

@@ -10,7 +10,11 @@ import { goDuration } from '../domain/go-duration.ts';
 import { type ClusterId, clusterId } from '../domain/ids.ts';
 import { leaseTimesProblem } from '../domain/lease.ts';
 import { type DrainSettings, drainSettings, ownPod } from './drain-settings.ts';
-import { evictionPolicyOf, type EvictionSettings } from './eviction-request-options.ts';
+import {
+  evictionPolicyOf,
+  type EvictionSettings,
+  type InterceptorSettings,
+} from './eviction-request-options.ts';
 import { FLEET_OPTIONS } from './fleet-options.ts';
 import {
   type NodeAvailabilitySettings,
@@ -97,8 +101,8 @@ export interface OperatorSettings extends ProcessSettings {
   readonly maintenance: DrainSettings | undefined;
   /** When Nodes are degraded or offline; undefined without the role. */
   readonly availability: NodeAvailabilitySettings | undefined;
-  /** Whether surges run in this process. */
-  readonly interceptors: boolean;
+  /** How surges go; undefined without the role. */
+  readonly interceptors: InterceptorSettings | undefined;
 }
 
 /** The options that process settings derive from. */
@@ -354,7 +358,9 @@ export const operatorSettings = (
       availability: roles.includes('availability')
         ? nodeAvailabilitySettings(options, drains)
         : undefined,
-      interceptors: roles.includes('interceptors'),
+      interceptors: roles.includes('interceptors')
+        ? { withoutSurge: options.withoutSurge }
+        : undefined,
     },
   };
 };

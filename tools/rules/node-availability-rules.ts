@@ -110,7 +110,17 @@ const replacements: RuleChapter = {
       'A surge raises the count of the highest object that owns the replicas of a Deployment: ' +
         '`minReplicaCount` of a KEDA ScaledObject, else `minReplicas` of a ' +
         'HorizontalPodAutoscaler, else `replicas`. The count is restored byte-equal, if it still ' +
-        'is what the surge wrote, also after a restart anywhere.',
+        'is what the surge wrote, also after a restart anywhere. Where the strategy, a volume or ' +
+        'an autoscaler allows no surge, the status of the request begins with the reason within ' +
+        'two seconds; the pod is evicted within its budgets, or waits with ' +
+        '`--without-surge=wait` until the Deployment has the annotation ' +
+        '`tidegate.dev/accept-downtime`.',
+    ),
+    rule(
+      'RS-16',
+      'Where the scheduler finds no room for a replacement, the reason is `NoCapacityMemory`, or ' +
+        'that of the resource that most Nodes lack. The surge is withdrawn after 60 s and ' +
+        'repeated; the pod stays, unless downtime is accepted. Memory is never overcommitted.',
     ),
   ],
 };

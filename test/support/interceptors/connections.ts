@@ -6,6 +6,7 @@ import {
   type KubernetesClient,
   KubernetesError,
   type KubernetesRequest,
+  type WithoutSurge,
 } from '../../../packages/interceptor/mod.ts';
 import {
   type ActorEnvironment,
@@ -212,8 +213,18 @@ export const serveEvictions = (
   });
 
 /** Starts the role interceptors as the leader; returns how to stop it. */
-export const serveInterceptors = (handle: Handle, time: SimulatedTime): () => Promise<void> =>
-  serveRole(handle, time, { make: interceptorsRole });
+export const serveInterceptors = (
+  handle: Handle,
+  time: SimulatedTime,
+  { withoutSurge = 'evict', telemetry = silentTelemetry }: {
+    readonly withoutSurge?: WithoutSurge;
+    readonly telemetry?: Telemetry;
+  } = {},
+): () => Promise<void> =>
+  serveRole(handle, time, {
+    make: (environment) => interceptorsRole(environment, { withoutSurge }),
+    telemetry,
+  });
 
 /** Starts the role maintenance as the leader; returns how to stop it. */
 export const serveMaintenance = (

@@ -5,6 +5,7 @@ import {
   interception,
   jobRun,
   requestWatch,
+  type WithoutSurge,
   workloadSurge,
 } from '../../../packages/interceptor/mod.ts';
 import { DEFAULT_TIMING } from '../../../packages/interceptor/src/interception-context.ts';
@@ -18,7 +19,7 @@ import {
   LOWEST_COST,
   type SurgeFacts,
 } from '../../../packages/interceptor/src/surge/surge-facts.ts';
-import { DEFAULT_SURGE_TIMING } from '../../../packages/interceptor/src/surge/workload-surge.ts';
+import { DEFAULT_SURGE_TIMING } from '../../../packages/interceptor/src/surge/surge-context.ts';
 import { valueAt } from '../../../src/domain/json.ts';
 import { chartProblems, chartProblemText } from '../../tidy/statecharts.ts';
 import {
@@ -233,6 +234,8 @@ const CALM: SurgeFacts = {
   replicas: 1,
   autoscaler: null,
   maxSurge: 1,
+  singleClaim: null,
+  acceptsDowntime: false,
   baseline: null,
   isDeleting: false,
   pods: [POD],
@@ -294,6 +297,7 @@ const SURGE_FACTS: readonly SurgeFacts[] = [
   { ...CALM, replicas: 2 },
   { ...CALM, pods: [REPLACEMENT] },
   { ...CALM, maxSurge: 0 },
+  { ...CALM, maxSurge: 0, acceptsDowntime: true },
   { ...CALM, autoscaler: AUTOSCALER },
   { ...CALM, autoscaler: { ...AUTOSCALER, most: 1 } },
   { ...SCALED_UP, pods: [POD, REPLACEMENT] },
@@ -308,13 +312,20 @@ const SURGE_WRITES = [
   { output: { _tag: 'Failed', problem: 'planted', retryAfterMs: 0 } },
 ];
 
+const INPUTS: readonly (readonly [isRecovered: boolean, withoutSurge: WithoutSurge])[] = [
+  [true, 'evict'],
+  [false, 'evict'],
+  [false, 'wait'],
+];
+
 describeChart({
   machine: workloadSurge,
-  inputs: [true, false].map((isRecovered) => ({
+  inputs: INPUTS.map(([isRecovered, withoutSurge]) => ({
     deployment: { namespace: 'default', name: 'web', uid: 'u' },
     requested: isRecovered ? [] : ['a'],
     isRecovered,
     timing: DEFAULT_SURGE_TIMING,
+    withoutSurge,
     seed: 1,
   })),
   events: {
@@ -338,7 +349,7 @@ describeChart({
   project: ({ requested, facts, step, refusal, problem }) => [
     requested,
     facts === null ? -1 : SURGE_FACTS.indexOf(facts),
-    [step?._tag, refusal, problem],
+    [step?._tag, refusal?.reason, problem],
   ],
   stepInvariant: ({ actions, after }) => {
     const { facts, requested, step } = after.context;

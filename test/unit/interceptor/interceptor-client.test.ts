@@ -45,7 +45,11 @@ const connected = ({ read = Effect.succeed(OK), write = Effect.succeed(OK), refu
     telemetry: silentTelemetry,
     firstSeed: 1,
   });
-  return { calls, client: interceptorClient(runtime), role: interceptorsRole(environment) };
+  return {
+    calls,
+    client: interceptorClient(runtime),
+    role: interceptorsRole(environment, { withoutSurge: 'evict' }),
+  };
 };
 
 const DELETE = { method: 'DELETE', path: '/api/v1/namespaces/a/pods/b' } as const;

@@ -156,8 +156,8 @@ describe('RS-10: the surge of a Deployment under an autoscaler', () => {
     const path = cluster.request(cluster.list(PODS)[0]);
     await cluster.time.advance(3000);
     expect(textAt(reportOf(cluster.get(path), NAME), 'message')).toBe(
-      'Gave up: cannot surge "web": HorizontalPodAutoscaler "web" allows no more: ' +
-        'its maxReplicas is 1, set it to 2 or more',
+      'Gave up: AutoscalerForbidsSurge: cannot surge "web": ' +
+        'HorizontalPodAutoscaler "web" allows no more: its maxReplicas is 1, set it to 2 or more',
     );
     expect([seen().most, now()]).toEqual([1, before]);
   });

@@ -36,6 +36,8 @@ const facts = (before: number, by: number | null, pods: readonly SurgePod[]): Su
   resourceVersion: '1',
   replicas: before + (by ?? 0),
   maxSurge: 2,
+  singleClaim: null,
+  acceptsDowntime: false,
   autoscaler: null,
   baseline: by === null
     ? null
@@ -164,6 +166,7 @@ describe('the facts of a pod', () => {
         },
       }],
       autoscaler: null,
+      claims: [],
     }, 0).pods[0];
 
   test('have a deletion cost of 0 where kube-controller-manager reads none', () => {

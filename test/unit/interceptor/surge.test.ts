@@ -2,7 +2,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startInterceptor, surge } from '../../../packages/interceptor/mod.ts';
 import { BASELINE_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-baseline.ts';
-import { COST_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-facts.ts';
+import {
+  ACCEPT_DOWNTIME,
+  COST_ANNOTATION,
+} from '../../../packages/interceptor/src/surge/surge-facts.ts';
 import { numberAt, recordAt, textAt } from '../../../src/domain/json.ts';
 import {
   conditionsOf,
@@ -143,8 +146,9 @@ describe('the surge', () => {
     await cluster.until(() => replicas() === 2, 'the replicas are restored');
   });
 
-  test('without room it gives up after a minute with the words of the scheduler', async () => {
+  test('RS-16: without room it gives up after a minute where downtime is accepted', async () => {
     const { cluster, replicas, seen } = await withDeployment(surgeDeployment(2), 1);
+    cluster.ask('PATCH', WEB, { metadata: { annotations: { [ACCEPT_DOWNTIME]: 'true' } } });
     startSurge(cluster);
     cluster.ask('PATCH', '/api/v1/nodes/node-1', { spec: { unschedulable: true } });
     const [pod] = cluster.list(PODS);
@@ -152,7 +156,7 @@ describe('the surge', () => {
     await cluster.until(() => replicas() === 3, 'the replicas are raised');
     await cluster.time.advance(75_000);
     expect(textAt(reportOf(cluster.get(path), NAME), 'message'))
-      .toMatch(/^Gave up: cannot surge "web": no room for its replacement: .+/);
+      .toMatch(/^Gave up: NoCapacity: cannot surge "web": no room for its replacement: .+/);
     expect(replicas()).toBe(2);
     expect(seen().most).toBe(3);
   });

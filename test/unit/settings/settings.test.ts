@@ -52,7 +52,7 @@ describe('operator settings', () => {
           ownPod: null,
         },
       },
-      interceptors: false,
+      interceptors: undefined,
       kubeconfig: undefined,
       metricsAddress: { host: '', port: 8770 },
       healthAddress: { host: '', port: 8771 },
@@ -338,6 +338,14 @@ describe('roles of an operator', () => {
     expect(defaultsOf({ roles: apart, 'default-interceptors': 'surge.tidegate.dev' }))
       .toEqual(['surge.tidegate.dev']);
     expect(defaultsOf({ roles: beside, 'default-interceptors': 'none' })).toEqual([]);
+  });
+
+  test('RS-10: a pod without a surge is evicted, or waits by a flag', () => {
+    const surges = (flags: Record<string, string>) => settled(flags).interceptors;
+    expect(surges({ roles: 'interceptors' })).toEqual({ withoutSurge: 'evict' });
+    expect(surges({ roles: 'interceptors', 'without-surge': 'wait' }))
+      .toEqual({ withoutSurge: 'wait' });
+    expect(surges({ roles: 'evictions' })).toBeUndefined();
   });
 
   test('require a cluster id and a shard only with the fleet', () => {

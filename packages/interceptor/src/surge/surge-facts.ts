@@ -12,6 +12,9 @@ import {
 import type { Autoscaler, FoundAutoscaler } from './autoscaler.ts';
 import { baselineOf, type SurgeBaseline } from './surge-baseline.ts';
 
+/** On a workload: a person accepts that it is down while its pod moves. */
+export const ACCEPT_DOWNTIME = 'tidegate.dev/accept-downtime';
+
 /** Of a pod: a ReplicaSet that is lowered removes the lowest cost first (KEP-2255). */
 export const COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
 
@@ -57,6 +60,10 @@ export interface SurgeFacts {
   readonly autoscaler: Autoscaler | null;
   /** Pods that may be added; 0 where the strategy allows none. */
   readonly maxSurge: number;
+  /** A claim that pods on one Node alone can use; null without one. */
+  readonly singleClaim: string | null;
+  /** A person accepts that it is down while its pod moves. */
+  readonly acceptsDowntime: boolean;
   readonly baseline: SurgeBaseline | null;
   readonly isDeleting: boolean;
   readonly pods: readonly SurgePod[];
@@ -162,11 +169,30 @@ export interface ReadDeployment {
   readonly deployment: unknown;
   readonly pods: readonly unknown[];
   readonly autoscaler: FoundAutoscaler | null;
+  /** The PersistentVolumeClaims that its pods mount. */
+  readonly claims: readonly unknown[];
 }
+
+const SHARED_MODES = ['ReadWriteMany', 'ReadOnlyMany'];
+
+/** The names of the claims that all pods of a Deployment mount. */
+export const claimNames = (deployment: unknown): readonly string[] =>
+  listAt(deployment, 'spec', 'template', 'spec', 'volumes').flatMap((volume) =>
+    textAt(volume, 'persistentVolumeClaim', 'claimName') ?? []
+  );
+
+/** The first claim that only one Node can use. */
+const singleClaimIn = (claims: readonly unknown[]): string | null => {
+  const single = claims.find((claim) => {
+    const modes = textsAt(claim, 'spec', 'accessModes');
+    return modes.length > 0 && !modes.some((mode) => SHARED_MODES.includes(mode));
+  });
+  return textAt(single, 'metadata', 'name') ?? null;
+};
 
 /** The facts in a Deployment and the pods that its selector selects. */
 export const surgeFacts = (
-  { deployment, pods, autoscaler: found }: ReadDeployment,
+  { deployment, pods, autoscaler: found, claims }: ReadDeployment,
   nowMs: number,
 ): SurgeFacts => {
   const replicas = numberAt(deployment, 'spec', 'replicas') ?? 1;
@@ -179,6 +205,8 @@ export const surgeFacts = (
     replicas,
     autoscaler: own === null ? found?.autoscaler ?? null : null,
     maxSurge: maxSurgeOf(deployment, baseline?.replicas ?? replicas),
+    singleClaim: singleClaimIn(claims),
+    acceptsDowntime: textAt(deployment, 'metadata', 'annotations', ACCEPT_DOWNTIME) === 'true',
     baseline,
     isDeleting: textAt(deployment, 'metadata', 'deletionTimestamp') !== undefined,
     pods: pods.filter((pod) => controllerOf(pod, 'ReplicaSet') !== undefined)
@@ -192,6 +220,8 @@ export const factsWithoutDeployment = (found: FoundAutoscaler | null): SurgeFact
   replicas: 0,
   autoscaler: found?.autoscaler ?? null,
   maxSurge: 0,
+  singleClaim: null,
+  acceptsDowntime: false,
   baseline: found?.baseline ?? null,
   isDeleting: true,
   pods: [],

@@ -16,9 +16,9 @@ import {
   isRaised,
   scaledDeployment,
 } from './autoscaler.ts';
-import { factsWithoutDeployment, selectorText, surgeFacts } from './surge-facts.ts';
+import { claimNames, factsWithoutDeployment, selectorText, surgeFacts } from './surge-facts.ts';
+import type { DeploymentKey, FactsOutcome } from './surge-context.ts';
 import { deploymentPath } from './surge-writes.ts';
-import type { DeploymentKey, FactsOutcome } from './workload-surge.ts';
 
 /** The value; `undefined` where the API server has no such object or API. */
 const unlessAbsent = async <Value>(read: Promise<Value>): Promise<Value | undefined> => {
@@ -48,6 +48,18 @@ const readAutoscaler = async (
   return autoscalerOf(name, { ScaledObject, HorizontalPodAutoscaler });
 };
 
+/** The claims of a Deployment that exist. */
+const readClaims = async (
+  api: KubernetesApi,
+  { namespace }: DeploymentKey,
+  deployment: unknown,
+): Promise<readonly unknown[]> =>
+  await Promise.all(
+    claimNames(deployment).map((name) =>
+      unlessAbsent(api.get(`/api/v1/namespaces/${namespace}/persistentvolumeclaims/${name}`))
+    ),
+  );
+
 const readFacts = async (
   api: KubernetesApi,
   time: Time,
@@ -63,10 +75,11 @@ const readFacts = async (
   }
   const query = new URLSearchParams({ labelSelector: selectorText(found) });
   const { items: pods } = await api.list(`/api/v1/namespaces/${key.namespace}/pods?${query}`);
+  const claims = await readClaims(api, key, found);
   const nowMs = time.now();
   return {
     _tag: 'Read',
-    facts: surgeFacts({ deployment: found, pods, autoscaler }, nowMs),
+    facts: surgeFacts({ deployment: found, pods, autoscaler, claims }, nowMs),
     nowMs,
   };
 };

@@ -10,24 +10,24 @@ import type { JsonRecord } from '../json.ts';
 import type { KubernetesApi } from '../kubernetes-api.ts';
 import type { TargetPod } from '../observed-request.ts';
 import { statechartClock, type Time } from '../time.ts';
-import {
-  type DeploymentKey,
-  type SurgeTiming,
-  type SurgeWrite,
-  workloadSurge,
-} from './workload-surge.ts';
+import type { DeploymentKey, SurgeTiming, SurgeWrite } from './surge-context.ts';
 import type { SurgeFacts } from './surge-facts.ts';
+import { blockedReason, surgeMessage } from './surge-message.ts';
 import { readSurgeFacts } from './surge-reads.ts';
-import { surgeMessage } from './surge-message.ts';
+import { refusalText, type WithoutSurge } from './surge-refusal.ts';
 import { remainingPods } from './surge-step.ts';
 import { writeStep } from './surge-writes.ts';
+import { workloadSurge } from './workload-surge.ts';
 
 /** The dependencies of surges. */
 export interface SurgeEnvironment {
   readonly api: KubernetesApi;
   readonly time: Time;
   readonly timing: SurgeTiming;
+  readonly withoutSurge: WithoutSurge;
   readonly seed: Seed;
+  /** How many workloads cannot be surged now, by reason; called when that changes. */
+  readonly onBlocked: (counts: ReadonlyMap<string, number>) => void;
   readonly log: (message: string, fields: JsonRecord) => void;
 }
 
@@ -72,6 +72,7 @@ export class SurgeRegistry {
   /** By namespace, name and UID of the Deployment. */
   readonly #actors = new Map<string, SurgeActor>();
   #seed: Seed;
+  #reported = '';
 
   constructor(environment: SurgeEnvironment) {
     this.#environment = environment;
@@ -83,16 +84,34 @@ export class SurgeRegistry {
     const key = Object.values(deployment).join('/');
     const known = this.#actors.get(key);
     if (known !== undefined) return known;
-    const { time, timing } = this.#environment;
+    const { time, timing, withoutSurge } = this.#environment;
     this.#seed = nextSeed(this.#seed);
     const actor = createActor(this.#logic, {
-      input: { deployment, requested, isRecovered, timing, seed: this.#seed },
+      input: { deployment, requested, isRecovered, timing, withoutSurge, seed: this.#seed },
       clock: statechartClock(time),
     });
     this.#actors.set(key, actor);
-    actor.subscribe({ complete: () => this.#actors.delete(key) });
+    actor.subscribe({
+      next: () => this.#reportBlocked(),
+      complete: () => {
+        this.#actors.delete(key);
+        this.#reportBlocked();
+      },
+    });
     actor.start();
     return actor;
+  }
+
+  #reportBlocked(): void {
+    const counts = new Map<string, number>();
+    for (const actor of this.#actors.values()) {
+      const reason = blockedReason(actor.getSnapshot().context);
+      if (reason !== null) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    }
+    const text = [...counts].join();
+    if (text === this.#reported) return;
+    this.#reported = text;
+    this.#environment.onBlocked(counts);
   }
 
   /** The surge that has the pod. */
@@ -103,11 +122,8 @@ export class SurgeRegistry {
 
   /** How far the replacement of a pod is, for people; empty before it has begun. */
   readonly message = (pod: TargetPod): string => {
-    const { facts, deployment, problem } = this.#surgeOf(pod.uid)?.context ?? {};
-    if (deployment === undefined) return '';
-    if (typeof problem === 'string') return problem;
-    if (facts === null || facts === undefined) return `Reads Deployment "${deployment.name}"`;
-    return surgeMessage(deployment.name, facts);
+    const context = this.#surgeOf(pod.uid)?.context;
+    return context === undefined ? '' : surgeMessage(context);
   };
 
   /** Replaces a pod; resolves when it leaves. Rejects when no surge is possible. */
@@ -132,9 +148,10 @@ export class SurgeRegistry {
       const subscription = actor.subscribe({
         next: (snapshot) => {
           const { refusal } = snapshot.context;
+          const why = refusal === null ? '' : refusalText(deployment.name, refusal);
           if (hasLeft(snapshot, facts, uid)) return finish(resolve);
           if (snapshot.status !== 'done') return;
-          finish(() => reject(new Error(`cannot surge "${deployment.name}": ${refusal}`)));
+          finish(() => reject(new Error(why)));
         },
       });
       signal.addEventListener('abort', onAbort, { once: true });
@@ -149,5 +166,6 @@ export class SurgeRegistry {
   readonly stop = (): void => {
     for (const actor of this.#actors.values()) actor.stop();
     this.#actors.clear();
+    this.#reportBlocked();
   };
 }

@@ -13,9 +13,9 @@
  * itself; lowered, it may leave the Deployment as it is, such as without metrics, so that the surge
  * lowers that, too.
  */
-import { leastField, mostField } from './autoscaler.ts';
 import type { SurgeBaseline } from './surge-baseline.ts';
 import { LOWEST_COST, type SurgeFacts, type SurgePod } from './surge-facts.ts';
+import { isOverwritten, surgeRefusal } from './surge-refusal.ts';
 
 /** What the count becomes: this number, an absent field, or what somebody else has set. */
 export type RestoredCount = number | 'absent' | 'kept';
@@ -63,41 +63,6 @@ export const remainingPods = (
 /** How many pods are available. */
 export const availableOf = ({ pods }: Pick<SurgeFacts, 'pods'>): number =>
   pods.filter(({ isAvailable }) => isAvailable).length;
-
-/** The count that the surge raises; null: the field is absent. */
-const countOf = ({ autoscaler, replicas }: SurgeFacts): number | null =>
-  autoscaler === null ? replicas : autoscaler.least;
-
-/** Whether somebody else has set the count since the surge raised it. */
-const isOverwritten = (facts: SurgeFacts): boolean =>
-  facts.baseline !== null && facts.baseline.raisedTo !== countOf(facts);
-
-/** Why the autoscaler allows no surge. */
-const autoscalerRefusal = ({ autoscaler, baseline, replicas }: SurgeFacts): string | undefined => {
-  if (autoscaler === null || baseline !== null) return undefined;
-  const { kind, name, most, held } = autoscaler;
-  if (held !== null) return held;
-  return most > replicas
-    ? undefined
-    : `${kind} "${name}" allows no more: its ${mostField(kind)} is ${most}, ` +
-      `set it to ${replicas + 1} or more`;
-};
-
-const overwritten = ({ autoscaler, replicas }: SurgeFacts): string => {
-  if (autoscaler === null) {
-    return `its replicas were set to ${replicas} by another writer during the surge`;
-  }
-  const { kind, name, least } = autoscaler;
-  return `${leastField(kind)} of ${kind} "${name}" was ` +
-    `${least === null ? 'removed' : `set to ${least}`} by another writer during the surge`;
-};
-
-/** Why no surge is possible; `undefined` when one is. */
-export const surgeRefusal = (facts: SurgeFacts): string | undefined => {
-  if (facts.isDeleting) return 'the Deployment is being deleted';
-  if (isOverwritten(facts)) return overwritten(facts);
-  return facts.maxSurge > 0 ? autoscalerRefusal(facts) : 'its strategy allows no surge';
-};
 
 /** What the count is restored to. */
 export const restoredCount = (

@@ -18,7 +18,7 @@ import {
   type SurgePod,
 } from './surge-facts.ts';
 import type { RestoredCount } from './surge-step.ts';
-import type { DeploymentKey, SurgeWrite, SurgeWriteOutcome } from './workload-surge.ts';
+import type { DeploymentKey, SurgeWrite, SurgeWriteOutcome } from './surge-context.ts';
 
 /** The field manager of what the surge writes. */
 export const SURGE_NAME = 'surge.tidegate.dev';

@@ -13,9 +13,10 @@ import type { KubernetesClient } from '../kubernetes-client.ts';
 import { podPath, type TargetPod } from '../observed-request.ts';
 import type { Log } from '../running-interceptor.ts';
 import type { Time } from '../time.ts';
-import { DEFAULT_SURGE_TIMING, type DeploymentKey, type SurgeTiming } from './workload-surge.ts';
+import { DEFAULT_SURGE_TIMING, type DeploymentKey, type SurgeTiming } from './surge-context.ts';
 import { controllerOf } from './surge-facts.ts';
 import { raisedDeployments } from './surge-reads.ts';
+import type { WithoutSurge } from './surge-refusal.ts';
 import { SurgeRegistry } from './surge-registry.ts';
 import { deploymentPath, SURGE_NAME } from './surge-writes.ts';
 
@@ -28,6 +29,10 @@ export interface SurgeOptions {
   /** Default: all namespaces. */
   readonly namespace?: string;
   readonly timing?: Partial<SurgeTiming>;
+  /** What becomes of pods that no surge can replace; default: they are evicted. */
+  readonly withoutSurge?: WithoutSurge;
+  /** How many workloads cannot be surged now, by reason. */
+  readonly onBlocked?: (counts: ReadonlyMap<string, number>) => void;
   readonly log?: Log;
 }
 
@@ -56,12 +61,14 @@ const deploymentOf = async (api: KubernetesApi, pod: TargetPod): Promise<Deploym
 
 /** Makes the interceptor. */
 export const surge = (options: SurgeOptions): Surge => {
-  const { client, time, seed, namespace, timing, log = () => {} } = options;
+  const { client, time, seed, namespace, timing, onBlocked = () => {}, log = () => {} } = options;
   const api = kubernetesApi(client);
   const registry = new SurgeRegistry({
     api,
     time,
     seed,
+    withoutSurge: options.withoutSurge ?? 'evict',
+    onBlocked,
     log,
     timing: { ...DEFAULT_SURGE_TIMING, ...timing },
   });

@@ -3,188 +3,23 @@
  *
  * Promises: every step follows from the Deployment and its pods as they are read, so an interrupted
  * surge goes on or is undone from there; one pod leaves for each reading; a surge that makes no
- * progress is undone and says why.
+ * progress is undone and says why, and a pod that cannot come back stays.
  */
 import { assign, setup } from 'xstate';
-import { type Attempts, backoffMs, failedOnce, noFailures, type Seed } from '../backoff.ts';
+import { backoffMs, failedOnce, noFailures } from '../backoff.ts';
 import { required } from '../required.ts';
-import { factsWithoutDeployment, type SurgeFacts, type SurgePod } from './surge-facts.ts';
-import {
-  availableOf,
-  remainingPods,
-  restoredCount,
-  type SurgeDemand,
-  surgeRefusal,
-  type SurgeStep,
-  surgeStep,
-} from './surge-step.ts';
-
-/** The Deployment of a surge. */
-export interface DeploymentKey {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
-/** How long a surge waits. */
-export interface SurgeTiming {
-  /** From one reading to the next while replacements start. */
-  readonly pollMs: number;
-  /** For room, after the scheduler found none; and for a ReplicaSet, to remove a pod. */
-  readonly capacityMs: number;
-  /** For replacements that were scheduled and do not become available. */
-  readonly replacementMs: number;
-  /** For requests to resume, before a surge of an earlier process is undone. */
-  readonly recoveryMs: number;
-}
-
-/** Replacements have ten minutes to start, and one minute to find room. */
-export const DEFAULT_SURGE_TIMING: SurgeTiming = {
-  pollMs: 2000,
-  capacityMs: 60_000,
-  replacementMs: 600_000,
-  recoveryMs: 30_000,
-};
-
-/** The input of a surge. */
-export interface SurgeInput {
-  readonly deployment: DeploymentKey;
-  /** UIDs of pods. */
-  readonly requested: readonly string[];
-  /** Found at the start of a process: requests may resume it. */
-  readonly isRecovered: boolean;
-  readonly timing: SurgeTiming;
-  readonly seed: Seed;
-}
-
-/** The Deployment, its pods and its autoscaler as they were read. */
-export type FactsOutcome =
-  | { readonly _tag: 'Read'; readonly facts: SurgeFacts; readonly nowMs: number }
-  /** Gone, or another one of its name. */
-  | { readonly _tag: 'Absent' }
-  | { readonly _tag: 'Failed'; readonly problem: string; readonly retryAfterMs: number };
-
-/** The outcome of a write; one that is out of date is decided anew. */
-export type SurgeWriteOutcome =
-  | { readonly _tag: 'Written' }
-  | { readonly _tag: 'Failed'; readonly problem: string; readonly retryAfterMs: number };
-
-/** What a surge knows. */
-export interface SurgeContext {
-  readonly deployment: DeploymentKey;
-  readonly isRecovered: boolean;
-  readonly timing: SurgeTiming;
-  readonly requested: readonly string[];
-  readonly facts: SurgeFacts | null;
-  readonly step: SurgeStep | null;
-  /** Since when nothing has changed for the better. */
-  readonly stalledSinceMs: number;
-  /** Why it gives up. */
-  readonly refusal: string | null;
-  readonly problem: string | null;
-  readonly attempts: Attempts;
-}
-
-/** Events of a surge. */
-export type SurgeEvent =
-  | { readonly type: 'pod.requested'; readonly uid: string }
-  | { readonly type: 'pod.withdrawn'; readonly uid: string };
-
-/** One write, of a step that was decided on these facts. */
-export interface SurgeWrite {
-  readonly deployment: DeploymentKey;
-  readonly facts: SurgeFacts;
-  readonly step: SurgeStep;
-}
-
-const isReplacement = (requested: readonly string[]) => ({ uid, isTerminating }: SurgePod) =>
-  !isTerminating && !requested.includes(uid);
-
-/** Why waiting is over; null while it is not. */
-const stalled = (
-  { requested, timing }: SurgeContext,
-  facts: SurgeFacts,
-  waitedMs: number,
-): string | null => {
-  const unscheduled = facts.pods.filter(isReplacement(requested))
-    .find(({ unschedulable }) => unschedulable !== '');
-  if (unscheduled !== undefined && waitedMs >= timing.capacityMs) {
-    return `no room for its replacement: ${unscheduled.unschedulable}`;
-  }
-  return waitedMs >= timing.replacementMs ? 'its replacements do not become available' : null;
-};
-
-/** Available pods went up, requested ones went down, or more were requested. */
-const hasProgressed = (
-  { facts: before, requested }: SurgeContext,
-  facts: SurgeFacts,
-): boolean =>
-  before === null || before.replicas !== facts.replicas ||
-  before.baseline?.raisedTo !== facts.baseline?.raisedTo ||
-  availableOf(facts) > availableOf(before) ||
-  remainingPods(facts, requested).length !== remainingPods(before, requested).length;
-
-/** What is asked, after this long without progress. */
-const demandOf = ({ requested, timing }: SurgeContext, waitedMs: number): SurgeDemand => ({
-  requested,
-  isLate: waitedMs >= timing.capacityMs,
-});
-
-/** Why no surge goes on; null while one does. */
-const refusalOf = (context: SurgeContext, facts: SurgeFacts, waitedMs: number): string | null => {
-  const { requested, refusal } = context;
-  if (refusal !== null || remainingPods(facts, requested).length === 0) return refusal;
-  const impossible = surgeRefusal(facts);
-  if (impossible !== undefined) return impossible;
-  const { _tag } = surgeStep(facts, demandOf(context, waitedMs));
-  return _tag === 'Wait' ? stalled(context, facts, waitedMs) : null;
-};
-
-/** A count that was raised and lost its annotation at once: raised again, it never ends. */
-const unmarkedRaise = ({ step }: SurgeContext, facts: SurgeFacts): SurgeStep | null =>
-  step?._tag === 'Raise' && facts.baseline === null &&
-    (facts.autoscaler?.least ?? facts.replicas) === step.baseline.raisedTo
-    ? { _tag: 'Restore', to: restoredCount(step.baseline) }
-    : null;
-
-const decided = (
-  context: SurgeContext,
-  facts: SurgeFacts,
-  nowMs: number,
-): Partial<SurgeContext> => {
-  const stalledSinceMs = hasProgressed(context, facts) ? nowMs : context.stalledSinceMs;
-  const undo = unmarkedRaise(context, facts);
-  const waitedMs = nowMs - stalledSinceMs;
-  const refusal = undo === null
-    ? refusalOf(context, facts, waitedMs)
-    : 'its annotation is removed by somebody else';
-  const demand = demandOf(context, waitedMs);
-  const step = undo ?? surgeStep(facts, refusal === null ? demand : { ...demand, requested: [] });
-  const { attempts } = context;
-  return {
-    facts,
-    stalledSinceMs,
-    refusal,
-    step,
-    problem: null,
-    attempts: step._tag === 'Wait' ? noFailures(attempts.seed) : attempts,
-  };
-};
-
-const observed = (context: SurgeContext, outcome: FactsOutcome): Partial<SurgeContext> => {
-  switch (outcome._tag) {
-    case 'Read':
-      return decided(context, outcome.facts, outcome.nowMs);
-    case 'Absent':
-      return { facts: null, refusal: 'it is gone', step: { _tag: 'Done' }, problem: null };
-    case 'Failed':
-      return {
-        step: null,
-        problem: outcome.problem,
-        attempts: failedOnce(context.attempts, outcome.retryAfterMs),
-      };
-  }
-};
+import type {
+  DeploymentKey,
+  FactsOutcome,
+  SurgeContext,
+  SurgeEvent,
+  SurgeInput,
+  SurgeWrite,
+  SurgeWriteOutcome,
+} from './surge-context.ts';
+import { isHeld, observed } from './surge-decision.ts';
+import { factsWithoutDeployment } from './surge-facts.ts';
+import type { SurgeStep } from './surge-step.ts';
 
 /** Nothing was read: nothing is written. */
 const NO_FACTS = factsWithoutDeployment(null);
@@ -250,9 +85,11 @@ export const workloadSurge = setup({
     backoff: ({ context }) => backoffMs(context.attempts),
     poll: ({ context }) => context.timing.pollMs,
     recovery: ({ context }) => context.timing.recoveryMs,
+    blockedPoll: ({ context }) => context.timing.blockedMs,
   },
   guards: {
     isRecovered: ({ context }) => context.isRecovered,
+    isHeld: ({ context }) => isHeld(context),
     hasFailed: ({ context }) => context.problem !== null,
     stepIs: ({ context }, tag: SurgeStep['_tag']) => context.step?._tag === tag,
   },
@@ -283,6 +120,8 @@ export const workloadSurge = setup({
     step: null,
     stalledSinceMs: 0,
     refusal: null,
+    withdrawals: 0,
+    retryAtMs: 0,
     problem: null,
     attempts: noFailures(seed),
   }),
@@ -324,6 +163,7 @@ export const workloadSurge = setup({
         { guard: stepIs('Delete'), target: 'deleting' },
         { guard: stepIs('RestoreCost'), target: 'restoringCost' },
         { guard: stepIs('Restore'), target: 'restoring' },
+        { guard: 'isHeld', target: 'blocked' },
         { guard: stepIs('Done'), target: 'settled' },
         { target: 'waiting' },
       ],
@@ -349,6 +189,14 @@ export const workloadSurge = setup({
         'pod.withdrawn': { target: 'observing', actions: 'removePod' },
       },
       after: { poll: 'observing' },
+    },
+    blocked: {
+      description: 'No surge is possible; the pods stay until one is, or downtime is accepted.',
+      on: {
+        'pod.requested': { target: 'observing', actions: 'addPod' },
+        'pod.withdrawn': { target: 'observing', actions: 'removePod' },
+      },
+      after: { blockedPoll: 'observing' },
     },
     backingOff: {
       description: 'The API server refused or was not reached; waiting for the next attempt.',
