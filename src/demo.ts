@@ -132,7 +132,9 @@ const startOperator = (
     readonly onLine: (line: string) => void;
   },
 ): ChildProcess => {
-  const main = fileURLToPath(new URL('demo-operator.ts', import.meta.url));
+  // Beside this file, in the sources and in a bundle.
+  const name = import.meta.url.endsWith('.ts') ? 'demo-operator.ts' : 'demo-operator.js';
+  const main = fileURLToPath(new URL(name, import.meta.url));
   const runtime = 'deno' in process.versions ? ['run', '-A', '-q'] : [];
   const child = spawn(process.execPath, [...runtime, main, folder, 'operator', ...flags], {
     // Never written to: its end tells the operator that the demo is gone.

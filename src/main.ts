@@ -123,6 +123,10 @@ const roles: Roles = {
     const { runDrainPlan } = await import('./cli/drain-plan.ts');
     return await runDrainPlan(request, terminal, realTime);
   },
+  drainAcknowledge: async (request) => {
+    const { runDrainAcknowledge } = await import('./cli/drain-acknowledge.ts');
+    return await runDrainAcknowledge(request, { terminal });
+  },
   maintenancePlan: async (request) => {
     const { runMaintenancePlan } = await import('./cli/maintenance-plan.ts');
     const { progressLine } = await import('./cli/progress-line.ts');

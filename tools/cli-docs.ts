@@ -19,7 +19,7 @@ import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
 import { REQUEST_SITUATIONS } from '../src/domain/eviction-requests/request-verdict.ts';
 import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
 import { DRAIN_NODE_LINES, MAINTENANCE_LINES } from './cli-maintenance-docs.ts';
-import { NODE_LINES } from './cli-node-docs.ts';
+import { ACKNOWLEDGE_LINES, NODE_LINES } from './cli-node-docs.ts';
 import { settlePages, table } from './pages.ts';
 
 const absenceOf = (option: OptionTable[string]): string => {
@@ -162,6 +162,10 @@ const lines = [
     ['LEFT', 'Time until the deadline; negative when it has passed'],
     ['PODS', 'Pods that must leave: remaining, terminating, blocked'],
     ['DEADLINE', 'The deadline (`-o wide`)'],
+    [
+      'STATELESS/STATEFUL',
+      'Pods that remain, by their [class](../tasks/nodes-that-fail.md) (`-o wide`)',
+    ],
     ['TIERS', 'The same counts by pod priority, lowest first (`-o wide`)'],
     ['BUDGETS', 'Free slots of each budget, and pods of this node that wait (`-o wide`)'],
     [
@@ -201,6 +205,7 @@ const lines = [
     ...CLUSTER_ROWS,
   ]),
   '',
+  ...ACKNOWLEDGE_LINES,
   '## tidegate evictions',
   '',
   'Shows EvictionRequests, one line for each. It reads the cluster and not the memory of the operator.',

@@ -1,9 +1,32 @@
-/** The part of docs/reference/cli.md about `tidegate node`. */
+/** The parts of docs/reference/cli.md about `tidegate node` and what a disabled node keeps. */
+import { ACKNOWLEDGE_FORMATS } from '../src/cli/drain-request.ts';
 import { NODE_FORMATS } from '../src/cli/node-request.ts';
 import { AVAILABILITY_LABELS } from '../src/domain/node-availability/node-state.ts';
 import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
 
-/** Its lines. */
+/** `tidegate drain acknowledge`. */
+export const ACKNOWLEDGE_LINES = [
+  '## tidegate drain acknowledge NODE',
+  '',
+  'Accepts that the pods whose data is on the node only stay there, so that its drain ends when all',
+  'others are gone. It prints them, and names them on the node by UID: a pod that comes later needs',
+  'another acknowledgement, and so does the next drain.',
+  '',
+  ...flagTable([
+    ['`--why TEXT`', 'The reason, for people; stored on the node'],
+    [`\`-o\`, \`--output ${ACKNOWLEDGE_FORMATS.join('|')}\``, 'Format of the answer'],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  'Exit code 3: there is no such node, it does not drain, or none of its pods has data there only. 1:',
+  'the API server refuses it.',
+  '',
+  'Rights: those of `drain status`, `list` of PersistentVolumeClaims and PersistentVolumes, and `patch`',
+  'of Nodes.',
+  '',
+] as const;
+
+/** `tidegate node`. */
 export const NODE_LINES = [
   '## tidegate node status [NODE]',
   '',

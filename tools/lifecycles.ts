@@ -5,12 +5,7 @@
  * Promises: `--check` names each file that is not current or belongs to no machine.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import {
-  deploymentSurge,
-  interception,
-  jobRun,
-  requestWatch,
-} from '../packages/interceptor/mod.ts';
+import { interception, jobRun, requestWatch, workloadSurge } from '../packages/interceptor/mod.ts';
 import { fleetMachine } from '../packages/stand-in-fleet/src/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { type Chart, chartOf, statesOf } from '../src/view/chart/chart.ts';
@@ -53,7 +48,7 @@ const drawn: readonly Drawn[] = [
   ...[
     { machine: interception, source: 'interception.ts' },
     { machine: requestWatch, source: 'request-watch.ts' },
-    { machine: deploymentSurge, source: 'surge/deployment-surge.ts' },
+    { machine: workloadSurge, source: 'surge/workload-surge.ts' },
     { machine: jobRun, source: 'command/job-run.ts' },
   ].map(({ machine, source }) => ({
     chart: chartOf(machine),

@@ -32,7 +32,7 @@ export {
 export type { Time } from './src/time.ts';
 export { processSeed, realTime } from './src/real-time.ts';
 export { type Surge, surge, type SurgeOptions } from './src/surge/surge.ts';
-export { deploymentSurge, type SurgeTiming } from './src/surge/deployment-surge.ts';
+export { type SurgeTiming, workloadSurge } from './src/surge/workload-surge.ts';
 export { command, type CommandOptions } from './src/command/command.ts';
 export { jobRun } from './src/command/job-run.ts';
 export type { JobTemplate } from './src/command/job.ts';

@@ -9,7 +9,7 @@ import { silentTelemetry } from '../api/telemetry.ts';
 import type { ServerDate } from '../domain/cluster-time.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
-import type { KubeconfigUnusable } from '../effects/kubeconfig.ts';
+import type { KubeconfigUnusable } from '../effects/api-credentials.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { kubeconfigSentence } from './failures.ts';
 import type { Terminal } from './terminal.ts';

@@ -2,6 +2,9 @@
 import { Effect } from 'effect';
 import { Argument, Command } from 'effect/cli';
 import {
+  ACKNOWLEDGE_FLAGS,
+  type DrainAcknowledgeRequest,
+  drainAcknowledgeRequest,
   type DrainPlanRequest,
   drainPlanRequest,
   type DrainStatusRequest,
@@ -17,6 +20,7 @@ export interface DrainRoles {
   readonly drainNodes: (request: DrainNodesRequest) => Promise<ExitCode>;
   readonly drainStatus: (request: DrainStatusRequest) => Promise<ExitCode>;
   readonly drainPlan: (request: DrainPlanRequest) => Promise<ExitCode>;
+  readonly drainAcknowledge: (request: DrainAcknowledgeRequest) => Promise<ExitCode>;
 }
 
 type Ending = (code: ExitCode) => void;
@@ -72,6 +76,30 @@ const planCommand = (roles: DrainRoles, end: Ending) =>
     ]),
   );
 
+const acknowledgeCommand = (roles: DrainRoles, end: Ending) =>
+  Command.make(
+    'acknowledge',
+    {
+      node: Argument.String('node').pipe(Argument.withDescription('Node whose pods may stay')),
+      ...ACKNOWLEDGE_FLAGS,
+    },
+    (parsed) => {
+      const request = drainAcknowledgeRequest(parsed);
+      return Effect.promise(() => roles.drainAcknowledge(request).then(end));
+    },
+  ).pipe(
+    Command.withDescription(
+      'Accepts that the pods whose data is on a node only stay there, so that its drain ends ' +
+        'when all others are gone. It names the pods of now: a pod that comes later needs ' +
+        'another one, and so does the next drain.',
+    ),
+    Command.withShortDescription('Accept that pods with local data stay'),
+    Command.withExamples([
+      { command: 'tidegate drain acknowledge node-7' },
+      { command: 'tidegate drain acknowledge node-7 --why="the databases stay"' },
+    ]),
+  );
+
 /** The command with its subcommands; a node of their name is named as `node/status`. */
 export const drainCommand = (roles: DrainRoles, end: Ending) =>
   Command.make(
@@ -102,5 +130,9 @@ export const drainCommand = (roles: DrainRoles, end: Ending) =>
       },
       { command: 'tidegate drain node-7 --dry-run=client' },
     ]),
-    Command.withSubcommands([statusCommand(roles, end), planCommand(roles, end)]),
+    Command.withSubcommands([
+      statusCommand(roles, end),
+      planCommand(roles, end),
+      acknowledgeCommand(roles, end),
+    ]),
   );

@@ -13,6 +13,9 @@ export type StatusFormat = (typeof STATUS_FORMATS)[number];
 export const PLAN_FORMATS = ['table', 'json', 'yaml'] as const;
 export type PlanFormat = (typeof PLAN_FORMATS)[number];
 
+/** Formats of `drain acknowledge`. */
+export const ACKNOWLEDGE_FORMATS = ['text', 'json'] as const;
+
 /** Whether `drain plan` sends dry-run evictions to the API server. */
 export const DRY_RUNS = ['none', 'server'] as const;
 export type DryRun = (typeof DRY_RUNS)[number];
@@ -38,6 +41,16 @@ export interface DrainPlanRequest {
   readonly dryRun: string;
   /** As the operator has it. */
   readonly defaultInterceptors: string | undefined;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+}
+
+/** A request to let pods with local data stay, not yet validated. */
+export interface DrainAcknowledgeRequest {
+  readonly node: string;
+  /** Empty without one. */
+  readonly why: string;
+  readonly format: string;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
 }
@@ -70,6 +83,15 @@ export const PLAN_FLAGS = {
     'default-interceptors',
     DEFAULT_INTERCEPTORS.join('|'),
     'As the operator has it: adds these to the pods whose Deployment would lose availability',
+  ),
+  ...CLUSTER_FLAGS,
+};
+
+/** Flags of `drain acknowledge`. */
+export const ACKNOWLEDGE_FLAGS = {
+  why: optionalText('why', 'TEXT', 'The reason, for people; stored on the node'),
+  output: optionalText('output', ACKNOWLEDGE_FORMATS.join('|'), 'Format of the answer').pipe(
+    Flag.withAlias('o'),
   ),
   ...CLUSTER_FLAGS,
 };
@@ -122,4 +144,14 @@ export const drainPlanRequest = (
   grace: Option.getOrUndefined(parsed.grace),
   dryRun: Option.getOrElse(parsed.dryRun, () => 'none'),
   defaultInterceptors: Option.getOrUndefined(parsed.defaultInterceptors),
+});
+
+/** The parsed command line of `drain acknowledge`. */
+export const drainAcknowledgeRequest = (
+  parsed: ParsedCluster & { readonly node: string; readonly why: Option.Option<string> },
+): DrainAcknowledgeRequest => ({
+  ...commonOf(parsed),
+  format: Option.getOrElse(parsed.output, () => 'text'),
+  node: parsed.node,
+  why: Option.getOrElse(parsed.why, () => ''),
 });

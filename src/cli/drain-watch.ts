@@ -9,6 +9,8 @@ import { projectDrainedNode } from '../domain/drain/drained-node.ts';
 import { podProjection } from '../domain/drain/pod.ts';
 import type { Identity } from '../domain/facts.ts';
 import { textAt } from '../domain/json.ts';
+import { objectKey } from '../domain/ids.ts';
+import { projectVolume, projectVolumeClaim } from '../domain/node-availability/local-volumes.ts';
 import { identityOf } from '../domain/object-meta.ts';
 import { projectEvictionRequest } from '../domain/eviction-requests/observed-request.ts';
 import { projectUpcomingNode } from '../domain/upcoming-node.ts';
@@ -62,8 +64,10 @@ export const startDrainWatch = (
   const machines = follow('machines', projectUpcomingNode);
   const requests = follow('evictionRequests', projectEvictionRequest);
   const namespaces = follow('terminatingNamespaces', keepAll);
+  const claims = follow('claims', projectVolumeClaim);
+  const volumes = follow('volumes', projectVolume);
   const needed = [nodes, pods, budgets];
-  const all = [...needed, events, machines, requests, namespaces];
+  const all = [...needed, events, machines, requests, namespaces, claims, volumes];
   const changes = settledChanges(all.map(({ facts }) => facts), environment.scheduler);
   return {
     whenReady: Promise.all(needed.map(({ whenSynced }) => whenSynced)).then(() => {}),
@@ -78,6 +82,10 @@ export const startDrainWatch = (
       terminatingNamespaces: [...namespaces.values()].flatMap(({ raw }) =>
         textAt(raw, 'metadata', 'name') ?? []
       ),
+      lookup: {
+        claim: (namespace, name) => claims.get(objectKey(name, namespace)),
+        volume: (name) => volumes.get(objectKey(name)),
+      },
       own,
     }),
     onChange: (show) => {

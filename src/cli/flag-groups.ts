@@ -8,6 +8,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'reclaimable-node-selector',
     'max-draining',
     'evictions-per-budget',
+    'local-volumes',
     'via',
   ],
   'Eviction requests': [

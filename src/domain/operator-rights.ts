@@ -56,6 +56,12 @@ const REQUESTING: readonly NeededRight[] = [
   { ...right('', 'pods', 'delete'), isOptional: true },
 ];
 
+/** Of drains with `--local-volumes=keep`. */
+const STORAGE: readonly NeededRight[] = [
+  { ...right('', 'persistentvolumeclaims', 'list watch'), isOptional: true },
+  { ...right('', 'persistentvolumes', 'list watch'), isOptional: true },
+];
+
 /** The rights of each role. */
 export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> = {
   fleet: [
@@ -70,6 +76,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'pods/eviction', 'create'),
     right('policy', 'poddisruptionbudgets', 'list watch'),
     { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
+    ...STORAGE,
     ...REQUESTING,
     ...SHARED,
   ],
@@ -108,6 +115,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'pods/eviction', 'create'),
     right('policy', 'poddisruptionbudgets', 'list watch'),
     { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
+    ...STORAGE,
     ...REQUESTING,
     // A resource that only the policies of NodeMaintenances ask for.
     { ...right(LIFECYCLE_GROUP, 'controllers', 'act'), name: 'nodemaintenance' },
@@ -134,6 +142,8 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'pods', 'get list patch delete'),
     right('apps', 'deployments', 'get list patch'),
     right('apps', 'replicasets', 'get'),
+    right('autoscaling', 'horizontalpodautoscalers', 'list patch'),
+    right('keda.sh', 'scaledobjects', 'list patch'),
     // A resource that only the policies of EvictionRequests ask for.
     { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: SURGE },
     ...SHARED,

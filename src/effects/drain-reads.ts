@@ -16,6 +16,12 @@ import {
 } from '../domain/eviction-requests/observed-request.ts';
 import { objectKey, type Uid } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
+import {
+  projectVolume,
+  projectVolumeClaim,
+  type VolumeLookup,
+  volumeLookup,
+} from '../domain/node-availability/local-volumes.ts';
 import { projectUpcomingNode, type UpcomingNodeProjection } from '../domain/upcoming-node.ts';
 import { EVICTION_REQUESTS_PATH } from './evictions-api.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
@@ -48,6 +54,8 @@ export interface DrainReading {
   readonly machines: readonly UpcomingNodeProjection[];
   readonly evictionRequests: readonly ObservedRequest[];
   readonly terminatingNamespaces: readonly string[];
+  /** Of pods with claims. */
+  readonly lookup: VolumeLookup;
   /** The pod of the leading operator, if its Lease identifies one. */
   readonly own: OwnPod | null;
 }
@@ -83,6 +91,8 @@ export const DRAIN_SELECTIONS = {
   },
   machines: { path: UPCOMING_NODES_PATH },
   evictionRequests: { path: EVICTION_REQUESTS_PATH },
+  claims: { path: '/api/v1/persistentvolumeclaims' },
+  volumes: { path: '/api/v1/persistentvolumes' },
   terminatingNamespaces: {
     path: '/api/v1/namespaces',
     query: { fieldSelector: 'status.phase=Terminating' },
@@ -232,6 +242,17 @@ const readAround = (nodes: readonly DrainedNode[]) =>
     own: Effect.map(optionalList(DRAIN_SELECTIONS.leases, ownPodIn), ([own]) => own ?? null),
   }, { concurrency: 'unbounded' });
 
+/** The claims and volumes, when a pod has any. */
+const readVolumes = (pods: readonly DrainPod[]) =>
+  Effect.gen(function* () {
+    if (!pods.some(({ storage }) => (storage?.claims.length ?? 0) > 0)) return volumeLookup([], []);
+    const { claims, volumes } = yield* Effect.all({
+      claims: optionalList(DRAIN_SELECTIONS.claims, projectVolumeClaim),
+      volumes: optionalList(DRAIN_SELECTIONS.volumes, projectVolume),
+    }, { concurrency: 'unbounded' });
+    return volumeLookup(claims, volumes);
+  });
+
 /** Reads the selected nodes and related objects. */
 export const readDrains = (choice: NodeChoice): Reads<DrainRead> =>
   Effect.gen(function* () {
@@ -239,7 +260,9 @@ export const readDrains = (choice: NodeChoice): Reads<DrainRead> =>
     const { bound, ...around } = yield* readAround(nodes);
     const pods = [...bound.pods, ...yield* readCounted(bound.pods, around.budgets)];
     const { interceptors } = bound;
-    return { _tag: 'Read', reading: { nodes, missing, ...around, pods }, interceptors } as const;
+    const lookup = yield* readVolumes(bound.pods);
+    const reading = { nodes, missing, ...around, pods, lookup };
+    return { _tag: 'Read', reading, interceptors } as const;
   }).pipe(
     Effect.catchIf(
       (problem) => problem instanceof Refused,

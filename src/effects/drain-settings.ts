@@ -1,5 +1,6 @@
 /** The settings of drains. */
 import type { DrainingLimit } from '../domain/drain/draining-limit.ts';
+import type { LocalVolumes } from '../domain/drain/kept-pods.ts';
 import type { EvictionMode } from '../domain/eviction-requests/drain-requester.ts';
 import type { EvictionsApiOption } from '../domain/native-evictions/evictions-api.ts';
 import { defaultInterceptorsOf } from './eviction-request-options.ts';
@@ -21,6 +22,10 @@ export interface DrainSettings {
   /** Which Nodes the shard may reclaim, by their labels. */
   readonly isReclaimable: Selects;
   readonly maxDraining: DrainingLimit;
+  /** What becomes of pods whose data is on their Node only. */
+  readonly localVolumes: LocalVolumes;
+  /** This process drains disabled Nodes. */
+  readonly drainsDisabled: boolean;
   /** The pod of this process; null outside a cluster. */
   readonly ownPod: { readonly namespace: string; readonly name: string } | null;
 }
@@ -44,7 +49,7 @@ export const ownPod = (
 type DrainOptions = Pick<
   Decoded<typeof OPERATOR_OPTIONS>,
   | ('tierWaitMs' | 'pauseDrains' | 'evictionsPerBudget' | 'via' | 'evictionsApi')
-  | ('isNodeReclaimable' | 'maxDraining' | 'defaultInterceptors' | 'roles')
+  | ('isNodeReclaimable' | 'maxDraining' | 'defaultInterceptors' | 'localVolumes' | 'roles')
 >;
 
 /** The settings from the options. */
@@ -60,5 +65,7 @@ export const drainSettings = (
   defaultInterceptors: defaultInterceptorsOf(options, options.roles),
   isReclaimable: options.isNodeReclaimable,
   maxDraining: options.maxDraining,
+  localVolumes: options.localVolumes,
+  drainsDisabled: options.roles.includes('availability'),
   ownPod,
 });

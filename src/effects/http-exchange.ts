@@ -9,7 +9,7 @@
 import { Effect } from 'effect';
 import type { Dispatcher } from 'undici';
 import { AnswerLost, type KubeFault, NotSent } from './kube-api.ts';
-import { sentenceOf } from './kubeconfig.ts';
+import { sentenceOf } from './api-credentials.ts';
 
 /** The request. */
 export interface Exchange {

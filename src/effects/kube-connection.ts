@@ -22,7 +22,7 @@ import {
   type WatchLine,
   WatchRefused,
 } from './kube-api.ts';
-import { type KubeconfigSource, type KubeconfigUnusable, sentenceOf } from './kubeconfig.ts';
+import { type KubeconfigSource, type KubeconfigUnusable, sentenceOf } from './api-credentials.ts';
 import {
   type KubernetesClient,
   type KubernetesClientPool,

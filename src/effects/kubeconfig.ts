@@ -1,65 +1,39 @@
 /**
- * Reads the identity from a kubeconfig or a pod's service account, with client-node.
+ * Reads the identity from a kubeconfig, with client-node: loaded on demand, because it takes 40 MB.
  *
  * Promises: uses only client-node's reading of files, exec plugins and tokens; an invalid
  * kubeconfig fails with one sentence, which quotes neither its content nor the output of a plugin.
  */
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
 import { basename } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { Data, Effect } from 'effect';
+import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
 import { quoted } from '../domain/text.ts';
+import {
+  type ApiCredentials,
+  assertPair,
+  type KubeconfigSource,
+  KubeconfigUnusable,
+} from './api-credentials.ts';
 import { contentFreeProblem } from './content-free-errors.ts';
 import { limitPlugins } from './exec-plugins.ts';
-
-/** The source of the kubeconfig, and its context (default: the current one). */
-export type KubeconfigSource =
-  | { readonly _tag: 'File'; readonly path: string; readonly context?: string }
-  | { readonly _tag: 'InCluster' }
-  /** `KUBECONFIG`, then `~/.kube/config`, then the pod's service account. */
-  | { readonly _tag: 'Default'; readonly context?: string };
-
-/** No usable kubeconfig: a person must act. */
-export class KubeconfigUnusable extends Data.TaggedError('KubeconfigUnusable')<{
-  readonly why: string;
-}> {
-  override get message(): string {
-    return `Cannot use the kubeconfig: ${this.why}`;
-  }
-}
-
-/** The TLS inputs; buffers as read. */
-export interface TlsMaterial {
-  readonly ca?: RequestOptions['ca'];
-  readonly cert?: RequestOptions['cert'];
-  readonly key?: RequestOptions['key'];
-  readonly servername?: string;
-  readonly rejectUnauthorized?: boolean;
-}
-
-/** A server address and the credentials for it. */
-export interface Credentials {
-  readonly server: URL;
-  readonly proxy: string | undefined;
-  readonly tls: TlsMaterial;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /** The fallback of client-node when it finds no configuration. */
 const NOTHING_FOUND = 'loaded-context';
 
-const load = (source: KubeconfigSource): KubeConfig => {
+/** All but the account of a pod. */
+type FileSource = Exclude<KubeconfigSource, { readonly _tag: 'InCluster' }>;
+
+const load = (source: FileSource): KubeConfig => {
   const config = new KubeConfig();
   if (source._tag === 'File') config.loadFromFile(source.path);
-  else if (source._tag === 'InCluster') config.loadFromCluster();
   else config.loadFromDefault();
-  if ('context' in source && source.context !== undefined) config.setCurrentContext(source.context);
+  if (source.context !== undefined) config.setCurrentContext(source.context);
   return config;
 };
 
-const problemOf = (config: KubeConfig, source: KubeconfigSource): string | undefined => {
+const problemOf = (config: KubeConfig, source: FileSource): string | undefined => {
   if (source._tag === 'Default' && config.getCurrentContext() === NOTHING_FOUND) {
     return 'found neither a kubeconfig nor a service account';
   }
@@ -102,7 +76,7 @@ const withoutVerificationOnHttp = (config: KubeConfig): KubeConfig => {
 
 /** Reads the kubeconfig of `source`. */
 export const readKubeconfig = (
-  source: KubeconfigSource,
+  source: FileSource,
 ): Effect.Effect<KubeConfig, KubeconfigUnusable> =>
   Effect.suspend(() => {
     try {
@@ -116,13 +90,6 @@ export const readKubeconfig = (
     }
   });
 
-/** An error in one line. */
-export const sentenceOf = (cause: unknown): string => {
-  if (!(cause instanceof Error)) return String(cause);
-  const inner = cause instanceof AggregateError ? cause.errors.map(sentenceOf).join('; ') : '';
-  return cause.message !== '' ? cause.message : inner !== '' ? inner : cause.name;
-};
-
 const headersOf = (options: RequestOptions): Record<string, string> => {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(options.headers ?? {})) {
@@ -132,14 +99,6 @@ const headersOf = (options: RequestOptions): Record<string, string> => {
     headers['authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
   }
   return headers;
-};
-
-/** In the middle of a rotation: one file is new and the other is not yet. */
-const assertPair = ({ cert, key }: RequestOptions): void => {
-  if (!Buffer.isBuffer(cert) || !Buffer.isBuffer(key)) return;
-  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new KubeconfigUnusable({ why: 'the client certificate does not match its key' });
-  }
 };
 
 /** The plugin that prints the credentials; undefined without one. */
@@ -161,7 +120,7 @@ const credentialsProblem = (config: KubeConfig, cause: unknown): KubeconfigUnusa
   });
 };
 
-const currentCredentials = async (config: KubeConfig): Promise<Credentials> => {
+const currentCredentials = async (config: KubeConfig): Promise<ApiCredentials> => {
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
     throw new KubeconfigUnusable({ why: 'the current context names no cluster' });
@@ -188,25 +147,10 @@ const currentCredentials = async (config: KubeConfig): Promise<Credentials> => {
  * The current credentials of the context: files are read again, and an exec plugin runs again when
  * its token has expired. Rejects with a `KubeconfigUnusable`.
  */
-export const readCredentials = async (config: KubeConfig): Promise<Credentials> => {
+export const readCredentials = async (config: KubeConfig): Promise<ApiCredentials> => {
   try {
     return await currentCredentials(config);
   } catch (cause) {
     throw credentialsProblem(config, cause);
   }
 };
-
-const printed = (material: unknown): string =>
-  Buffer.isBuffer(material) ? material.toString('base64') : JSON.stringify(material ?? null);
-
-/** Equal texts mean that open connections may be kept. */
-export const tlsFingerprint = ({ server, proxy, tls }: Credentials): string =>
-  [
-    server.origin,
-    proxy ?? '',
-    printed(tls.ca),
-    printed(tls.cert),
-    printed(tls.key),
-    tls.servername ?? '',
-    String(tls.rejectUnauthorized),
-  ].join('\n');

@@ -13,14 +13,13 @@ import { sameJson } from '../domain/json-equality.ts';
 import { PLUGIN_MS_MAX } from './exec-plugins.ts';
 import { NotSent } from './kube-api.ts';
 import {
-  type Credentials,
+  type ApiCredentials,
   type KubeconfigSource,
   KubeconfigUnusable,
-  readCredentials,
-  readKubeconfig,
   sentenceOf,
   tlsFingerprint,
-} from './kubeconfig.ts';
+} from './api-credentials.ts';
+import { openIdentity } from './api-identity.ts';
 import { limitedRead } from './limited-read.ts';
 
 /** A service account's token is renewed long before it expires. */
@@ -41,15 +40,15 @@ const monotonicMs = Effect.map(
   (nanos) => Number(nanos / NANOS_PER_MS),
 );
 
-/** Credentials in use, with the sockets that were opened with them. */
+/** ApiCredentials in use, with the sockets that were opened with them. */
 export interface KubernetesClient {
-  readonly credentials: Credentials;
+  readonly credentials: ApiCredentials;
   readonly fingerprint: string;
   readonly dispatcher: Dispatcher;
   readonly readAtMs: number;
 }
 
-const dispatcherOf = ({ proxy, tls }: Credentials): Dispatcher => {
+const dispatcherOf = ({ proxy, tls }: ApiCredentials): Dispatcher => {
   const options = {
     allowH2: false,
     connections: SOCKETS_MAX,
@@ -66,7 +65,7 @@ const dispatcherOf = ({ proxy, tls }: Credentials): Dispatcher => {
 /** A client with new sockets, or with those of `old` when nothing that TLS sees has changed. */
 const reopened = (
   old: KubernetesClient | undefined,
-  credentials: Credentials,
+  credentials: ApiCredentials,
   readAtMs: number,
 ): KubernetesClient => {
   const fingerprint = tlsFingerprint(credentials);
@@ -96,9 +95,9 @@ export const makeKubernetesClientPool = (
   telemetry: Telemetry,
 ): Effect.Effect<KubernetesClientPool, KubeconfigUnusable, Scope.Scope> =>
   Effect.gen(function* () {
-    let config = yield* readKubeconfig(source);
+    let identity = yield* openIdentity(source);
     const read = limitedRead({
-      read: () => readCredentials(config),
+      read: () => identity.credentials(),
       limitMs: READ_MS_MAX,
       problemOf: (cause) => cause instanceof KubeconfigUnusable ? cause.why : sentenceOf(cause),
     }).pipe(Effect.mapError((why) => new KubeconfigUnusable({ why })));
@@ -129,7 +128,7 @@ export const makeKubernetesClientPool = (
         if (!sameProof(used, client)) {
           return client;
         }
-        config = yield* readKubeconfig(source);
+        identity = yield* openIdentity(source);
         const next = yield* reread;
         return sameProof(used, next) ? used : next;
       });

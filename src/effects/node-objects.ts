@@ -5,19 +5,18 @@
  */
 import { Effect } from 'effect';
 import { type DrainedNode, projectDrainedNode } from '../domain/drain/drained-node.ts';
-import type { Identity } from '../domain/facts.ts';
-import { objectKey } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
 import {
   availableNode,
   DEGRADED_CONDITIONS_DEFAULT,
 } from '../domain/node-availability/available-node.ts';
 import {
-  inOrder,
   projectVolume,
   projectVolumeClaim,
   type VolumeLookup,
-} from '../domain/node-availability/lost-pods.ts';
+  volumeLookup,
+} from '../domain/node-availability/local-volumes.ts';
+import { inOrder } from '../domain/node-availability/lost-pods.ts';
 import { type NodePod, projectNodePod } from '../domain/node-availability/node-pod.ts';
 import type { AvailableNode } from '../domain/node-availability/node-state.ts';
 import { WHY_DISABLED_KEY } from '../domain/drain/cordon.ts';
@@ -60,9 +59,6 @@ export const readNodes = (name: string | undefined): Reads<ListRead<NodeObject>>
   }));
 };
 
-const byKey = <T extends Identity>(objects: readonly T[]): ReadonlyMap<string, T> =>
-  new Map(objects.map((object) => [object.key, object]));
-
 /** The pods of Nodes in order, with their claims and volumes. */
 export interface PodsRead {
   readonly pods: readonly NodePod[];
@@ -85,13 +81,9 @@ export const readNodePods = (node: string | undefined): Reads<PodsRead | string>
     if (claims._tag === 'Refused') return `Cannot list PersistentVolumeClaims: ${claims.why}`;
     const volumes = yield* readList({ path: '/api/v1/persistentvolumes' }, projectVolume);
     if (volumes._tag === 'Refused') return `Cannot list PersistentVolumes: ${volumes.why}`;
-    const [claimOf, volumeOf] = [byKey(claims.objects), byKey(volumes.objects)];
     return {
       pods: inOrder(pods.objects),
-      lookup: {
-        claim: (namespace, name) => claimOf.get(objectKey(name, namespace)),
-        volume: (name) => volumeOf.get(objectKey(name)),
-      },
+      lookup: volumeLookup(claims.objects, volumes.objects),
     };
   });
 

@@ -6,6 +6,7 @@
  * `--burst` are one budget for all writes (DR-36).
  */
 import { type DrainingLimit, readDrainingLimit } from '../domain/drain/draining-limit.ts';
+import { LOCAL_VOLUMES } from '../domain/drain/kept-pods.ts';
 import { EVICTION_MODES } from '../domain/eviction-requests/drain-requester.ts';
 import { ROLE_NAMES, type RoleName, rolesIn } from '../domain/operator-roles.ts';
 import { EVICTION_REQUEST_OPTIONS } from './eviction-request-options.ts';
@@ -166,6 +167,12 @@ export const OPERATOR_OPTIONS = {
     help: 'How many Nodes drain at once, as a number or as a percentage of all Nodes; ' +
       'further reclaims wait until their deadline',
     default: '100%',
+  }),
+  localVolumes: defaulted(choice(LOCAL_VOLUMES), {
+    name: 'local-volumes',
+    help: 'What drains of reclaims and maintenances do with pods whose data is on their node ' +
+      'only: evict them, or keep them until a person acknowledges it; disabled nodes keep them',
+    default: 'evict',
   }),
   via: defaulted(choice(EVICTION_MODES), {
     name: 'via',

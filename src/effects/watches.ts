@@ -15,7 +15,7 @@ import {
 } from '../domain/list-watch.ts';
 import { LIST_LIMITS, pageAfter, smallerPage } from '../domain/list-limits.ts';
 import { KubeApi, type KubeCall, type KubeFault, type WatchLine } from './kube-api.ts';
-import { sentenceOf } from './kubeconfig.ts';
+import { sentenceOf } from './api-credentials.ts';
 
 /** The timeout of one page, or of the whole list. */
 const PAGE_TIMEOUT_MS = 60_000;

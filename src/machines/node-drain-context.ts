@@ -133,6 +133,24 @@ export const clock = {
   },
 } as const;
 
+/** The states of a drain that evicts nothing for now. */
+export const heldStates = {
+  waitingForAcknowledgement: {
+    description: 'Only pods whose data is on this node are left; a person decides.',
+    meta: { reason: 'StatefulLocalVolume' },
+    tags: 'waiting',
+    always: { guard: 'paused', target: 'choosing' },
+    on: { 'pods.observed': { target: 'choosing', actions: counted } },
+  },
+  paused: {
+    description: 'No further eviction is sent; the deadline stays.',
+    meta: { reason: 'DrainPaused' },
+    tags: 'waiting',
+    entry: 'releasePods',
+    always: { guard: 'flowing', target: 'choosing' },
+  },
+} as const;
+
 /** How long to wait for the UpcomingNode to show the end before the Node gets it. */
 export const SHOW_END_MS_MAX = 30_000;
 

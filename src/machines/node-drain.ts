@@ -29,7 +29,7 @@ import {
   withNode,
   withPods,
 } from '../domain/drain/drain-state.ts';
-import { tiersWait } from '../domain/drain/pod-counts.ts';
+import { onlyKeptLeft, tiersWait } from '../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { DrainVerdict } from '../domain/drain/verdict.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
@@ -41,6 +41,7 @@ import {
   drainEnd,
   ended,
   explained,
+  heldStates,
   joined,
   moved,
   newer,
@@ -124,9 +125,10 @@ export const nodeDrain = setup({
     paused: ({ context }) => context.pausedAll || context.node?.paused === true,
     flowing: ({ context }) => !context.pausedAll && context.node?.paused !== true,
     tierOpens: ({ context }) => tiersStarted(context, false) !== context.startedTo,
+    onlyKeptLeft: ({ context: { podCounts } }) => podCounts !== null && onlyKeptLeft(podCounts),
     tiersWait: ({ context }) =>
       context.podCounts !== null && tiersWait(context.startedTo, context.podCounts),
-    tierMoved: (_, { moved }: PodsObserved) => moved,
+    tierMoved: (_, { moved, podCounts }: PodsObserved) => moved || onlyKeptLeft(podCounts),
     endPending: ({ context }) => endBody(context) !== undefined,
     endedAs: ({ context }, end: CordonEnd) => context.end === end,
     isNewer: ({ context }, node: DrainedNode) => isNewer(context, node),
@@ -266,6 +268,7 @@ export const nodeDrain = setup({
                   always: [
                     ended,
                     { guard: 'paused', target: 'paused' },
+                    { guard: 'onlyKeptLeft', target: 'waitingForAcknowledgement' },
                     { guard: 'tierOpens', actions: 'openTiers' },
                     { guard: 'tiersWait', target: 'waitingForTier' },
                     { target: 'open' },
@@ -296,13 +299,7 @@ export const nodeDrain = setup({
                   always: { guard: 'paused', target: 'choosing' },
                   on: { 'pods.observed': { target: 'choosing', actions: counted } },
                 },
-                paused: {
-                  description: 'No further eviction is sent; the deadline stays.',
-                  meta: { reason: 'DrainPaused' },
-                  tags: 'waiting',
-                  entry: 'releasePods',
-                  always: { guard: 'flowing', target: 'choosing' },
-                },
+                ...heldStates,
               },
             },
           },

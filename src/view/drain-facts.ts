@@ -13,6 +13,7 @@ import { IMPERATIVE_EVICTION } from '../domain/eviction-requests/qualified-name.
 import type { Identity } from '../domain/facts.ts';
 import { textAt } from '../domain/json.ts';
 import { objectKey } from '../domain/ids.ts';
+import type { VolumeLookup } from '../domain/node-availability/local-volumes.ts';
 import { identityOf } from '../domain/object-meta.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { UpcomingNodeProjection } from '../domain/upcoming-node.ts';
@@ -42,6 +43,8 @@ export interface DrainScene {
   /** Without them, interceptors are not among the reasons. */
   readonly evictionRequests?: Iterable<ObservedRequest>;
   readonly terminatingNamespaces: Iterable<string>;
+  /** Claims and volumes of the pods; without them, none is known. */
+  readonly lookup?: VolumeLookup;
   /** The operator's own pod, if its Lease identifies one. */
   readonly own: { readonly namespace: string; readonly name: string } | null;
   readonly nowMs: number;
@@ -64,6 +67,7 @@ export interface NodeFacts {
   /** What the EvictionRequests of pods wait for, by the UID of the pod. */
   readonly interceptions: ReadonlyMap<string, Blocker>;
   readonly terminatingNamespaces: ReadonlySet<string>;
+  readonly lookup: VolumeLookup;
   readonly own: DrainScene['own'];
   readonly nowMs: number;
 }
@@ -125,6 +129,8 @@ const interceptionsIn = (
       .map((request) => [request.pod.uid, interceptorBlocker(request)]),
   );
 
+const NO_VOLUMES: VolumeLookup = { claim: () => undefined, volume: () => undefined };
+
 const newestFirst = (left: NodeEvent, right: NodeEvent): number =>
   Date.parse(right.time) - Date.parse(left.time);
 
@@ -135,7 +141,7 @@ export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
   const events = groupedBy(scene.events, ({ node }) => node);
   const machines = new Map([...scene.machines].map((machine) => [machine.nodeName, machine]));
   const terminatingNamespaces = new Set(scene.terminatingNamespaces);
-  const { own, nowMs } = scene;
+  const { own, nowMs, lookup = NO_VOLUMES } = scene;
   const covering = coveringIn(budgets);
   const interrupted = interruptedIn(scene);
   const interceptions = interceptionsIn(scene);
@@ -154,6 +160,7 @@ export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
         machine: machines.get(node.name),
         interceptions,
         terminatingNamespaces,
+        lookup,
         own,
         nowMs,
       };

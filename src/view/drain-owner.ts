@@ -1,5 +1,6 @@
 /** The owners of a node's cordon, draining owners first. */
 import { annotationOf, type CordonAnnotation, readCordon } from '../domain/drain/cordon.ts';
+import { acknowledgedPods } from '../domain/drain/kept-pods.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 
@@ -23,11 +24,40 @@ export const ownersOf = ({ cordons }: Pick<DrainedNode, 'cordons'>): readonly st
     return isDrainer(owner) || reading._tag === 'Unrecognized' || reading.annotation.ended === null;
   }).map(([owner]) => owner).toSorted(byRank);
 
+interface OwnedDrain {
+  readonly owner: string;
+  readonly annotation: CordonAnnotation;
+}
+
+/** The drains that go on, or else the last ones. */
+const drainsOf = (node: Pick<DrainedNode, 'cordons'>): readonly OwnedDrain[] => {
+  const all = Object.keys(node.cordons).filter(isDrainer).toSorted(byRank)
+    .flatMap((owner): readonly OwnedDrain[] => {
+      const annotation = annotationOf(node, owner);
+      return annotation === undefined ? [] : [{ owner, annotation }];
+    });
+  const underway = all.filter(({ annotation }) => annotation.ended === null);
+  return underway.length > 0 ? underway : all;
+};
+
 /** The annotation of the drain that goes on, or else of the last one; `undefined` without one. */
 export const drainAnnotation = (
   node: Pick<DrainedNode, 'cordons'>,
-): CordonAnnotation | undefined => {
-  const annotations = Object.keys(node.cordons).filter(isDrainer).toSorted(byRank)
-    .flatMap((owner) => annotationOf(node, owner) ?? []);
-  return annotations.find(({ ended }) => ended === null) ?? annotations[0];
+): CordonAnnotation | undefined => drainsOf(node)[0]?.annotation;
+
+/** What the drain of a Node keeps on it for its data (RS-11). */
+export interface KeptOnNode {
+  /** It is certain that the drain keeps such pods: the Node is disabled. */
+  readonly keepsAll: boolean;
+  /** UIDs of the pods that a person lets stay. */
+  readonly acknowledged: ReadonlySet<string>;
+}
+
+/** Whether other drains keep pods is a setting of the operator, which its Events tell. */
+export const keptOnNode = (node: DrainedNode): KeptOnNode => {
+  const drains = drainsOf(node);
+  return {
+    keepsAll: drains.length > 0 && drains.every(({ owner }) => owner === 'disabled'),
+    acknowledged: new Set(drains.flatMap(({ owner }) => [...acknowledgedPods(node, owner)])),
+  };
 };

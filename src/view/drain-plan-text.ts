@@ -77,6 +77,7 @@ const STAYS: Readonly<Record<PlannedStay['role'], string>> = {
   Mirror: 'is a mirror pod of the kubelet',
   Finished: 'has finished',
   ToleratesCordon: TOLERATES_TEXT,
+  StatefulLocalVolume: 'has data on this node only',
 };
 
 /** The plan as text that ends in a line break. */

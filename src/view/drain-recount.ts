@@ -16,17 +16,20 @@ import {
 import { type Budget, budgetCovers } from '../domain/drain/budget.ts';
 import type { CordonAnnotation } from '../domain/drain/cordon.ts';
 import { lastQuarterMs, tierWaitMs } from '../domain/drain/deadline.ts';
+import { keptBlocker, keptData } from '../domain/drain/kept-pods.ts';
 import {
   type DrainPlan,
   type DrainProgress,
   drainProgress,
+  keptPods,
   planOf,
   returnedOwners,
   type TierKey,
 } from '../domain/drain/plan.ts';
 import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
-import type { NodeFacts } from './drain-facts.ts';
+import type { NodeEvent, NodeFacts } from './drain-facts.ts';
+import { keptOnNode } from './drain-owner.ts';
 import { waitAtBudget } from './moving-budgets.ts';
 import { machineReports, reportedBlocker } from './reported-blockers.ts';
 
@@ -43,12 +46,20 @@ export interface PendingPod {
   readonly blocks: boolean;
 }
 
+/** A pod that stays for its data. */
+export interface AcknowledgedPod {
+  readonly pod: DrainPod;
+  readonly data: readonly string[];
+}
+
 /** The current state of the drain. */
 export interface Recount {
   readonly plan: DrainPlan;
   /** In the order of the plan. */
   readonly pending: readonly PendingPod[];
   readonly progress: DrainProgress;
+  /** Pods that stay for their data, because a person acknowledged it, and that data. */
+  readonly acknowledged: readonly AcknowledgedPod[];
   /** Every tier up to this one may go; null before the first. */
   readonly startedTo: TierKey | null;
 }
@@ -88,6 +99,21 @@ const startedTiers = (
 const coveringBudgets = (pod: DrainPod, budgets: readonly Budget[]): readonly Budget[] =>
   budgets.filter((budget) => budgetCovers(budget, pod));
 
+/**
+ * The operator's report on a pod that could be evicted next, by current facts; a pod with volumes
+ * may be kept for them, whatever its budget.
+ */
+const reportedAs = (
+  { reason }: Blocker,
+  pod: DrainPod,
+  { reports, sinceMs }: { readonly reports: readonly NodeEvent[]; readonly sinceMs: number },
+) => {
+  const isNext = reason === 'WaitingForTurn';
+  if (!isNext && pod.storage === undefined) return undefined;
+  const reported = reportedBlocker(pod, reports, sinceMs);
+  return isNext || reported?.reason === 'StatefulLocalVolume' ? reported : undefined;
+};
+
 /** The drain of a node, counted anew from its facts; `annotation` has its begin and deadline. */
 export const recountDrain = (
   facts: NodeFacts,
@@ -95,7 +121,13 @@ export const recountDrain = (
 ): Recount => {
   const { node, budgets, nowMs, own } = facts;
   const sinceMs = annotation?.sinceMs ?? Number.POSITIVE_INFINITY;
-  const plan = planOf(facts.pods, { own, evictedOwners: returnedOwners(facts.pods, sinceMs) });
+  const kept = keptOnNode(node);
+  const dataOf = (pod: DrainPod): readonly string[] => keptData(pod, facts.lookup);
+  const plan = planOf(facts.pods, {
+    own,
+    evictedOwners: returnedOwners(facts.pods, sinceMs),
+    keeps: (pod) => (kept.keepsAll || kept.acknowledged.has(pod.uid)) && dataOf(pod).length > 0,
+  });
   const startedTo = startedTiers(plan, annotation, nowMs);
   const blockerNow = (pod: DrainPod, tier: TierKey): Blocker => {
     const covering = coveringBudgets(pod, budgets);
@@ -113,25 +145,36 @@ export const recountDrain = (
     });
   };
   const reports = [...facts.events, ...machineReports(facts)];
-  const pending = plan.tiers.flatMap(({ key: tier, pods }) =>
+  const leaving = plan.tiers.flatMap(({ key: tier, pods }) =>
     pods.map((pod): PendingPod => {
       const now = blockerNow(pod, tier);
       const { reason, text, subject, change } = annotation === undefined
         ? now
         : waitAtBudget(now, pod, { facts, sinceMs, overdueAfterMs: OVERDUE_AFTER_MS });
-      const reported = now.reason === 'WaitingForTurn'
-        ? reportedBlocker(pod, reports, annotation?.sinceMs ?? 0)
-        : undefined;
+      const reported = reportedAs(now, pod, { reports, sinceMs: annotation?.sinceMs ?? 0 });
       return reported === undefined
         ? { pod, tier, reason, text, subject, change, blocks: isBlocking(reason) }
         : { pod, tier, ...reported, change: undefined, blocks: isBlocking(reported.reason) };
     })
   );
+  const stays = keptPods(plan);
+  const waiting = stays.filter(({ uid }) => !kept.acknowledged.has(uid)).map((pod): PendingPod => {
+    const { reason, text, change } = keptBlocker(dataOf(pod));
+    return { pod, tier: pod.priority, reason, text, subject: pod.key, change, blocks: true };
+  });
+  const pending = [...leaving, ...waiting];
   const blocked = new Set(pending.filter(({ blocks }) => blocks).map(({ pod }) => pod.uid));
+  const { left, ...progress } = drainProgress(plan, (pod) => blocked.has(pod.uid));
   return {
     plan,
     pending,
-    progress: drainProgress(plan, (pod) => blocked.has(pod.uid)),
+    progress: {
+      ...progress,
+      left: left + waiting.length,
+      blocked: progress.blocked + waiting.length,
+    },
+    acknowledged: stays.filter(({ uid }) => kept.acknowledged.has(uid))
+      .map((pod) => ({ pod, data: dataOf(pod) })),
     startedTo,
   };
 };

@@ -45,6 +45,9 @@ const tiersInLine = ({ tiers }: DrainStatus): string =>
 const budgetsInLine = ({ budgets }: DrainStatus): string =>
   budgets.map(({ budget, allowed, waiting }) => `${budget}:${allowed}/${waiting}`).join(',');
 
+const classesInLine = ({ classes }: DrainStatus): string =>
+  `${classes.stateless}/${classes.stateful}`;
+
 /** The columns at `nowMs`; `wide` adds the less common ones. */
 export const statusColumns = (nowMs: number, wide: boolean): readonly Column<DrainStatus>[] => [
   { heading: 'NODE', cell: ({ node }) => node },
@@ -56,6 +59,7 @@ export const statusColumns = (nowMs: number, wide: boolean): readonly Column<Dra
   { heading: 'PODS(LEFT/LEAVING/BLOCKED)', cell: ({ pods }) => counts(pods) },
   ...(wide
     ? [
+      { heading: 'STATELESS/STATEFUL', cell: classesInLine },
       { heading: 'DEADLINE', cell: ({ deadline }: DrainStatus) => deadline ?? '' },
       { heading: 'TIERS(LEFT/LEAVING/BLOCKED)', cell: tiersInLine },
       { heading: 'BUDGETS(FREE/WAITING)', cell: budgetsInLine },

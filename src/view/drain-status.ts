@@ -6,6 +6,7 @@
 import { type CanAct, REASONS } from '../api/reasons.ts';
 import type { BlockedPods, BlockerReason } from '../domain/drain/blocker.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
+import { isStateful, keptBlocker } from '../domain/drain/kept-pods.ts';
 import type { CordonAnnotation } from '../domain/drain/cordon.ts';
 import { forecastOf } from '../domain/drain/forecast.ts';
 import { OWN_TIER, type TierKey, TOLERATES_TEXT, toleratingPods } from '../domain/drain/plan.ts';
@@ -66,6 +67,8 @@ export interface DrainStatus {
   /** Negative after the deadline; null without a deadline or after the end. */
   readonly secondsLeft: number | null;
   readonly pods: { readonly left: number; readonly leaving: number; readonly blocked: number };
+  /** The pods that are left, by what becomes of them when they leave (RS-31). */
+  readonly classes: { readonly stateless: number; readonly stateful: number };
   readonly tiers: readonly TierStatus[];
   readonly budgets: readonly BudgetStatus[];
   /** The most important blocker of the lowest tier. */
@@ -136,6 +139,25 @@ const stayingPods = ({ plan }: Recount): readonly DrainBlocker[] => {
   return [{ reason: 'ToleratesCordon', text: TOLERATES_TEXT, canAct, change, runbook, pods }];
 };
 
+/** Pods that stay for their data, as a person acknowledged. */
+const acknowledgedPods = ({ acknowledged }: Recount): readonly DrainBlocker[] =>
+  acknowledged.map(({ pod, data }) => ({
+    reason: 'StatefulLocalVolume',
+    text: `stays, as was acknowledged; ${keptBlocker(data).text}`,
+    canAct: 'nobody',
+    change: '',
+    runbook: REASONS.StatefulLocalVolume.runbook,
+    pods: [pod.key],
+  }));
+
+const classesOf = (
+  { pending }: Recount,
+  { lookup }: Pick<NodeFacts, 'lookup'>,
+): DrainStatus['classes'] => {
+  const stateful = pending.filter(({ pod }) => isStateful(pod, lookup)).length;
+  return { stateless: pending.length - stateful, stateful };
+};
+
 /** The tier number shown to users. */
 export const tierPriority = (key: TierKey): number | null => key === OWN_TIER ? null : key;
 
@@ -188,10 +210,17 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
     deadline: deadlineMs === null ? null : rfc3339Seconds(deadlineMs),
     secondsLeft: isCounting ? Math.round((deadlineMs - nowMs) / 1000) : null,
     pods: { left, leaving, blocked: isEmptying ? blocked : 0 },
+    classes: classesOf(recount, facts),
     tiers: isEmptying ? tiersOf(recount) : [],
     budgets: isEmptying ? budgetsOf(facts, recount) : [],
     waits: isOver(state) ? [] : [...atBudget, ...elsewhere].map(drainBlocker),
-    blockers: isEmptying ? [...blockedPods.map(drainBlocker), ...stayingPods(recount)] : [],
+    blockers: isEmptying
+      ? [
+        ...blockedPods.map(drainBlocker),
+        ...stayingPods(recount),
+        ...acknowledgedPods(recount),
+      ]
+      : [],
     lastError,
     kubeletSilent: node.kubeletSilent,
     isSchedulable: !node.unschedulable,

@@ -1,7 +1,7 @@
 /** Nodes and their pods for `tidegate node status`. */
 import type { NodePod } from '../domain/node-availability/node-pod.ts';
 import { type RemovedPod, removedPod } from '../domain/node-availability/node-pod.ts';
-import type { VolumeLookup } from '../domain/node-availability/lost-pods.ts';
+import type { VolumeLookup } from '../domain/node-availability/local-volumes.ts';
 import { type AvailableNode, nodeState } from '../domain/node-availability/node-state.ts';
 import type { Column } from './table.ts';
 

@@ -1,6 +1,6 @@
 /** Drains of Deployments that have no pod to spare: the replacement comes first. */
-import { expect, it } from 'vitest';
-import { listOrEmptyAt, recordAt, textAt } from '../../src/domain/json.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { listOrEmptyAt, numberAt, recordAt, textAt } from '../../src/domain/json.ts';
 import { type ClusterClient, COLLECTIONS } from '../support/api/cluster-client.ts';
 import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
 import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
@@ -22,6 +22,7 @@ const BED = {
   print: () => {},
 };
 const GRACE_SECONDS = 600;
+const HPAS = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
 const SIGKILLED = 137;
 const WEB = `${DRAIN_COLLECTIONS.deployments}/web`;
 const REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/namespaces/default/evictionrequests';
@@ -35,8 +36,8 @@ const FLAGS = {
 };
 
 /** What must be the same afterwards: the spec as it is written, and the annotations of people. */
-const wanted = async (cluster: ClusterClient): Promise<string> => {
-  const { body } = await cluster.call('GET', WEB);
+const wanted = async (cluster: ClusterClient, path = WEB): Promise<string> => {
+  const { body } = await cluster.call('GET', path);
   return JSON.stringify([recordAt(body, 'spec'), recordAt(body, 'metadata', 'annotations')]);
 };
 
@@ -50,17 +51,30 @@ const chosenPods = async (cluster: ClusterClient): Promise<readonly unknown[]> =
       undefined
   );
 
+const AUTOSCALER = {
+  metadata: { name: 'web' },
+  spec: {
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+    minReplicas: 1,
+    maxReplicas: 3,
+  },
+};
+
 /** A Deployment of one replica behind a budget of one, on a machine. */
 const singleReplica = async (
   bed: Testbed,
   readyAfter: string,
-  flags: Readonly<Record<string, string>> = FLAGS,
+  { flags = FLAGS, autoscalers = [] }: {
+    readonly flags?: Readonly<Record<string, string>>;
+    readonly autoscalers?: readonly object[];
+  } = {},
 ): Promise<DrainSite> => {
   const site = await drainSite(bed, {
     machines: { count: 1, prefix: 'single-' },
     objects: () => [
       [DRAIN_COLLECTIONS.deployments, [deployment('web', 1, { readyAfter })]],
       [DRAIN_COLLECTIONS.budgets, [budget('web', { minAvailable: 1 })]],
+      [HPAS, autoscalers],
     ],
     pods: 1,
     spares: { count: 1 },
@@ -133,12 +147,30 @@ describeWithTestbed('a Deployment of one replica behind a budget of one', BED, (
     await expectNoGap(site, before);
   });
 
+  it('RS-10: is drained so too under a HorizontalPodAutoscaler, whose minReplicas are raised', {
+    timeout: 300_000,
+  }, async () => {
+    // Without metrics: it still raises to minReplicas, and never lowers.
+    const site = await singleReplica(bed(), '1s', { autoscalers: [AUTOSCALER] });
+    const { cluster, fleet, machines } = site;
+    onTestFinished(() => cluster.clear(HPAS));
+    const before = [await wanted(cluster), await wanted(cluster, `${HPAS}/web`)];
+    const scaled = await cluster.history(HPAS);
+    await reclaimEach(fleet, machines, GRACE_SECONDS);
+    await expectNoGap(site, before[0] ?? '');
+    await eventually(async () => await wanted(cluster, `${HPAS}/web`) === before[1], {
+      what: 'the autoscaler to be as before',
+    });
+    await scaled.upTo(await cluster.list(HPAS));
+    expect(scaled.changes().map(({ object }) => numberAt(object, 'spec', 'minReplicas')))
+      .toContain(2);
+  });
+
   it('ER-81: is drained so too by processes of their own, with the rights of their roles', {
     timeout: 300_000,
   }, async () => {
     const site = await singleReplica(bed(), '1s', {
-      'roles': 'fleet',
-      'default-interceptors': 'surge.tidegate.dev',
+      flags: { 'roles': 'fleet', 'default-interceptors': 'surge.tidegate.dev' },
     });
     const { cluster, fleet, machines } = site;
     await bed().apply(await documentedAccounts());

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { runCluster } from '@tidegate/embedded-kubernetes';
 import { expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
+import { runDrainAcknowledge } from '../../src/cli/drain-acknowledge.ts';
+import { runDrainStatus } from '../../src/cli/drain-status.ts';
 import { runNodeConfirmGone, runNodeDisable, runNodeEnable } from '../../src/cli/node-change.ts';
 import type { NodeGoneRequest } from '../../src/cli/node-request.ts';
 import { runNodeStatus } from '../../src/cli/node-status.ts';
@@ -58,6 +60,16 @@ const site = async () => {
     node: (name: string) => ask('GET', `/api/v1/nodes/${name}`),
     status: (node?: string, format = 'table') =>
       result(runNodeStatus({ node, format, ...common }, { terminal, nowMs: 0 })),
+    acknowledge: (node: string, format = 'text') =>
+      result(runDrainAcknowledge({ node, why: 'they stay', format, ...common }, { terminal })),
+    drainStatus: (format: string) =>
+      result(runDrainStatus({
+        nodes: ['node-1'],
+        selector: undefined,
+        format,
+        watch: false,
+        ...common,
+      }, { terminal, time: realTime, follow: () => Promise.resolve(0) })),
     disable: (node: string, why: string) =>
       result(runNodeDisable({ node, why, ...common }, environment)),
     enable: (node: string) => result(runNodeEnable({ node, ...common }, environment)),
@@ -86,6 +98,61 @@ test('RS-03: a node is disabled with a reason that its status shows, and enabled
   expect((await enable('node-1')).stdout).toBe('node/node-1 enabled\n');
   expect(valueAt(node('node-1'), 'spec', 'unschedulable')).not.toBe(true);
   expect((await enable('node-1')).stdout).toBe('node/node-1 is not disabled\n');
+});
+
+test('RS-12: pods on the disk of a disabled node are listed, and may stay from then on', async () => {
+  const { ask, acknowledge, disable, drainStatus } = await site();
+  const disk = { name: 'disk', hostPath: { path: '/d' } };
+  ask('POST', '/api/v1/namespaces/default/pods', barePod('db', [disk]));
+  const early = await acknowledge('node-1');
+  expect(early).toMatchObject({ code: 3, stdout: '' });
+  expect(early.stderr).toContain('it does not drain; "tidegate node disable node-1 --why=TEXT"');
+  await disable('node-1', 'bad fan');
+  const [before] = JSON.parse((await drainStatus('json')).stdout).items;
+  expect(before).toMatchObject({
+    state: 'Draining',
+    pods: { left: 1, leaving: 0, blocked: 1 },
+    classes: { stateless: 0, stateful: 1 },
+    verdict: { reason: 'StatefulLocalVolume', canAct: 'platform' },
+    blockers: [{
+      reason: 'StatefulLocalVolume',
+      text: 'data only on this node: volume "disk"',
+      canAct: 'platform',
+      pods: ['default/db'],
+    }],
+  });
+  expect((await drainStatus('wide')).stdout).toMatch(
+    / 1\/0\/1 +0\/1 .*StatefulLocalVolume default\/db/,
+  );
+  expect(await acknowledge('node-1')).toMatchObject({
+    code: 0,
+    stdout: 'pod/db in default stays with its data: volume "disk"\n' +
+      'node/node-1 acknowledged: 1 pod\n',
+  });
+  const again = await acknowledge('node-1', 'json');
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    node: 'node-1',
+    changed: false,
+    pods: [{ namespace: 'default', name: 'db', data: ['volume "disk"'] }],
+  });
+  const [after] = JSON.parse((await drainStatus('json')).stdout).items;
+  expect(after).toMatchObject({
+    pods: { left: 0, blocked: 0 },
+    blockers: [{
+      text: 'stays, as was acknowledged; data only on this node: volume "disk"',
+      canAct: 'nobody',
+    }],
+  });
+});
+
+test('RS-12: what cannot be acknowledged is one line and an exit code', async () => {
+  const { acknowledge, disable } = await site();
+  expect((await acknowledge('nobody')).code).toBe(3);
+  expect((await acknowledge('node-1', 'yaml')).code).toBe(2);
+  await disable('node-2', 'bad fan');
+  const none = await acknowledge('node-2');
+  expect(none.code).toBe(3);
+  expect(none.stderr).toContain('none has data on this node only; "tidegate drain status node-2"');
 });
 
 test('RS-22: a machine is confirmed gone only when it is not Ready and its losses are accepted', async () => {

@@ -131,6 +131,7 @@ const TYPED: Readonly<Record<string, string>> = {
   drain: 'drain',
   'drain-status': 'drain status -A',
   'drain-plan': 'drain plan node-1',
+  'drain-acknowledge': 'drain acknowledge nobody',
   evict: 'evict default/nobody --requester=a.b.example.com',
   evictions: 'evictions -A',
   maintenance: 'maintenance',

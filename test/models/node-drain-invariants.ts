@@ -11,7 +11,7 @@ import {
   nextDecision,
   tiersStarted,
 } from '../../src/domain/drain/drain-state.ts';
-import { tiersWait } from '../../src/domain/drain/pod-counts.ts';
+import { onlyKeptLeft, tiersWait } from '../../src/domain/drain/pod-counts.ts';
 import { isOlder } from '../../src/domain/resource-versions.ts';
 import { numberAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { resourceVersion } from '../../src/domain/ids.ts';
@@ -46,6 +46,9 @@ const hasChanged = ({ before, after }: Step): boolean =>
 const draining = (context: NodeDrainContext): string => {
   const { node, pausedAll, podCounts, startedTo } = context;
   if (pausedAll || node?.paused === true) return 'underway.draining.paused';
+  if (podCounts !== null && onlyKeptLeft(podCounts)) {
+    return 'underway.draining.waitingForAcknowledgement';
+  }
   return podCounts !== null && tiersWait(startedTo, podCounts)
     ? 'underway.draining.waitingForTier'
     : 'underway.draining.open';

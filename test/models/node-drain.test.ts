@@ -93,7 +93,9 @@ const pods = (low: number, high: number, more: object = {}) => ({
   ...more,
 });
 
-const PODS = [pods(0, 0), pods(1, 1), pods(0, 1, { moved: true })];
+/** Pods that are kept for their data, and nothing else. */
+const KEPT = { ...pods(0, 0), podCounts: { left: 1, kept: 1, tiers: [] } };
+const PODS = [pods(0, 0), pods(1, 1), pods(0, 1, { moved: true }), KEPT];
 
 /** What outlives the process: the Node, its pods, our rights, and time. */
 interface World extends DrainTime {
@@ -210,6 +212,7 @@ const undecided = (context: NodeDrainContext) => ({
   landedAt: context.landedAt,
   released: context.released,
   podCounts: context.podCounts?.tiers,
+  kept: context.podCounts?.kept,
   startedTo: context.startedTo,
   leftMs: context.leftMs,
 });

@@ -42,6 +42,32 @@ const states: RuleChapter = {
   ],
 };
 
+const drains: RuleChapter = {
+  title: 'Nodes that fail: drains',
+  intro: 'How the drains of disabled nodes treat pods whose data is on the node only.',
+  rules: [
+    rule(
+      'RS-11',
+      'The drain of a disabled node keeps pods whose data is on that node only: a local or hostPath ' +
+        'PersistentVolume, a hostPath, or an emptyDir that `tidegate.dev/keep-volumes` names. It ' +
+        'never tries to evict them, and shows each as a blocker `StatefulLocalVolume`. A claim ' +
+        'whose volume is not known counts as local. Drains of reclaims and maintenances do so with ' +
+        '`--local-volumes=keep`.',
+    ),
+    rule(
+      'RS-12',
+      'A node is drained when all other pods are gone and a person has acknowledged those that ' +
+        'stay. `tidegate drain acknowledge` names them by UID, and its drains by their start: a ' +
+        'pod that comes later, or the next drain, needs another one.',
+    ),
+    rule(
+      'RS-31',
+      '`drain status` counts the pods that remain by class, stateless and stateful, and names ' +
+        'every blocker with its reason, who can act, and how.',
+    ),
+  ],
+};
+
 const pods: RuleChapter = {
   title: 'Nodes that fail: pods',
   intro: 'What becomes of the pods of a node that is offline.',
@@ -75,5 +101,24 @@ const pods: RuleChapter = {
   ],
 };
 
+const replacements: RuleChapter = {
+  title: 'Drains: replacements come first',
+  intro: 'What the interceptor `surge.tidegate.dev` does, beside ER-81.',
+  rules: [
+    rule(
+      'RS-10',
+      'A surge raises the count of the highest object that owns the replicas of a Deployment: ' +
+        '`minReplicaCount` of a KEDA ScaledObject, else `minReplicas` of a ' +
+        'HorizontalPodAutoscaler, else `replicas`. The count is restored byte-equal, if it still ' +
+        'is what the surge wrote, also after a restart anywhere.',
+    ),
+  ],
+};
+
 /** Chapters of the reference. */
-export const nodeAvailabilityChapters: readonly RuleChapter[] = [states, pods];
+export const nodeAvailabilityChapters: readonly RuleChapter[] = [
+  states,
+  drains,
+  pods,
+  replacements,
+];

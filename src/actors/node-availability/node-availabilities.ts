@@ -12,13 +12,8 @@ import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { Fact, Identity } from '../../domain/facts.ts';
 import { objectKey } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
-import {
-  inOrder,
-  type LostPod,
-  podClassOf,
-  type Volume,
-  type VolumeClaim,
-} from '../../domain/node-availability/lost-pods.ts';
+import type { Volume, VolumeClaim } from '../../domain/node-availability/local-volumes.ts';
+import { inOrder, type LostPod, podClassOf } from '../../domain/node-availability/lost-pods.ts';
 import type { AvailableNode } from '../../domain/node-availability/node-state.ts';
 import { STORM_LIMITS, stormNodes } from '../../domain/node-availability/offline-storm.ts';
 import { listed } from '../../domain/text.ts';

@@ -6,11 +6,8 @@
  */
 import { textAt } from '../../domain/json.ts';
 import { availableNode } from '../../domain/node-availability/available-node.ts';
-import {
-  projectLostPod,
-  projectVolume,
-  projectVolumeClaim,
-} from '../../domain/node-availability/lost-pods.ts';
+import { projectVolume, projectVolumeClaim } from '../../domain/node-availability/local-volumes.ts';
+import { projectLostPod } from '../../domain/node-availability/lost-pods.ts';
 import { identityOf } from '../../domain/object-meta.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
@@ -86,7 +83,8 @@ export const nodeAvailabilityRole = (
   { policy, drainPolicy, drains }: NodeAvailabilityRoleOptions,
   context: RoleContext,
 ): NodeAvailabilityRole => {
-  const engine = drains ?? ownDrains(environment, drainPolicy, context);
+  const own = { ...drainPolicy, drainsDisabled: true };
+  const engine = drains ?? ownDrains(environment, own, context);
   const isOwn = drains === undefined;
   const project = availableNode(policy.degradedBy);
   const read = availabilityInformers(context, project);

@@ -9,11 +9,8 @@ import { defer, Subject, type Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import { defectText } from '../../api/telemetry.ts';
 import type { Fact } from '../../domain/facts.ts';
-import {
-  homeOfflinePatch,
-  type LostPod,
-  type VolumeClaim,
-} from '../../domain/node-availability/lost-pods.ts';
+import type { VolumeClaim } from '../../domain/node-availability/local-volumes.ts';
+import { homeOfflinePatch, type LostPod } from '../../domain/node-availability/lost-pods.ts';
 import { NodeAvailabilityApi } from '../../effects/node-availability.ts';
 import { latestPerKey } from '../../streams/latest-per-key.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';

@@ -8,6 +8,7 @@ import { type NodeProjection, projectNode } from '../../domain/cluster-node.ts';
 import { type Budget, projectBudget } from '../../domain/drain/budget.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { DrainingLimit } from '../../domain/drain/draining-limit.ts';
+import type { LocalVolumes } from '../../domain/drain/kept-pods.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import { type DrainPod, podProjection } from '../../domain/drain/pod.ts';
 import {
@@ -16,6 +17,7 @@ import {
 } from '../../domain/drain/volume-attachment.ts';
 import type { EvictionMode } from '../../domain/eviction-requests/drain-requester.ts';
 import type { Labels } from '../../domain/label-condition.ts';
+import { projectVolume, projectVolumeClaim } from '../../domain/node-availability/local-volumes.ts';
 import type { EvictionsApiOption } from '../../domain/native-evictions/evictions-api.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
@@ -31,6 +33,7 @@ import { type RoleContext, type RoleStart, STARTED } from '../role.ts';
 import { NodeConditions } from './drain-blockers.ts';
 import { type DrainEvents, drainEvents } from './drain-events.ts';
 import { DrainRegistry } from './drains.ts';
+import { LocalData } from './local-data.ts';
 import { MaintainedNodes } from './maintained-nodes.ts';
 import type { DrainTargets } from './node-drain-actor.ts';
 
@@ -54,6 +57,10 @@ export interface DrainPolicy {
   readonly isReclaimable?: (labels: Labels) => boolean;
   /** `--max-draining`; without it, all at once. */
   readonly maxDraining?: DrainingLimit;
+  /** `--local-volumes`; default: evict. */
+  readonly localVolumes?: LocalVolumes;
+  /** Drains of disabled Nodes are this process' own; default: another one makes them. */
+  readonly drainsDisabled?: boolean;
 }
 
 /** The volumes attached to a node, as far as known. */
@@ -114,6 +121,24 @@ const drainInformers = ({ informers }: Pick<RoleContext, 'informers'>) => ({
   }),
 });
 
+/** The claims and volumes of pods, when a drain of this process may keep pods for them. */
+const storageInformers = (
+  { informers }: Pick<RoleContext, 'informers'>,
+  { localVolumes, drainsDisabled }: DrainPolicy,
+) =>
+  drainsDisabled !== true && localVolumes !== 'keep' ? undefined : {
+    claims: informers.collection({
+      id: 'persistentvolumeclaims',
+      path: '/api/v1/persistentvolumeclaims',
+      project: projectVolumeClaim,
+    }),
+    volumes: informers.collection({
+      id: 'persistentvolumes',
+      path: '/api/v1/persistentvolumes',
+      project: projectVolume,
+    }),
+  };
+
 /** The evictions of the drains, and the requests by which they ask first. */
 const drainEvictions = (
   environment: ActorEnvironment<EvictionRequests | PodEvictionApi>,
@@ -147,10 +172,12 @@ export const drainEngine = (
   { policy, showOnMachine, machineOf: machineFinder }: DrainEngineOptions,
   context: RoleContext,
 ): DrainEngine => {
-  const { own, tierWaitMs, paused } = policy;
+  const { own, tierWaitMs, paused, localVolumes = 'evict', drainsDisabled = false } = policy;
   const maintained = new MaintainedNodes();
   const read = drainInformers(context);
   const { nodes, pods } = read;
+  const storage = storageInformers(context, policy);
+  const localData = storage && new LocalData({ localVolumes, nodes, ...storage });
   const attachments = attachmentsIn(context);
   const machineOf = machineFinder(nodes);
   const events = drainEvents(environment.telemetry, context.record);
@@ -167,6 +194,8 @@ export const drainEngine = (
     whenPodsCurrent: () => whenCurrent(pods),
     evictions,
     maintained,
+    localData,
+    leavesTo: drainsDisabled ? [] : ['disabled'],
     showOnMachine,
     showOnNode: conditions.show,
     machineOf,
@@ -177,7 +206,8 @@ export const drainEngine = (
     volumesOn: (node) => volumesOn(attachments.values(), node),
   });
   const requesters = requested?.requesters;
-  const parts = [drains, evictions, defaults, conditions, ...(requesters ? [requesters] : [])];
+  const optional = [requesters, localData].filter((part) => part !== undefined);
+  const parts = [drains, evictions, defaults, conditions, ...optional];
   return {
     drains,
     evictions,
@@ -189,7 +219,11 @@ export const drainEngine = (
     requested: requesters,
     events,
     machineOf,
-    informers: () => [...Object.values(read), ...requested?.informers() ?? []],
+    informers: () => [
+      ...Object.values(read),
+      ...Object.values(storage ?? {}),
+      ...requested?.informers() ?? [],
+    ],
     start: () => requested?.start() ?? Promise.resolve(STARTED),
     stop: async () => {
       await Promise.all(parts.map((part) => part.stop()));

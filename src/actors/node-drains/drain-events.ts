@@ -15,7 +15,7 @@ import {
   fittingSentence,
 } from '../../domain/drain/blocker.ts';
 import { CORDON_LIMITS } from '../../domain/drain/cordon-limits.ts';
-import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
+import { CORDON_PREFIX, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { type DrainingLimit, drainingLimitText } from '../../domain/drain/draining-limit.ts';
 import { LineBudget } from '../../domain/drain/line-budget.ts';
@@ -33,6 +33,7 @@ import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { ReclaimInstructionContext } from '../../machines/reclaim-instruction.ts';
 import type { RecordOnLease } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
+import { type EndedDrain, endNote, endReason } from './ended-drain.ts';
 
 /** The maximum number of pods or volumes in a note. */
 const NAMED_MAX = 5;
@@ -50,22 +51,6 @@ export interface DrainSubject {
 export interface MachineSubject {
   readonly machine: string;
   readonly uid: string;
-}
-
-/** How a drain ended. */
-export interface EndedDrain {
-  readonly end: CordonEnd;
-  readonly seconds: number;
-  /** Why pods remain; empty when none do. */
-  readonly lastError: string;
-  /** A permission is missing. */
-  readonly forbidden: boolean;
-  /** Volumes that are still attached (DR-24). */
-  readonly volumes: readonly string[];
-  /** Pods that stay, because they tolerate the cordon and came back (DR-20). */
-  readonly tolerating: readonly string[];
-  /** Pods that were on the Node when it was deleted (DR-06); 0 while it exists. */
-  readonly lostPods: number;
 }
 
 /** Records the progress of drains. */
@@ -107,43 +92,6 @@ const upcomingNodeOf = ({ machine, uid }: MachineSubject): Regarding => ({
   name: upcomingNodeName(machineId(machine)),
   uid,
 });
-
-const REASON_OF = {
-  Drained: 'DrainFinished',
-  Failed: 'DeadlinePassed',
-  Cancelled: 'DrainCancelled',
-} as const satisfies Record<CordonEnd, ReasonName>;
-
-/** What remains on the node beside the pods that must leave. */
-const restOf = ({ volumes, tolerating }: EndedDrain): string => {
-  const attached = volumes.length === 0 ? '' : `; still attached: ${listed(volumes, NAMED_MAX)}`;
-  if (tolerating.length === 0) return attached;
-  const verb = tolerating.length === 1
-    ? 'stays, because it tolerates'
-    : 'stay, because they tolerate';
-  return `; ${verb} the cordon: ${listed(tolerating, NAMED_MAX)}${attached}`;
-};
-
-const endNote = (drain: EndedDrain): string => {
-  const { end, seconds, lastError } = drain;
-  const time = `${Math.round(seconds)} s`;
-  const rest = restOf(drain);
-  switch (end) {
-    case 'Drained':
-      return drain.lostPods === 0
-        ? `Drained in ${time}${rest}`
-        : `The Node was deleted after ${time} with ${plural(drain.lostPods, 'pod')} on it`;
-    case 'Failed':
-      return `Cannot drain the node within ${time}: ${lastError}${rest}`;
-    case 'Cancelled':
-      return `Cancelled after ${time}: the node was uncordoned, or the annotation was removed`;
-  }
-};
-
-const endReason = ({ end, forbidden, lostPods }: EndedDrain): ReasonName => {
-  if (end === 'Drained' && lostPods > 0) return 'NodeDeleted';
-  return end === 'Failed' && forbidden ? 'EvictionForbidden' : REASON_OF[end];
-};
 
 type RecordAbout = (subject: DrainSubject, reason: ReasonName, note: string) => void;
 

@@ -8,6 +8,7 @@ import {
   annotationOf,
   type CordonAnnotation,
   type DrainOwner,
+  isDrainOwner,
   isMaintenanceOwner,
 } from '../../domain/drain/cordon.ts';
 import { graceOf, lastQuarterMs, tierWaitMs } from '../../domain/drain/deadline.ts';
@@ -85,6 +86,15 @@ export interface DrainEntry {
 
 /** The key of a drain. */
 export const drainKey = (node: string, owner: string): string => `${node}/${owner}`;
+
+/** The owners whose keys on the Node are drains, without those that other processes drain for. */
+export const drainOwnersOf = (
+  { cordons }: Pick<DrainedNode, 'cordons'>,
+  leftToOthers: readonly DrainOwner[] = [],
+): Set<DrainOwner> =>
+  new Set(
+    Object.keys(cordons).filter(isDrainOwner).filter((owner) => !leftToOthers.includes(owner)),
+  );
 
 /** The deadline of a new instruction: read from the wall clock only here. */
 export const deadlineOf = (

@@ -14,10 +14,12 @@ import {
   remainingSentence,
 } from '../../domain/drain/blocker.ts';
 import { type DrainTerms, forecastOf } from '../../domain/drain/forecast.ts';
+import { acknowledgedText, keptBlocker } from '../../domain/drain/kept-pods.ts';
 import type { PodCounts } from '../../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import {
   type DrainPlan,
+  keptPods,
   planOf,
   type PlanTerms,
   returnedOwners,
@@ -27,6 +29,7 @@ import {
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Uid } from '../../domain/ids.ts';
 import type { PodsObserved } from '../../machines/node-drain-context.ts';
+import type { KeptData } from './local-data.ts';
 import type { PodEvictions, PodEvictionStatus } from '../pod-evictions/pod-evictions.ts';
 
 /** The dependencies of a review. */
@@ -38,6 +41,8 @@ export interface DrainPodsOptions {
   readonly own: PlanTerms['own'];
   /** The owner names the pods of DaemonSets that leave. */
   readonly daemonSetsLeave: boolean;
+  /** Pods that the drain keeps for their data; without it, none. */
+  readonly kept?: KeptData | undefined;
   /** Pods that must leave and are not due yet: they are in no tier. */
   readonly isWithheld: (pod: DrainPod) => boolean;
   readonly now: () => number;
@@ -74,6 +79,8 @@ const NOT_ASKED = 'not evicted before the deadline';
 
 const NO_PLAN: DrainPlan = { tiers: [], staying: [] };
 
+const NO_UIDS: ReadonlySet<string> = new Set();
+
 const podCountsOf = ({ tiers }: DrainPlan): PodCounts => ({
   left: tiers.reduce((sum, { pods }) => sum + pods.length, 0),
   tiers: tiers.map(({ key, pods }) => ({ key, left: pods.length })),
@@ -93,6 +100,10 @@ export class DrainPods {
   #plan = NO_PLAN;
   /** All that must leave, also those that are not due yet. */
   #left = 0;
+  /** Kept, and not acknowledged yet. */
+  #kept: readonly DrainPod[] = [];
+  /** Kept, and acknowledged: they stay. */
+  #acknowledged: readonly DrainPod[] = [];
   #observed: ReadonlyMap<Uid, ObservedPod> = new Map();
 
   constructor(options: DrainPodsOptions) {
@@ -101,21 +112,28 @@ export class DrainPods {
 
   /** Reviews the pods; `startedTo` is the highest tier whose evictions were requested. */
   readonly look = (startedTo: TierKey | null): PodsObserved => {
-    const { on, own, daemonSetsLeave, isWithheld } = this.#options;
+    const { on, own, daemonSetsLeave, isWithheld, kept } = this.#options;
     const present = [...on()];
     this.#resume(present);
     const uids = new Set(present.map(({ uid }) => uid));
     for (const { pod } of this.#observed.values()) if (!uids.has(pod.uid)) this.#setEvicted(pod);
     for (const pod of present) if (pod.terminating) this.#setEvicted(pod);
-    const terms = { own, daemonSetsLeave, evictedOwners: this.#evictedOwners };
+    const terms = {
+      own,
+      daemonSetsLeave,
+      evictedOwners: this.#evictedOwners,
+      ...(kept && { keeps: (pod: DrainPod) => kept.dataOf(pod).length > 0 }),
+    };
     const due = present.filter((pod) => !isWithheld(pod));
     this.#plan = planOf(due, terms);
     const { tiers } = podCountsOf(this.#plan);
-    this.#left =
-      podCountsOf(due.length < present.length ? planOf(present, terms) : this.#plan).left;
+    const whole = due.length < present.length ? planOf(present, terms) : this.#plan;
+    this.#setKept(whole);
+    this.#left = podCountsOf(whole).left + this.#kept.length;
     const { moved, refusal } = this.#compare(startedTo);
     for (const uid of this.#asked) if (!uids.has(uid)) this.#asked.delete(uid);
-    return { podCounts: { left: this.#left, tiers }, moved, refusal };
+    const counted = this.#kept.length === 0 ? {} : { kept: this.#kept.length };
+    return { podCounts: { left: this.#left, ...counted, tiers }, moved, refusal };
   };
 
   /** Pods of started tiers that were not asked yet. */
@@ -133,6 +151,18 @@ export class DrainPods {
 
   /** The names of the pods that stay, because they came back past the cordon. */
   readonly tolerating = (): readonly string[] => toleratingPods(this.#plan).map(({ key }) => key);
+
+  /** The names of the pods that stay, because a person acknowledged it (RS-12). */
+  readonly acknowledged = (): readonly string[] => this.#acknowledged.map(({ key }) => key);
+
+  /** What stays on a drained node, in a sentence; empty for nothing. */
+  readonly stayed = (): string => {
+    const names = this.acknowledged();
+    return names.length === 0 ? '' : `All other pods are gone; ${acknowledgedText(names)}`;
+  };
+
+  /** The names of all pods that stay although the drain wanted them gone. */
+  readonly staying = (): readonly string[] => [...this.tolerating(), ...this.acknowledged()];
 
   /**
    * The pods that something blocks, by reason and subject, and when time alone adds another.
@@ -160,6 +190,7 @@ export class DrainPods {
       groups.set(key, group);
     }
     const blocked = [...groups.values()].map(blockedPods);
+    if (this.#kept.length > 0) blocked.push(this.#keptTogether());
     const forecast = forecastOf(blocked, this.#leavingPods(), terms);
     return { blocked: forecast === undefined ? blocked : [...blocked, forecast], nextMs };
   };
@@ -172,7 +203,10 @@ export class DrainPods {
         // The last quarter of the grace opens every tier: only an absent operator asks none.
         const isLate = timeUp && reason === 'WaitingForTier';
         return { key: pod.key, text: isLate ? NOT_ASKED : text };
-      }),
+      }).concat(this.#kept.map((pod) => ({
+        key: pod.key,
+        text: keptBlocker(this.#dataOf(pod)).text,
+      }))),
     );
 
   /** What came back past the cordon for an earlier process would come back for this one, too. */
@@ -181,6 +215,25 @@ export class DrainPods {
     if (this.#isResumed || resumedSinceMs === null) return;
     this.#isResumed = true;
     for (const owner of returnedOwners(present, resumedSinceMs)) this.#evictedOwners.add(owner);
+  }
+
+  #dataOf(pod: DrainPod): readonly string[] {
+    return this.#options.kept?.dataOf(pod) ?? [];
+  }
+
+  #setKept(plan: DrainPlan): void {
+    const pods = keptPods(plan);
+    const known = pods.length === 0 ? NO_UIDS : this.#options.kept?.acknowledged() ?? NO_UIDS;
+    this.#kept = pods.filter(({ uid }) => !known.has(uid));
+    this.#acknowledged = pods.filter(({ uid }) => known.has(uid));
+  }
+
+  /** One Event is about all of them. */
+  #keptTogether(): BlockedPods {
+    return {
+      blocker: keptBlocker(this.#kept.flatMap((pod) => this.#dataOf(pod))),
+      pods: this.#kept.map(({ key }) => key),
+    };
   }
 
   #setEvicted({ toleratesCordon, controller, uid }: DrainPod): void {

@@ -1,9 +1,11 @@
 /** What the drains of a process follow, and what they act on. */
+import type { DrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
+import type { LocalData } from './local-data.ts';
 import type { MaintainedNodes } from './maintained-nodes.ts';
 import type { DrainTargets } from './node-drain-actor.ts';
 
@@ -22,6 +24,10 @@ export interface DrainsOptions extends DrainTargets {
   readonly own: PlanTerms['own'];
   /** `--tier-wait`. */
   readonly tierWaitMs?: number;
+  /** Which pods are kept for their data; without it, none. */
+  readonly localData?: Pick<LocalData, 'of' | 'changes'> | undefined;
+  /** Whose drains other processes make. */
+  readonly leavesTo?: readonly DrainOwner[];
   /** What maintenances drain; without it, all that their keys name. */
   readonly maintained?: Pick<MaintainedNodes, 'resumes' | 'of'>;
 }

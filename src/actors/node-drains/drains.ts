@@ -6,9 +6,9 @@
  * has a drain, whichever process wrote it (DR-13); 32 Nodes are cordoned at once (DR-11); an
  * instruction that finds a drain ending begins another; a crashed drain restarts from the Node.
  */
-import { audit, type Observable, Subject, Subscription } from 'rxjs';
+import { audit, EMPTY, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
-import { annotationOf, type DrainOwner, isDrainOwner } from '../../domain/drain/cordon.ts';
+import { annotationOf, type DrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { Fact } from '../../domain/facts.ts';
@@ -35,6 +35,7 @@ import {
   type DrainEvent,
   drainKey,
   type DrainOrder,
+  drainOwnersOf,
   DrainsByNode,
   drainTime,
   hasLanded,
@@ -110,7 +111,8 @@ export class DrainRegistry {
     const { pods, nodes } = options;
     this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(this.#pods.observe(fact))));
     this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
-    this.#subscription.add(options.evictions.changes.subscribe((node) => this.#onPods(node)));
+    const changes = merge(options.evictions.changes, options.localData?.changes ?? EMPTY);
+    this.#subscription.add(changes.subscribe((node) => this.#onPods(node)));
   }
 
   /** The owner drains this node; joins its active drain. */
@@ -154,9 +156,9 @@ export class DrainRegistry {
     this.#changes.next();
   };
 
-  /** The pods that stay, because they came back past the cordon; undefined without a drain. */
-  readonly tolerating = (node: string, owner: DrainOwner): readonly string[] | undefined =>
-    this.#entryOf(node, owner)?.pods.tolerating();
+  /** The pods that stay; undefined without a drain. */
+  readonly staying = (node: string, owner: DrainOwner): readonly string[] | undefined =>
+    this.#entryOf(node, owner)?.pods.staying();
 
   readonly onLeading = (): void => {
     if (this.#isLeading) return;
@@ -281,10 +283,9 @@ export class DrainRegistry {
   }
 
   #begin(node: DrainedNode, beginning: DrainBeginning): void {
-    const { owner } = beginning;
     const on = () => this.#pods.on(node.name);
     const pods = new DrainPods({
-      ...drainScope(this.#options.maintained, { node: node.name, owner, on }),
+      ...drainScope(this.#options, { node: node.name, owner: beginning.owner, on }),
       evictions: this.#options.evictions,
       resumedSinceMs: beginning.resumedSinceMs,
       own: this.#options.own,
@@ -340,7 +341,7 @@ export class DrainRegistry {
   }
 
   #observe(node: DrainedNode): void {
-    const owners = new Set<DrainOwner>(Object.keys(node.cordons).filter(isDrainOwner));
+    const owners = drainOwnersOf(node, this.#options.leavesTo);
     for (const { owner } of this.#byNode.of(node.name)) owners.add(owner);
     for (const owner of owners) this.#observeOwner(node, owner);
   }

@@ -8,6 +8,7 @@ import { type DrainOwner, isMaintenanceOwner } from '../../domain/drain/cordon.t
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import { requesterName } from '../../domain/eviction-requests/drain-requester.ts';
 import { drainKey } from './drain-index.ts';
+import type { LocalData } from './local-data.ts';
 
 /** One Node of a maintenance. */
 export interface MaintainedNode {
@@ -30,9 +31,12 @@ const WHOLE: MaintainedNode = {
   isTargeted: () => true,
 };
 
-/** The pods of a drain: all of its Node, or those that the maintenance names. */
+/** The pods of a drain, all of its Node or those that a maintenance names, and which it keeps. */
 export const drainScope = (
-  maintained: Pick<MaintainedNodes, 'of'> | undefined,
+  { maintained, localData }: {
+    readonly maintained?: Pick<MaintainedNodes, 'of'>;
+    readonly localData?: Pick<LocalData, 'of'> | undefined;
+  },
   { node, owner, on }: {
     readonly node: string;
     readonly owner: DrainOwner;
@@ -45,6 +49,7 @@ export const drainScope = (
     on: isOfMaintenance ? () => [...on()].filter(now().isPlanned) : on,
     isWithheld: (pod: DrainPod): boolean => !now().isTargeted(pod),
     daemonSetsLeave: isOfMaintenance,
+    kept: localData?.of(node, owner),
   };
 };
 

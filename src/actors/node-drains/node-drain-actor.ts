@@ -214,7 +214,7 @@ class DrainActions implements NodeDrainActions {
     this.#about(context, (entry) => {
       const { pods, node, owner } = entry;
       // The answers to evictions are forgotten with them.
-      entry.remaining = context.end === 'Failed' ? this.#remainingOf(entry, context) : '';
+      entry.remaining = this.#remainingOf(entry, context);
       pods.setReleased();
       this.#targets.evictions.release(node.name, owner);
     });
@@ -233,6 +233,7 @@ class DrainActions implements NodeDrainActions {
       forbidden: context !== undefined && context.refusal !== '',
       volumes: this.#targets.volumesOn?.(node) ?? [],
       tolerating: entry.pods.tolerating(),
+      acknowledged: entry.pods.acknowledged(),
       lostPods: context?.node === null ? entry.pods.left() : 0,
     });
     await this.#show(entry, end === 'Failed' ? { _tag: end, lastError } : { _tag: end });
@@ -268,6 +269,7 @@ class DrainActions implements NodeDrainActions {
   }
 
   #remainingOf(entry: DrainEntry, context: NodeDrainContext): string {
+    if (context.end !== 'Failed') return context.end === 'Drained' ? entry.pods.stayed() : '';
     const timeUp = context.leftMs !== null && context.leftMs <= 0;
     return entry.pods.remaining(nodeNow(entry, context, this.#targets.paused), timeUp);
   }

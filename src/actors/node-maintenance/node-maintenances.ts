@@ -72,7 +72,7 @@ export interface NodeMaintenancesOptions {
   readonly engine: Pick<DrainEngine, 'maintained'> & {
     readonly drains:
       & MaintainedDrainsOptions['drains']
-      & Pick<DrainEngine['drains'], 'tolerating' | 'events'>;
+      & Pick<DrainEngine['drains'], 'staying' | 'events'>;
     readonly requested: Pick<DrainRequesters, 'sweep'> | undefined;
     readonly pods: Pick<Informer<DrainPod>, 'facts'>;
     readonly budgets: Pick<Informer<Budget>, 'facts' | 'values'>;
@@ -208,7 +208,7 @@ export class NodeMaintenanceRegistry {
     return this.#actors.stop();
   };
 
-  /** What came back past a cordon stays, so that nothing waits for it. */
+  /** What came back past a cordon stays, or for its data: nothing waits for it. */
   readonly #podsOn = (node: string): readonly DrainPod[] => {
     const { drains } = this.#options.engine;
     const present = this.#options.nodes.get(objectKey(node));
@@ -216,7 +216,7 @@ export class NodeMaintenanceRegistry {
     if (present === undefined) return pods;
     const owners = Object.keys(present.cordons).filter(isMaintenanceOwner);
     const staying = new Set(owners.flatMap((owner) =>
-      drains.tolerating(node, owner) ??
+      drains.staying(node, owner) ??
         returnedPods(pods, annotationOf(present, owner)).map(({ key }) => key)
     ));
     return pods.filter(({ key }) => !staying.has(key));

@@ -16,6 +16,7 @@ import {
   openingChange,
   slotChange,
 } from './closed-budget.ts';
+import { keptBlocker } from './kept-pods.ts';
 import { type DrainPod, terminatingSinceMs } from './pod.ts';
 import type { InterruptedEviction } from './eviction-rank.ts';
 import { type SlotNeed, slotNeed } from './slots.ts';
@@ -42,6 +43,7 @@ export const BLOCKER_REASONS = [
   'PolicyRefused',
   'ServerThrottling',
   'SlotHeldByInterruptedEviction',
+  'StatefulLocalVolume',
   'Terminating',
   'TerminationOverdue',
   'TwoBudgets',
@@ -88,6 +90,8 @@ export interface BlockerFacts {
   readonly tierStarted: boolean;
   readonly paused: boolean;
   readonly kubeletSilent: boolean;
+  /** The data for which the drain keeps it; absent for a pod that leaves. */
+  readonly kept?: readonly string[];
   /** What its EvictionRequest waits for. */
   readonly interception?: Blocker | undefined;
   readonly nowMs: number;
@@ -256,6 +260,7 @@ export const atBudget = (
 /** Computes why the pod is still there. */
 export const blockerOf = (facts: BlockerFacts): Blocker => {
   if (facts.pod.terminating) return whileTerminating(facts);
+  if (facts.kept !== undefined) return keptBlocker(facts.kept);
   if (facts.paused) return blocker('DrainPaused', 'the drain is paused');
   if (!facts.tierStarted) return blocker('WaitingForTier', 'pods of lower priority go first');
   if (facts.kubeletSilent) return silent(facts.pod);

@@ -233,6 +233,15 @@ export const DRAIN_REASONS = registry({
     change: 'Remove the toleration of node.kubernetes.io/unschedulable from the pods, or accept ' +
       'that they stay',
   },
+  StatefulLocalVolume: {
+    type: 'Warning',
+    action: 'DrainNode',
+    sentence: 'The data of the pod is on this node only, so the drain does not evict it',
+    canAct: 'platform',
+    runbook: 'stateful-local-volume',
+    change: 'Accept that the pods stay: tidegate drain acknowledge NODE; or move their data and ' +
+      'delete them',
+  },
   NamespaceTerminating: {
     type: 'Normal',
     action: 'EvictPod',

@@ -1,6 +1,8 @@
 /** A Node as drains read it. */
 import { type CordonFacts, cordonsIn } from './cordon.ts';
+import { boundedText } from './cordon-limits.ts';
 import { drainingStatus } from './drain-condition.ts';
+import { ACKNOWLEDGED_KEY } from './kept-pods.ts';
 import type { Identity } from '../facts.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
@@ -13,6 +15,8 @@ export interface DrainedNode extends Identity, CordonFacts {
   readonly paused: boolean;
   /** What its condition says: a drain that is or was blocked, or one that ended. */
   readonly showsDraining?: boolean;
+  /** Which pods a person lets stay, as written there. */
+  readonly acknowledged?: string;
 }
 
 const PAUSE_KEY = 'tidegate.dev/pause';
@@ -22,6 +26,7 @@ export const projectDrainedNode = (raw: unknown): DrainedNode | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
   const showsDraining = drainingStatus(raw);
+  const acknowledged = annotationsOf(raw)[ACKNOWLEDGED_KEY];
   const ready = listOrEmptyAt(raw, 'status', 'conditions')
     .find((condition) => textAt(condition, 'type') === 'Ready');
   return {
@@ -32,5 +37,6 @@ export const projectDrainedNode = (raw: unknown): DrainedNode | undefined => {
     kubeletSilent: textAt(ready, 'status') === 'Unknown',
     paused: annotationsOf(raw)[PAUSE_KEY] === 'true',
     ...(showsDraining === undefined ? {} : { showsDraining }),
+    ...(acknowledged === undefined ? {} : { acknowledged: boundedText(acknowledged) }),
   };
 };

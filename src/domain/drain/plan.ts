@@ -16,7 +16,9 @@ export type PodRole =
   | 'DaemonSet'
   | 'Mirror'
   /** A pod of the same owner was evicted here and was rescheduled past the cordon. */
-  | 'ToleratesCordon';
+  | 'ToleratesCordon'
+  /** The drain keeps it, because its data is on this node only. */
+  | 'StatefulLocalVolume';
 
 /** Facts about the drain besides the pods. */
 export interface PlanTerms {
@@ -26,6 +28,8 @@ export interface PlanTerms {
   readonly evictedOwners: ReadonlySet<Uid>;
   /** Pods of DaemonSets leave, too: a maintenance names them (NM-26). */
   readonly daemonSetsLeave?: boolean;
+  /** The drain keeps the pod for its data (RS-11); without it, none. */
+  readonly keeps?: (pod: DrainPod) => boolean;
 }
 
 /** Pods that leave together. */
@@ -56,14 +60,15 @@ export interface DrainPlan {
 /** The role of a pod in the drain. A terminating pod is always waited for. */
 export const roleOf = (
   pod: DrainPod,
-  { evictedOwners, daemonSetsLeave = false }: PlanTerms,
+  { evictedOwners, daemonSetsLeave = false, keeps }: PlanTerms,
 ): PodRole => {
   if (pod.mirror) return 'Mirror';
   if (pod.controller?.kind === 'DaemonSet' && !daemonSetsLeave) return 'DaemonSet';
   if (pod.finished) return 'Finished';
   const cameBack = !pod.terminating && pod.toleratesCordon && pod.controller !== null &&
     evictedOwners.has(pod.controller.uid);
-  return cameBack ? 'ToleratesCordon' : 'Leaves';
+  if (cameBack) return 'ToleratesCordon';
+  return !pod.terminating && keeps?.(pod) === true ? 'StatefulLocalVolume' : 'Leaves';
 };
 
 /**
@@ -88,6 +93,10 @@ export const TOLERATES_TEXT = 'tolerates the cordon and would be rescheduled her
 /** The pods of the plan that stay, because they would come back past the cordon. */
 export const toleratingPods = ({ staying }: DrainPlan): readonly DrainPod[] =>
   staying.flatMap(({ pod, role }) => (role === 'ToleratesCordon' ? [pod] : []));
+
+/** The pods of the plan that stay for their data. */
+export const keptPods = ({ staying }: DrainPlan): readonly DrainPod[] =>
+  staying.flatMap(({ pod, role }) => (role === 'StatefulLocalVolume' ? [pod] : []));
 
 /** No controller recreates it. */
 export const comesBack = (pod: DrainPod): boolean => pod.controller !== null;

@@ -10,6 +10,8 @@ import { startTiers } from './tiers.ts';
 /** Pods that must leave, by tier; terminating ones count until they are gone. */
 export interface PodCounts {
   readonly left: number;
+  /** Those of them that are kept until a person acknowledges it, in no tier; absent: none. */
+  readonly kept?: number;
   /** Lowest priority first. */
   readonly tiers: readonly Pick<TierProgress, 'key' | 'left'>[];
 }
@@ -34,6 +36,9 @@ export const startedTo = (
     waitMs: WAIT_MS,
     lastQuarterMs: lastQuarter ? 0 : Number.POSITIVE_INFINITY,
   }).startedTo;
+
+/** True when all that is left waits for a person to acknowledge it (RS-12). */
+export const onlyKeptLeft = ({ left, kept = 0 }: PodCounts): boolean => kept > 0 && kept === left;
 
 /** True while a tier with pods has not started. */
 export const tiersWait = (started: TierKey | null, { tiers }: PodCounts): boolean =>

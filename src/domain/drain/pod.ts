@@ -10,6 +10,7 @@ import type { Uid } from '../ids.ts';
 import { uid } from '../ids.ts';
 import { booleanAt, listOrEmptyAt, numberAt, recordAt, textAt, timeAt } from '../json.ts';
 import { annotationsOf, identityOf, labelsOf } from '../object-meta.ts';
+import { type PodStorage, podStorage } from '../node-availability/local-volumes.ts';
 import { textPool } from '../text-pool.ts';
 import { valuePool } from '../value-pool.ts';
 
@@ -53,6 +54,8 @@ export interface DrainPod extends Identity {
   readonly losesData: boolean;
   /** Succeeded or Failed: no container runs any more. */
   readonly finished: boolean;
+  /** Volumes that may be on its Node only; absent without any. */
+  readonly storage?: PodStorage;
 }
 
 /** Kubernetes' default of `terminationGracePeriodSeconds`. */
@@ -99,6 +102,8 @@ const finalizersOf = (raw: unknown): readonly string[] => {
 export const projectPod = (raw: unknown): DrainPod | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
+  const storage = podStorage(raw);
+  const isStoring = storage.nodeVolumes.length + storage.claims.length > 0;
   const phase = POD_PHASES.find((name) => name === textAt(raw, 'status', 'phase')) ?? 'Unknown';
   return {
     ...identity,
@@ -121,6 +126,7 @@ export const projectPod = (raw: unknown): DrainPod | undefined => {
     losesData: listOrEmptyAt(raw, 'spec', 'volumes')
       .some((volume) => recordAt(volume, 'emptyDir') !== undefined),
     finished: phase === 'Succeeded' || phase === 'Failed',
+    ...(isStoring ? { storage } : {}),
   };
 };
 

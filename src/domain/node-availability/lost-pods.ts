@@ -5,13 +5,11 @@
  * the order is the same in every process: name, then UID (RS-23).
  */
 import type { Identity } from '../facts.ts';
-import { booleanAt, listOrEmptyAt, recordAt, textAt } from '../json.ts';
+import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
 import { compareText } from '../requirements.ts';
 import { rfc3339Seconds } from '../time.ts';
-
-/** Names the emptyDir volumes of a pod that must not be lost, with commas; `*` for all. */
-const KEEP_VOLUMES_KEY = 'tidegate.dev/keep-volumes';
+import { type PodStorage, podStorage, type VolumeLookup } from './local-volumes.ts';
 
 /** True on a stateful pod while its Node is offline (RS-21). */
 const HOME_OFFLINE_CONDITION = 'tidegate.dev/VolumeHomeNodeOffline';
@@ -36,39 +34,7 @@ export interface LostPod extends Identity {
   readonly showsHomeOffline: boolean;
 }
 
-/** A PersistentVolumeClaim. */
-export interface VolumeClaim extends Identity {
-  /** Pods of other Nodes may use it at the same time. */
-  readonly isShared: boolean;
-  /** Empty while it is not bound. */
-  readonly volumeName: string;
-}
-
-/** A PersistentVolume. */
-export interface Volume extends Identity {
-  /** It is a folder or a disk of one Node. */
-  readonly isOfNode: boolean;
-}
-
-const NO_CLAIMS: readonly string[] = [];
 const MIRROR_KEY = 'kubernetes.io/config.mirror';
-const SHARED_MODES: ReadonlySet<unknown> = new Set(['ReadWriteMany', 'ReadOnlyMany']);
-
-const keptVolumes = (raw: unknown): ReadonlySet<string> =>
-  new Set((annotationsOf(raw)[KEEP_VOLUMES_KEY] ?? '').split(',').map((name) => name.trim()));
-
-const tiesToNode = (volume: unknown, kept: ReadonlySet<string>): boolean => {
-  if (recordAt(volume, 'hostPath') !== undefined) return true;
-  if (recordAt(volume, 'emptyDir') === undefined) return false;
-  return kept.has('*') || kept.has(textAt(volume, 'name') ?? '');
-};
-
-/** The volumes of a pod whose content is lost with its Node, claims left out. */
-export const volumesOfNode = (raw: unknown): readonly string[] => {
-  const kept = keptVolumes(raw);
-  return listOrEmptyAt(raw, 'spec', 'volumes').filter((volume) => tiesToNode(volume, kept))
-    .map((volume) => textAt(volume, 'name') ?? '');
-};
 
 const isLeft = (raw: unknown, kinds: readonly string[]): boolean => {
   const phase = textAt(raw, 'status', 'phase');
@@ -77,55 +43,31 @@ const isLeft = (raw: unknown, kinds: readonly string[]): boolean => {
     textAt(raw, 'metadata', 'deletionTimestamp') !== undefined;
 };
 
-const classOf = (raw: unknown): PodClass => {
+const classOf = (raw: unknown, { nodeVolumes }: PodStorage): PodClass => {
   const owners = listOrEmptyAt(raw, 'metadata', 'ownerReferences')
     .filter((owner) => booleanAt(owner, 'controller') === true);
   const kinds = owners.map((owner) => textAt(owner, 'kind') ?? '');
   if (isLeft(raw, kinds)) return 'Ignored';
   // Nothing makes an ownerless pod again, and a StatefulSet makes none beside the old one.
   if (kinds.length === 0 || kinds.includes('StatefulSet')) return 'Stateful';
-  return volumesOfNode(raw).length > 0 ? 'Stateful' : 'Stateless';
-};
-
-const claimsOf = (raw: unknown): readonly string[] => {
-  const claims = listOrEmptyAt(raw, 'spec', 'volumes')
-    .flatMap((volume) => textAt(volume, 'persistentVolumeClaim', 'claimName') ?? []);
-  return claims.length === 0 ? NO_CLAIMS : claims;
+  return nodeVolumes.length > 0 ? 'Stateful' : 'Stateless';
 };
 
 /** Reads a pod. */
 export const projectLostPod = (raw: unknown): LostPod | undefined => {
   const identity = identityOf(raw);
-  return identity && {
+  if (identity === undefined) return undefined;
+  const storage = podStorage(raw);
+  return {
     ...identity,
     namespace: textAt(raw, 'metadata', 'namespace') ?? '',
     name: textAt(raw, 'metadata', 'name') ?? '',
     node: textAt(raw, 'spec', 'nodeName') ?? '',
-    podClass: classOf(raw),
-    claims: claimsOf(raw),
+    podClass: classOf(raw, storage),
+    claims: storage.claims,
     showsHomeOffline: listOrEmptyAt(raw, 'status', 'conditions').some((one) =>
       textAt(one, 'type') === HOME_OFFLINE_CONDITION && textAt(one, 'status') === 'True'
     ),
-  };
-};
-
-/** Reads a PersistentVolumeClaim. */
-export const projectVolumeClaim = (raw: unknown): VolumeClaim | undefined => {
-  const identity = identityOf(raw);
-  return identity && {
-    ...identity,
-    isShared: listOrEmptyAt(raw, 'spec', 'accessModes').some((mode) => SHARED_MODES.has(mode)),
-    volumeName: textAt(raw, 'spec', 'volumeName') ?? '',
-  };
-};
-
-/** Reads a PersistentVolume. */
-export const projectVolume = (raw: unknown): Volume | undefined => {
-  const identity = identityOf(raw);
-  return identity && {
-    ...identity,
-    isOfNode: recordAt(raw, 'spec', 'local') !== undefined ||
-      recordAt(raw, 'spec', 'hostPath') !== undefined,
   };
 };
 
@@ -146,12 +88,6 @@ export const homeOfflinePatch = (
     : { $patch: 'delete', type };
   return { metadata: { uid }, status: { conditions: [condition] } };
 };
-
-/** Claims and volumes by name; `undefined` for one that is not known. */
-export interface VolumeLookup {
-  readonly claim: (namespace: string, name: string) => VolumeClaim | undefined;
-  readonly volume: (name: string) => Volume | undefined;
-}
 
 /** How the pod takes the loss of its Node, its claims included. */
 export const podClassOf = (

@@ -5,13 +5,8 @@
  * Node.
  */
 import { booleanAt, listOrEmptyAt } from '../json.ts';
-import {
-  type LostPod,
-  podClassOf,
-  projectLostPod,
-  type VolumeLookup,
-  volumesOfNode,
-} from './lost-pods.ts';
+import { dataOnNode, podStorage, type VolumeLookup } from './local-volumes.ts';
+import { type LostPod, podClassOf, projectLostPod } from './lost-pods.ts';
 
 /** A pod with what it has on its Node. */
 export interface NodePod extends LostPod {
@@ -28,7 +23,7 @@ export const projectNodePod = (raw: unknown): NodePod | undefined => {
     ...pod,
     isOwned: listOrEmptyAt(raw, 'metadata', 'ownerReferences')
       .some((owner) => booleanAt(owner, 'controller') === true),
-    nodeVolumes: volumesOfNode(raw),
+    nodeVolumes: podStorage(raw).nodeVolumes,
   };
 };
 
@@ -43,11 +38,7 @@ export interface RemovedPod {
 
 const lossesOf = (pod: NodePod, lookup: VolumeLookup): readonly string[] => [
   ...(pod.isOwned ? [] : ['the pod: no controller makes it again']),
-  ...pod.nodeVolumes.map((name) => `volume "${name}"`),
-  ...pod.claims.filter((name) => {
-    const claim = lookup.claim(pod.namespace, name);
-    return claim !== undefined && lookup.volume(claim.volumeName)?.isOfNode === true;
-  }).map((name) => `claim "${name}"`),
+  ...dataOnNode(pod, lookup),
 ];
 
 /** The pod, unless a DaemonSet or the kubelet brings it back, or it has finished or is leaving. */

@@ -8,12 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { Effect } from 'effect';
-import {
-  KubeconfigUnusable,
-  readCredentials,
-  readKubeconfig,
-  tlsFingerprint,
-} from '../../../src/effects/kubeconfig.ts';
+import { KubeconfigUnusable, tlsFingerprint } from '../../../src/effects/api-credentials.ts';
+import { readCredentials, readKubeconfig } from '../../../src/effects/kubeconfig.ts';
 import { expectThat, type FuzzTarget, masked, smallerText } from '../fuzz-target.ts';
 import { mutateText } from '../mutation.ts';
 

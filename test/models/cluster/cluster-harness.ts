@@ -5,7 +5,7 @@
 import type { Layer } from 'effect';
 import type { AnyStateMachine } from 'xstate';
 import type { KubeApi } from '../../../src/effects/kube-api.ts';
-import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
+import type { KubeconfigSource } from '../../../src/effects/api-credentials.ts';
 import type { WriteGate } from '../../../src/effects/write-gate.ts';
 import type { Writes } from '../../../src/effects/writes.ts';
 import type { Step } from '../harness/interpreter.ts';

@@ -18,7 +18,7 @@ import {
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
+import type { KubeconfigSource } from '../../../src/effects/api-credentials.ts';
 import type { SiteAddress } from './site.ts';
 
 /** What happens to one request. */

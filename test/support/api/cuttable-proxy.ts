@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
+import type { KubeconfigSource } from '../../../src/effects/api-credentials.ts';
 import { listening } from '../../../tools/testbed/ports.ts';
 
 /** The way through the proxy. */

@@ -9,7 +9,7 @@ import {
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { KubeApi } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
-import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
+import type { KubeconfigSource } from '../../../src/effects/api-credentials.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
 

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
+import type { KubeconfigSource } from '../../../src/effects/api-credentials.ts';
 import { listening } from '../../../tools/testbed/ports.ts';
 
 /** The test's response to one request. */

@@ -74,6 +74,7 @@ const CASES: Readonly<Record<Exclude<BlockerReason, 'DeadlineUnreachable'>, Bloc
     interrupted: [{ podName: 'far', untilMs: SCENE_NOW_MS + 60_000 }],
     others: [{ name: 'far', node: 'n2' }],
   },
+  StatefulLocalVolume: { kept: ['claim "data-a"'] },
   Terminating: { pod: LEAVING },
   TerminationOverdue: { pod: OVERDUE },
   TwoBudgets: { budgets: [budgetOf({ name: 'one' }), budgetOf({ name: 'two' })] },

@@ -1,9 +1,7 @@
 /** A Deployment on an embedded cluster, and what happens to its pods and replicas. */
 import { onTestFinished } from 'vitest';
-import {
-  BASELINE_ANNOTATION,
-  COST_BEFORE_ANNOTATION,
-} from '../../../packages/interceptor/src/surge/surge-facts.ts';
+import { BASELINE_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-baseline.ts';
+import { COST_BEFORE_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-facts.ts';
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
 import { DEPLOYMENTS, embeddedCluster, PODS } from './embedded-cluster.ts';
 

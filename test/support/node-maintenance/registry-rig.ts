@@ -124,7 +124,7 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
         reconsider: () => {},
         has: () => false,
         get: () => undefined,
-        tolerating: () => undefined,
+        staying: () => undefined,
         events: NEVER,
       },
       maintained: new MaintainedNodes(),

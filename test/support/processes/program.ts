@@ -8,6 +8,7 @@
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PROGRAM } from '../../../tools/package/bundle.ts';
 import { bundleFolder } from '../../../tools/testbed/environment.ts';
 
 /** The runtimes that the source must run on. */
@@ -28,7 +29,7 @@ export interface Command {
 
 const mainOf = (isSource: boolean): string => {
   const folder = isSource ? undefined : bundleFolder();
-  return folder === undefined ? inRepository('src/main.ts') : join(folder, 'main.js');
+  return folder === undefined ? inRepository('src/main.ts') : join(folder, PROGRAM);
 };
 
 /** `tidegate` under a runtime; from its source where the loading of the source is tested. */

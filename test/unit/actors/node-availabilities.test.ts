@@ -15,11 +15,8 @@ import {
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
 import { objectKey, resourceVersion, uid } from '../../../src/domain/ids.ts';
-import type {
-  LostPod,
-  Volume,
-  VolumeClaim,
-} from '../../../src/domain/node-availability/lost-pods.ts';
+import type { Volume, VolumeClaim } from '../../../src/domain/node-availability/local-volumes.ts';
+import type { LostPod } from '../../../src/domain/node-availability/lost-pods.ts';
 import type { AvailableNode } from '../../../src/domain/node-availability/node-state.ts';
 import {
   NodeAvailabilityApi,

@@ -25,6 +25,7 @@ const ROLES: Roles = {
   drainNodes: done,
   drainStatus: done,
   drainPlan: done,
+  drainAcknowledge: done,
   maintenancePlan: () => Promise.resolve(0),
   evict: done,
   evictions: done,

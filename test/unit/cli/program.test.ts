@@ -105,6 +105,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['drain plan', request]);
       return Promise.resolve(4);
     },
+    drainAcknowledge: (request) => {
+      asked.push(['drain acknowledge', request]);
+      return Promise.resolve(3);
+    },
     maintenancePlan: (request) => {
       asked.push(['maintenance plan', request]);
       return Promise.resolve(5);
@@ -171,6 +175,7 @@ const COMMANDS = [
   'tree',
   'drain',
   'drain status',
+  'drain acknowledge',
   'drain plan',
   'evict',
   'evictions',

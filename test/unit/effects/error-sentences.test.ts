@@ -1,7 +1,7 @@
 /** Errors in one line, for logs and for users. */
 import { expect, test } from 'vitest';
 import { contentFreeProblem } from '../../../src/effects/content-free-errors.ts';
-import { sentenceOf } from '../../../src/effects/kubeconfig.ts';
+import { sentenceOf } from '../../../src/effects/api-credentials.ts';
 
 test.each([
   [new Error('refused'), 'refused'],

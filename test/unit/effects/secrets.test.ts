@@ -11,11 +11,7 @@ import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { bootstrapRenderer } from '../../../src/domain/bootstrap.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
 import { credentialReader } from '../../../src/effects/credentials.ts';
-import {
-  type KubeconfigSource,
-  readCredentials,
-  readKubeconfig,
-} from '../../../src/effects/kubeconfig.ts';
+import { readCredentials, readKubeconfig } from '../../../src/effects/kubeconfig.ts';
 import { makeKubernetesClientPool } from '../../../src/effects/kubernetes-client-pool.ts';
 import { readPenaltyDefaults } from '../../../src/effects/penalty-defaults-text.ts';
 import { expectNoSecret as expectNoPartOf } from '../../support/secret-search.ts';
@@ -99,7 +95,7 @@ const kubeconfig = (user: object, cluster: object = { server: 'https://127.0.0.1
     users: [{ name: 'u', user }],
   });
 
-const problemOf = async (source: KubeconfigSource): Promise<string> => {
+const problemOf = async (source: Parameters<typeof readKubeconfig>[0]): Promise<string> => {
   const failure = await Effect.runPromise(
     readKubeconfig(source).pipe(
       Effect.flatMap((config) =>

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import {
-  deploymentSurge,
   interception,
   jobRun,
   requestWatch,
+  workloadSurge,
 } from '../../../packages/interceptor/mod.ts';
 import { DEFAULT_TIMING } from '../../../packages/interceptor/src/interception-context.ts';
 import {
@@ -13,11 +13,12 @@ import {
   observedRequest,
 } from '../../../packages/interceptor/src/observed-request.ts';
 import { NO_REPORT, type Report } from '../../../packages/interceptor/src/report.ts';
+import type { Autoscaler } from '../../../packages/interceptor/src/surge/autoscaler.ts';
 import {
   LOWEST_COST,
   type SurgeFacts,
 } from '../../../packages/interceptor/src/surge/surge-facts.ts';
-import { DEFAULT_SURGE_TIMING } from '../../../packages/interceptor/src/surge/deployment-surge.ts';
+import { DEFAULT_SURGE_TIMING } from '../../../packages/interceptor/src/surge/workload-surge.ts';
 import { valueAt } from '../../../src/domain/json.ts';
 import { chartProblems, chartProblemText } from '../../tidy/statecharts.ts';
 import {
@@ -227,20 +228,56 @@ const CHOSEN = {
   costText: `${LOWEST_COST}`,
   costChange: { before: '', isKept: true },
 };
-const CALM = {
+const CALM: SurgeFacts = {
   resourceVersion: '1',
   replicas: 1,
+  autoscaler: null,
   maxSurge: 1,
   baseline: null,
   isDeleting: false,
   pods: [POD],
 };
-const RAISED = {
+const RAISED: SurgeFacts = {
   ...CALM,
   replicas: 2,
-  baseline: { replicas: 1, raisedTo: 2, isUnaimed: false },
+  baseline: { replicas: 1, raisedTo: 2, isUnaimed: false, autoscaled: null },
 };
-const LOWERED = { ...CALM, baseline: { replicas: 1, raisedTo: 1, isUnaimed: false } };
+const LOWERED: SurgeFacts = {
+  ...CALM,
+  baseline: { replicas: 1, raisedTo: 1, isUnaimed: false, autoscaled: null },
+};
+const AUTOSCALER: Autoscaler = {
+  kind: 'HorizontalPodAutoscaler',
+  name: 'web',
+  resourceVersion: '1',
+  least: 1,
+  most: 3,
+  demanded: 1,
+  held: null,
+};
+const SCALED_UP: SurgeFacts = {
+  ...CALM,
+  replicas: 2,
+  autoscaler: { ...AUTOSCALER, least: 2, demanded: 2 },
+  baseline: {
+    replicas: 1,
+    raisedTo: 2,
+    isUnaimed: false,
+    autoscaled: { least: 1, loweredFrom: null },
+  },
+};
+/** The autoscaler was lowered; its Deployment has not followed. */
+const BEHIND: SurgeFacts = {
+  ...CALM,
+  replicas: 2,
+  autoscaler: AUTOSCALER,
+  baseline: {
+    replicas: 1,
+    raisedTo: 1,
+    isUnaimed: false,
+    autoscaled: { least: 1, loweredFrom: 2 },
+  },
+};
 const REPLACEMENT = { ...POD, name: 'b', uid: 'b' };
 const SURGE_FACTS: readonly SurgeFacts[] = [
   CALM,
@@ -257,6 +294,13 @@ const SURGE_FACTS: readonly SurgeFacts[] = [
   { ...CALM, replicas: 2 },
   { ...CALM, pods: [REPLACEMENT] },
   { ...CALM, maxSurge: 0 },
+  { ...CALM, autoscaler: AUTOSCALER },
+  { ...CALM, autoscaler: { ...AUTOSCALER, most: 1 } },
+  { ...SCALED_UP, pods: [POD, REPLACEMENT] },
+  { ...SCALED_UP, pods: [CHOSEN, REPLACEMENT] },
+  { ...BEHIND, pods: [CHOSEN, REPLACEMENT] },
+  { ...BEHIND, autoscaler: { ...AUTOSCALER, demanded: 2 }, pods: [CHOSEN, REPLACEMENT] },
+  { ...BEHIND, replicas: 1, pods: [REPLACEMENT] },
   { ...RAISED, pods: [POD, { ...REPLACEMENT, isAvailable: false, unschedulable: 'no room' }] },
 ];
 const SURGE_WRITES = [
@@ -265,7 +309,7 @@ const SURGE_WRITES = [
 ];
 
 describeChart({
-  machine: deploymentSurge,
+  machine: workloadSurge,
   inputs: [true, false].map((isRecovered) => ({
     deployment: { namespace: 'default', name: 'web', uid: 'u' },
     requested: isRecovered ? [] : ['a'],
@@ -286,6 +330,7 @@ describeChart({
     'xstate.done.actor.raiseReplicas': SURGE_WRITES,
     'xstate.done.actor.lowerCost': SURGE_WRITES,
     'xstate.done.actor.lowerReplicas': SURGE_WRITES,
+    'xstate.done.actor.scaleDeployment': SURGE_WRITES,
     'xstate.done.actor.deletePod': SURGE_WRITES,
     'xstate.done.actor.restoreCost': SURGE_WRITES,
     'xstate.done.actor.restoreReplicas': SURGE_WRITES,
@@ -309,15 +354,21 @@ describeChart({
       must(step.pod === CHOSEN, 'only what the surge has changed is restored');
     }
     if (actions.includes('invoke:lowerReplicas')) {
-      must(facts.pods.includes(CHOSEN), 'replicas are lowered for a pod that is chosen');
-      must(facts.pods.includes(REPLACEMENT), 'replicas are lowered for a pod that is replaced');
+      const isUndone = facts.autoscaler !== null && !facts.pods.includes(CHOSEN);
+      must(isUndone || facts.pods.includes(CHOSEN), 'replicas are lowered for a chosen pod');
+      must(isUndone || facts.pods.includes(REPLACEMENT), 'replicas are lowered for a replaced pod');
+      must(!isUndone || step.baseline.raisedTo === 1, 'an autoscaler is undone at once');
       must(step.baseline.raisedTo >= step.baseline.replicas, 'never below what was wanted');
     }
     if (actions.includes('invoke:raiseReplicas')) {
       must(step.baseline.raisedTo <= step.baseline.replicas + facts.maxSurge, 'at most maxSurge');
     }
+    if (actions.includes('invoke:scaleDeployment')) {
+      must(facts.autoscaler.demanded <= step.replicas, 'the Deployment follows its autoscaler');
+      must(step.replicas >= facts.baseline.replicas, 'never below what was wanted');
+    }
     if (actions.includes('invoke:restoreReplicas')) {
-      must(facts.replicas !== 5 || step.replicas === null, 'what somebody else wrote stays');
+      must(facts.replicas !== 5 || step.to === 'kept', 'what somebody else wrote stays');
       must(!facts.pods.includes(CHOSEN), 'replicas are restored when no pod is chosen');
     }
   },

@@ -36,7 +36,10 @@ const facts = (before: number, by: number | null, pods: readonly SurgePod[]): Su
   resourceVersion: '1',
   replicas: before + (by ?? 0),
   maxSurge: 2,
-  baseline: by === null ? null : { replicas: before, raisedTo: before + by, isUnaimed: false },
+  autoscaler: null,
+  baseline: by === null
+    ? null
+    : { replicas: before, raisedTo: before + by, isUnaimed: false, autoscaled: null },
   isDeleting: false,
   pods,
 });
@@ -51,7 +54,9 @@ const stepOf = (of: SurgeFacts, requested: readonly string[], isLate = false): s
         step.baseline.isUnaimed ? ', unaimed' : ''
       }`;
     case 'Restore':
-      return `Restore ${step.replicas}`;
+      return `Restore ${step.to}`;
+    case 'Scale':
+      return `Scale to ${step.replicas}`;
     case 'Wait':
     case 'Done':
       return step._tag;
@@ -119,7 +124,7 @@ describe('the next step of a surge', () => {
     const alone = [chosen('old-1')];
     expect(stepOf(facts(1, 0, alone), ['old-1'])).toBe('Raise to 2, unaimed');
     const again = facts(1, 1, [...alone, pod('new')]);
-    const baseline = { replicas: 1, raisedTo: 2, isUnaimed: true };
+    const baseline = { replicas: 1, raisedTo: 2, isUnaimed: true, autoscaled: null };
     expect(stepOf({ ...again, baseline }, ['old-1'])).toBe('Delete old-1');
     const others = ['a', 'b', 'new'].map((name) => pod(name));
     expect(stepOf(facts(3, 0, [...alone, ...others.slice(1)]), ['old-1']))
@@ -143,19 +148,23 @@ describe('the next step of a surge', () => {
     expect(stepOf(facts(2, 1, pods), ['old-2'])).toBe('RestoreCost old-1');
     expect(stepOf(facts(2, 1, pods), [])).toBe('RestoreCost old-1');
     expect(stepOf({ ...facts(2, 1, pods), replicas: 7 }, ['old-1'])).toBe('RestoreCost old-1');
-    expect(stepOf({ ...facts(2, 1, pods.slice(1)), replicas: 7 }, ['old-2'])).toBe('Restore null');
+    expect(stepOf({ ...facts(2, 1, pods.slice(1)), replicas: 7 }, ['old-2'])).toBe('Restore kept');
     expect(stepOf(facts(2, 1, pods.slice(1)), [])).toBe('Restore 2');
   });
 });
 
 describe('the facts of a pod', () => {
   const read = (annotations: Readonly<Record<string, string>>) =>
-    surgeFacts({}, [{
-      metadata: {
-        annotations,
-        ownerReferences: [{ kind: 'ReplicaSet', controller: true, uid: 'set' }],
-      },
-    }], 0).pods[0];
+    surgeFacts({
+      deployment: {},
+      pods: [{
+        metadata: {
+          annotations,
+          ownerReferences: [{ kind: 'ReplicaSet', controller: true, uid: 'set' }],
+        },
+      }],
+      autoscaler: null,
+    }, 0).pods[0];
 
   test('have a deletion cost of 0 where kube-controller-manager reads none', () => {
     const cost = (text: string) =>

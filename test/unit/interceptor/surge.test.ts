@@ -1,10 +1,8 @@
 /** The surge on an embedded cluster with its Deployments, on simulated time. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startInterceptor, surge } from '../../../packages/interceptor/mod.ts';
-import {
-  BASELINE_ANNOTATION,
-  COST_ANNOTATION,
-} from '../../../packages/interceptor/src/surge/surge-facts.ts';
+import { BASELINE_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-baseline.ts';
+import { COST_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-facts.ts';
 import { numberAt, recordAt, textAt } from '../../../src/domain/json.ts';
 import {
   conditionsOf,

@@ -48,6 +48,8 @@ describe('operator settings', () => {
           defaultInterceptors: [],
           isReclaimable: expect.any(Function),
           maxDraining: { _tag: 'Percent', percent: 100 },
+          localVolumes: 'evict',
+          drainsDisabled: false,
           ownPod: null,
         },
       },

@@ -3,7 +3,8 @@
  * commands, Events, the UpcomingNode and `lastError`.
  */
 import { describe, expect, test } from 'vitest';
-import { drainEvents, type EndedDrain } from '../../../src/actors/node-drains/drain-events.ts';
+import { drainEvents } from '../../../src/actors/node-drains/drain-events.ts';
+import type { EndedDrain } from '../../../src/actors/node-drains/ended-drain.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { REASONS } from '../../../src/api/reasons.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -188,6 +189,7 @@ describe('situations and ends', () => {
         forbidden: false,
         volumes: [],
         tolerating: [],
+        acknowledged: [],
         lostPods: 0,
         ...drain,
       })

@@ -3,16 +3,14 @@ import {
   type JsonRecord,
   listAt,
   numberAt,
-  parseJson,
   recordAt,
   textAt,
   textsAt,
   timeAt,
   valueAt,
 } from '../json.ts';
-
-/** On the Deployment, while its replicas are raised: what to restore. */
-export const BASELINE_ANNOTATION = 'surge.tidegate.dev/baseline';
+import type { Autoscaler, FoundAutoscaler } from './autoscaler.ts';
+import { baselineOf, type SurgeBaseline } from './surge-baseline.ts';
 
 /** Of a pod: a ReplicaSet that is lowered removes the lowest cost first (KEP-2255). */
 export const COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
@@ -22,16 +20,6 @@ export const COST_BEFORE_ANNOTATION = 'surge.tidegate.dev/deletion-cost-before';
 
 /** The lowest 32-bit integer: no other pod has less. */
 export const LOWEST_COST = -(2 ** 31);
-
-/** What the surge has changed. */
-export interface SurgeBaseline {
-  /** The replicas before; restored as they were. */
-  readonly replicas: number;
-  /** What the surge wrote; another value is somebody else's, and stays. */
-  readonly raisedTo: number;
-  /** The ReplicaSet has removed another pod than the one with the lowest cost. */
-  readonly isUnaimed: boolean;
-}
 
 /** What the surge has changed of a pod that it has chosen to leave. */
 export interface CostChange {
@@ -62,8 +50,11 @@ export interface SurgePod {
 
 /** A Deployment and its pods, read at one time. */
 export interface SurgeFacts {
+  /** Of the Deployment. */
   readonly resourceVersion: string;
   readonly replicas: number;
+  /** What owns the replicas; null: the Deployment itself. */
+  readonly autoscaler: Autoscaler | null;
   /** Pods that may be added; 0 where the strategy allows none. */
   readonly maxSurge: number;
   readonly baseline: SurgeBaseline | null;
@@ -81,18 +72,6 @@ const maxSurgeOf = (deployment: unknown, replicas: number): number => {
   const share = typeof value === 'string' ? /^(\d+)%$/.exec(value)?.[1] : undefined;
   if (share !== undefined) return Math.ceil(Number(share) * replicas / 100);
   return typeof value === 'number' ? Math.max(0, Math.floor(value)) : 0;
-};
-
-/** No Deployment has these replicas, so that nothing is restored from it. */
-const UNREADABLE: SurgeBaseline = { replicas: -1, raisedTo: -1, isUnaimed: false };
-
-const baselineOf = (deployment: unknown): SurgeBaseline | null => {
-  const text = textAt(deployment, 'metadata', 'annotations', BASELINE_ANNOTATION);
-  if (text === undefined) return null;
-  const parsed = parseJson(text);
-  const [replicas, raisedTo] = [numberAt(parsed, 'replicas'), numberAt(parsed, 'raisedTo')];
-  if (replicas === undefined || raisedTo === undefined) return UNREADABLE;
-  return { replicas, raisedTo, isUnaimed: valueAt(parsed, 'isUnaimed') === true };
 };
 
 const conditionOf = (pod: unknown, type: string): JsonRecord =>
@@ -178,18 +157,27 @@ export const selectorText = (deployment: unknown): string => {
   return [...labels, ...expressions].join(',');
 };
 
+/** A Deployment as it was read, with what belongs to it. */
+export interface ReadDeployment {
+  readonly deployment: unknown;
+  readonly pods: readonly unknown[];
+  readonly autoscaler: FoundAutoscaler | null;
+}
+
 /** The facts in a Deployment and the pods that its selector selects. */
 export const surgeFacts = (
-  deployment: unknown,
-  pods: readonly unknown[],
+  { deployment, pods, autoscaler: found }: ReadDeployment,
   nowMs: number,
 ): SurgeFacts => {
   const replicas = numberAt(deployment, 'spec', 'replicas') ?? 1;
-  const baseline = baselineOf(deployment);
+  // A Deployment that was raised is restored, even if it has an autoscaler since.
+  const own = baselineOf(deployment);
+  const baseline = own ?? found?.baseline ?? null;
   const minReadySeconds = numberAt(deployment, 'spec', 'minReadySeconds') ?? 0;
   return {
     resourceVersion: textAt(deployment, 'metadata', 'resourceVersion') ?? '',
     replicas,
+    autoscaler: own === null ? found?.autoscaler ?? null : null,
     maxSurge: maxSurgeOf(deployment, baseline?.replicas ?? replicas),
     baseline,
     isDeleting: textAt(deployment, 'metadata', 'deletionTimestamp') !== undefined,
@@ -197,3 +185,14 @@ export const surgeFacts = (
       .map((pod) => podOf(pod, nowMs, minReadySeconds)),
   };
 };
+
+/** The facts where the Deployment is gone: what was raised of its autoscaler is restored. */
+export const factsWithoutDeployment = (found: FoundAutoscaler | null): SurgeFacts => ({
+  resourceVersion: '',
+  replicas: 0,
+  autoscaler: found?.autoscaler ?? null,
+  maxSurge: 0,
+  baseline: found?.baseline ?? null,
+  isDeleting: true,
+  pods: [],
+});

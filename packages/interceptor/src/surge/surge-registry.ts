@@ -6,21 +6,21 @@
  */
 import { type Actor, createActor, fromPromise, type SnapshotFrom } from 'xstate';
 import { nextSeed, type Seed } from '../backoff.ts';
-import { type JsonRecord, textAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
 import type { KubernetesApi } from '../kubernetes-api.ts';
-import { kubernetesError } from '../kubernetes-client.ts';
 import type { TargetPod } from '../observed-request.ts';
 import { statechartClock, type Time } from '../time.ts';
 import {
   type DeploymentKey,
-  deploymentSurge,
-  type FactsOutcome,
   type SurgeTiming,
   type SurgeWrite,
-} from './deployment-surge.ts';
-import { selectorText, type SurgeFacts, surgeFacts } from './surge-facts.ts';
-import { availableOf, remainingPods } from './surge-step.ts';
-import { deploymentPath, writeStep } from './surge-writes.ts';
+  workloadSurge,
+} from './workload-surge.ts';
+import type { SurgeFacts } from './surge-facts.ts';
+import { readSurgeFacts } from './surge-reads.ts';
+import { surgeMessage } from './surge-message.ts';
+import { remainingPods } from './surge-step.ts';
+import { writeStep } from './surge-writes.ts';
 
 /** The dependencies of surges. */
 export interface SurgeEnvironment {
@@ -31,35 +31,19 @@ export interface SurgeEnvironment {
   readonly log: (message: string, fields: JsonRecord) => void;
 }
 
-type SurgeActor = Actor<typeof deploymentSurge>;
-type SurgeSnapshot = SnapshotFrom<typeof deploymentSurge>;
+type SurgeActor = Actor<typeof workloadSurge>;
+type SurgeSnapshot = SnapshotFrom<typeof workloadSurge>;
 
-const readFacts = async (
-  { api, time }: SurgeEnvironment,
-  deployment: DeploymentKey,
-): Promise<FactsOutcome> => {
-  try {
-    const found = await api.get(deploymentPath(deployment));
-    if (textAt(found, 'metadata', 'uid') !== deployment.uid) return { _tag: 'Absent' };
-    const query = new URLSearchParams({ labelSelector: selectorText(found) });
-    const pods = await api.list(`/api/v1/namespaces/${deployment.namespace}/pods?${query}`);
-    const nowMs = time.now();
-    return { _tag: 'Read', facts: surgeFacts(found, pods.items, nowMs), nowMs };
-  } catch (cause) {
-    const { _tag, message: problem, retryAfterMs } = kubernetesError(cause);
-    return _tag === 'NotFound' ? { _tag: 'Absent' } : { _tag: 'Failed', problem, retryAfterMs };
-  }
-};
-
-const provideSurge = (environment: SurgeEnvironment): typeof deploymentSurge => {
-  const { api, log } = environment;
+const provideSurge = (environment: SurgeEnvironment): typeof workloadSurge => {
+  const { api, log, time } = environment;
   const write = fromPromise(({ input }: { readonly input: SurgeWrite }) => writeStep(api, input));
-  return deploymentSurge.provide({
+  return workloadSurge.provide({
     actors: {
-      readFacts: fromPromise(({ input }) => readFacts(environment, input.deployment)),
+      readFacts: fromPromise(({ input }) => readSurgeFacts(api, time, input.deployment)),
       raiseReplicas: write,
       lowerCost: write,
       lowerReplicas: write,
+      scaleDeployment: write,
       deletePod: write,
       restoreCost: write,
       restoreReplicas: write,
@@ -84,7 +68,8 @@ const hasLeft = (
 /** The surges of a process. */
 export class SurgeRegistry {
   readonly #environment: SurgeEnvironment;
-  readonly #logic: typeof deploymentSurge;
+  readonly #logic: typeof workloadSurge;
+  /** By namespace, name and UID of the Deployment. */
   readonly #actors = new Map<string, SurgeActor>();
   #seed: Seed;
 
@@ -95,7 +80,8 @@ export class SurgeRegistry {
   }
 
   #actor(deployment: DeploymentKey, isRecovered: boolean, requested: readonly string[]) {
-    const known = this.#actors.get(deployment.uid);
+    const key = Object.values(deployment).join('/');
+    const known = this.#actors.get(key);
     if (known !== undefined) return known;
     const { time, timing } = this.#environment;
     this.#seed = nextSeed(this.#seed);
@@ -103,8 +89,8 @@ export class SurgeRegistry {
       input: { deployment, requested, isRecovered, timing, seed: this.#seed },
       clock: statechartClock(time),
     });
-    this.#actors.set(deployment.uid, actor);
-    actor.subscribe({ complete: () => this.#actors.delete(deployment.uid) });
+    this.#actors.set(key, actor);
+    actor.subscribe({ complete: () => this.#actors.delete(key) });
     actor.start();
     return actor;
   }
@@ -121,14 +107,7 @@ export class SurgeRegistry {
     if (deployment === undefined) return '';
     if (typeof problem === 'string') return problem;
     if (facts === null || facts === undefined) return `Reads Deployment "${deployment.name}"`;
-    const { baseline, replicas } = facts;
-    const name = `Deployment "${deployment.name}"`;
-    const available = availableOf(facts);
-    return baseline !== null && baseline.replicas === replicas
-      ? `${name} lowered to ${replicas} replicas: ${available} available`
-      : `${name} raised from ${
-        baseline?.replicas ?? replicas
-      } to ${replicas} replicas: ${available} available`;
+    return surgeMessage(deployment.name, facts);
   };
 
   /** Replaces a pod; resolves when it leaves. Rejects when no surge is possible. */

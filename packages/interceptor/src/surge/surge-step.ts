@@ -8,8 +8,17 @@
  * A pod that is deleted is replaced by its ReplicaSet. So pods are deleted while more of them are
  * requested than replicas were added; each of the last ones gets the lowest deletion cost and
  * leaves by lowering the replicas, and no pod is made that nobody needs.
+ *
+ * The count is that of an autoscaler where one owns the replicas. It raises the Deployment by
+ * itself; lowered, it may leave the Deployment as it is, such as without metrics, so that the surge
+ * lowers that, too.
  */
-import { LOWEST_COST, type SurgeBaseline, type SurgeFacts, type SurgePod } from './surge-facts.ts';
+import { leastField, mostField } from './autoscaler.ts';
+import type { SurgeBaseline } from './surge-baseline.ts';
+import { LOWEST_COST, type SurgeFacts, type SurgePod } from './surge-facts.ts';
+
+/** What the count becomes: this number, an absent field, or what somebody else has set. */
+export type RestoredCount = number | 'absent' | 'kept';
 
 /** The next step. */
 export type SurgeStep =
@@ -18,11 +27,13 @@ export type SurgeStep =
   | { readonly _tag: 'LowerCost'; readonly pod: SurgePod }
   /** One replica less: the ReplicaSet removes the chosen pod, that of the lowest cost. */
   | { readonly _tag: 'Lower'; readonly baseline: SurgeBaseline }
+  /** The Deployment follows its autoscaler, which was lowered. */
+  | { readonly _tag: 'Scale'; readonly replicas: number }
   | { readonly _tag: 'Delete'; readonly pod: SurgePod }
   /** The pod stays: it gets the deletion cost that it had. */
   | { readonly _tag: 'RestoreCost'; readonly pod: SurgePod }
-  /** Replicas as before the surge; null: they are somebody else's by now and stay. */
-  | { readonly _tag: 'Restore'; readonly replicas: number | null }
+  /** The count as before the surge. */
+  | { readonly _tag: 'Restore'; readonly to: RestoredCount }
   /** For replacements to be available, or for the ReplicaSet to remove a pod. */
   | { readonly _tag: 'Wait' }
   /** Nothing is left to do. */
@@ -53,26 +64,86 @@ export const remainingPods = (
 export const availableOf = ({ pods }: Pick<SurgeFacts, 'pods'>): number =>
   pods.filter(({ isAvailable }) => isAvailable).length;
 
-/** Whether somebody else has set the replicas since the surge raised them. */
-const isOverwritten = ({ baseline, replicas }: SurgeFacts): boolean =>
-  baseline !== null && baseline.raisedTo !== replicas;
+/** The count that the surge raises; null: the field is absent. */
+const countOf = ({ autoscaler, replicas }: SurgeFacts): number | null =>
+  autoscaler === null ? replicas : autoscaler.least;
+
+/** Whether somebody else has set the count since the surge raised it. */
+const isOverwritten = (facts: SurgeFacts): boolean =>
+  facts.baseline !== null && facts.baseline.raisedTo !== countOf(facts);
+
+/** Why the autoscaler allows no surge. */
+const autoscalerRefusal = ({ autoscaler, baseline, replicas }: SurgeFacts): string | undefined => {
+  if (autoscaler === null || baseline !== null) return undefined;
+  const { kind, name, most, held } = autoscaler;
+  if (held !== null) return held;
+  return most > replicas
+    ? undefined
+    : `${kind} "${name}" allows no more: its ${mostField(kind)} is ${most}, ` +
+      `set it to ${replicas + 1} or more`;
+};
+
+const overwritten = ({ autoscaler, replicas }: SurgeFacts): string => {
+  if (autoscaler === null) {
+    return `its replicas were set to ${replicas} by another writer during the surge`;
+  }
+  const { kind, name, least } = autoscaler;
+  return `${leastField(kind)} of ${kind} "${name}" was ` +
+    `${least === null ? 'removed' : `set to ${least}`} by another writer during the surge`;
+};
 
 /** Why no surge is possible; `undefined` when one is. */
 export const surgeRefusal = (facts: SurgeFacts): string | undefined => {
   if (facts.isDeleting) return 'the Deployment is being deleted';
-  if (isOverwritten(facts)) {
-    return `its replicas were set to ${facts.replicas} by another writer during the surge`;
-  }
-  return facts.maxSurge > 0 ? undefined : 'its strategy allows no surge';
+  if (isOverwritten(facts)) return overwritten(facts);
+  return facts.maxSurge > 0 ? autoscalerRefusal(facts) : 'its strategy allows no surge';
 };
 
-/** What is left of the surge, in the order in which it may be cut off: replicas come last. */
-const restoration = (facts: SurgeFacts): SurgeStep => {
+/** What the count is restored to. */
+export const restoredCount = (
+  { replicas, autoscaled }: SurgeBaseline,
+): RestoredCount => autoscaled === null ? replicas : autoscaled.least ?? 'absent';
+
+/** The autoscaler was lowered, and its Deployment has not followed. */
+const isBehind = ({ baseline, replicas }: SurgeFacts): boolean =>
+  baseline !== null && baseline.autoscaled !== null && replicas > baseline.raisedTo &&
+  baseline.autoscaled.loweredFrom === replicas;
+
+/** As many as the autoscaler demands, once it demands no more: KEDA takes a moment. */
+const scaling = ({ autoscaler, baseline }: SurgeFacts): SurgeStep =>
+  baseline !== null && autoscaler !== null && autoscaler.demanded <= baseline.raisedTo
+    ? { _tag: 'Scale', replicas: baseline.raisedTo }
+    : WAIT;
+
+/** The count of the autoscaler is this much; the Deployment is to follow. */
+const lowered = (
+  baseline: SurgeBaseline,
+  raisedTo: number,
+): Extract<SurgeStep, { readonly _tag: 'Lower' }> => {
+  const { autoscaled } = baseline;
+  return {
+    _tag: 'Lower',
+    baseline: {
+      ...baseline,
+      raisedTo,
+      autoscaled: autoscaled === null ? null : { ...autoscaled, loweredFrom: baseline.raisedTo },
+    },
+  };
+};
+
+/** What is left of the surge, in the order in which it may be cut off: the count comes last. */
+const restoration = (facts: SurgeFacts, isLate: boolean): SurgeStep => {
   const { baseline, pods } = facts;
   const pod = pods.find((one) => isChosen(one) && !one.isTerminating);
   if (pod !== undefined) return { _tag: 'RestoreCost', pod };
   if (baseline === null) return { _tag: 'Done' };
-  return { _tag: 'Restore', replicas: isOverwritten(facts) ? null : baseline.replicas };
+  if (isOverwritten(facts)) return { _tag: 'Restore', to: 'kept' };
+  if (baseline.autoscaled !== null && baseline.raisedTo > baseline.replicas) {
+    return lowered(baseline, baseline.replicas);
+  }
+  return isBehind(facts) && !isLate
+    ? scaling(facts)
+    : { _tag: 'Restore', to: restoredCount(baseline) };
 };
 
 /** The pods that a ReplicaSet counts. */
@@ -80,13 +151,23 @@ const activePods = ({ pods }: SurgeFacts): readonly SurgePod[] =>
   pods.filter(({ hasEnded, isTerminating }) => !hasEnded && !isTerminating);
 
 const raise = (facts: SurgeFacts, remaining: readonly SurgePod[]): SurgeStep => {
-  const { baseline, replicas, maxSurge } = facts;
+  const { autoscaler, baseline, replicas, maxSurge } = facts;
   const before = baseline?.replicas ?? replicas;
-  const raisedTo = before + Math.min(maxSurge, remaining.length);
-  if (raisedTo <= replicas) return WAIT;
+  const room = autoscaler === null ? maxSurge : Math.min(maxSurge, autoscaler.most - before);
+  const raisedTo = before + Math.min(room, remaining.length);
+  if (raisedTo <= (baseline?.raisedTo ?? replicas)) return WAIT;
   // A chosen pod that outlived the lowering would outlive the next one, too.
   const isUnaimed = baseline?.isUnaimed === true || remaining.some(isChosen);
-  return { _tag: 'Raise', baseline: { replicas: before, raisedTo, isUnaimed } };
+  const least = baseline?.autoscaled?.least ?? autoscaler?.least ?? null;
+  return {
+    _tag: 'Raise',
+    baseline: {
+      replicas: before,
+      raisedTo,
+      isUnaimed,
+      autoscaled: autoscaler === null ? null : { least, loweredFrom: null },
+    },
+  };
 };
 
 /** Each pod that is deleted gets a replacement, and all of them are needed. */
@@ -131,7 +212,7 @@ const lowering = (
   remaining: readonly SurgePod[],
   { requested, isLate }: SurgeDemand,
 ): SurgeStep => {
-  const { baseline, replicas } = facts;
+  const { baseline } = facts;
   const unavailable = remaining.find(({ isAvailable }) => !isAvailable);
   const pod = unavailable ?? remaining.find(isChosen) ?? remaining[0];
   const isSpared = unavailable !== undefined || availableOf(facts) > baseline.replicas;
@@ -139,23 +220,27 @@ const lowering = (
   const aim = aimAt(pod, facts, requested);
   if (isLate || baseline.isUnaimed || aim === 'impossible') return { _tag: 'Delete', pod };
   if (aim === 'pending') return WAIT;
-  return isChosen(pod)
-    ? { _tag: 'Lower', baseline: { ...baseline, raisedTo: replicas - 1 } }
-    : { _tag: 'LowerCost', pod };
+  return isChosen(pod) ? lowered(baseline, baseline.raisedTo - 1) : { _tag: 'LowerCost', pod };
 };
 
 /** The next step for the requested pods. */
 export const surgeStep = (facts: SurgeFacts, demand: SurgeDemand): SurgeStep => {
   const remaining = remainingPods(facts, demand.requested);
-  if (remaining.length === 0 || surgeRefusal(facts) !== undefined) return restoration(facts);
+  const { isLate } = demand;
+  if (remaining.length === 0 || surgeRefusal(facts) !== undefined) {
+    return restoration(facts, isLate);
+  }
   const withdrawn = facts.pods.find((pod) =>
     isChosen(pod) && !pod.isTerminating && !demand.requested.includes(pod.uid)
   );
   if (withdrawn !== undefined) return { _tag: 'RestoreCost', pod: withdrawn };
   const ended = remaining.find(({ hasEnded }) => hasEnded);
   if (ended !== undefined) return { _tag: 'Delete', pod: ended };
+  if (isBehind(facts) && !isLate) return scaling(facts);
   const { baseline, replicas } = facts;
-  return baseline === null || remaining.length > replicas - baseline.replicas
-    ? deletion(facts, remaining, demand.isLate)
+  // An autoscaler that wants another number of replicas would not remove the pod.
+  return baseline === null || replicas !== baseline.raisedTo ||
+      remaining.length > replicas - baseline.replicas
+    ? deletion(facts, remaining, isLate)
     : lowering({ ...facts, baseline }, remaining, demand);
 };

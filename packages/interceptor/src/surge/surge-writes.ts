@@ -8,15 +8,17 @@ import type { JsonRecord } from '../json.ts';
 import type { KubernetesApi } from '../kubernetes-api.ts';
 import { kubernetesError } from '../kubernetes-client.ts';
 import { podPath } from '../observed-request.ts';
-import type { DeploymentKey, SurgeWrite, SurgeWriteOutcome } from './deployment-surge.ts';
+import { autoscalersPath, leastField } from './autoscaler.ts';
+import { BASELINE_ANNOTATION, baselineText, type SurgeBaseline } from './surge-baseline.ts';
 import {
-  BASELINE_ANNOTATION,
   COST_ANNOTATION,
   COST_BEFORE_ANNOTATION,
   LOWEST_COST,
-  type SurgeBaseline,
+  type SurgeFacts,
   type SurgePod,
 } from './surge-facts.ts';
+import type { RestoredCount } from './surge-step.ts';
+import type { DeploymentKey, SurgeWrite, SurgeWriteOutcome } from './workload-surge.ts';
 
 /** The field manager of what the surge writes. */
 export const SURGE_NAME = 'surge.tidegate.dev';
@@ -27,14 +29,19 @@ const DEPLOYMENTS = '/apis/apps/v1';
 export const deploymentPath = ({ namespace, name }: Omit<DeploymentKey, 'uid'>): string =>
   `${DEPLOYMENTS}/namespaces/${namespace}/deployments/${name}`;
 
-const baselineText = ({ replicas, raisedTo, isUnaimed }: SurgeBaseline): string =>
-  JSON.stringify({ replicas, raisedTo, ...(isUnaimed ? { isUnaimed } : {}) });
+/** The object whose count is raised. */
+const countedObject = (deployment: DeploymentKey, { autoscaler, resourceVersion }: SurgeFacts) =>
+  autoscaler === null ? { path: deploymentPath(deployment), field: 'replicas', resourceVersion } : {
+    path: `${autoscalersPath(autoscaler.kind, deployment.namespace)}/${autoscaler.name}`,
+    field: leastField(autoscaler.kind),
+    resourceVersion: autoscaler.resourceVersion,
+  };
 
-/** In one write: no replicas are changed without the number to restore. */
-const deploymentChange = (
-  resourceVersion: string,
+/** In one write: no count is changed without the number to restore. */
+const countChange = (
+  { field, resourceVersion }: Omit<ReturnType<typeof countedObject>, 'path'>,
   baseline: SurgeBaseline | null,
-  replicas: number | null,
+  to: RestoredCount,
 ): JsonRecord => ({
   metadata: {
     resourceVersion,
@@ -42,7 +49,7 @@ const deploymentChange = (
       [BASELINE_ANNOTATION]: baseline === null ? null : baselineText(baseline),
     },
   },
-  ...(replicas === null ? {} : { spec: { replicas } }),
+  ...(to === 'kept' ? {} : { spec: { [field]: to === 'absent' ? null : to } }),
 });
 
 const podChange = ({ resourceVersion, uid }: SurgePod, annotations: JsonRecord): JsonRecord => ({
@@ -67,25 +74,29 @@ const costBefore = (pod: SurgePod): JsonRecord => {
 
 const request = async (
   api: KubernetesApi,
-  { deployment, resourceVersion, step }: SurgeWrite,
+  { deployment, facts, step }: SurgeWrite,
 ): Promise<void> => {
   const { namespace } = deployment;
-  const setReplicas = (baseline: SurgeBaseline | null, replicas: number | null) =>
-    api.patch(
-      deploymentPath(deployment),
-      deploymentChange(resourceVersion, baseline, replicas),
-      SURGE_NAME,
-    );
+  const setCount = (baseline: SurgeBaseline | null, to: RestoredCount) => {
+    const { path, ...counted } = countedObject(deployment, facts);
+    return api.patch(path, countChange(counted, baseline, to), SURGE_NAME);
+  };
   const setPod = ({ name }: SurgePod, change: JsonRecord) =>
     api.patch(podPath({ namespace, name }), change, SURGE_NAME);
   switch (step._tag) {
     case 'Raise':
     case 'Lower':
-      await setReplicas(step.baseline, step.baseline.raisedTo);
+      await setCount(step.baseline, step.baseline.raisedTo);
       break;
     case 'Restore':
-      await setReplicas(null, step.replicas);
+      await setCount(null, step.to);
       break;
+    case 'Scale': {
+      const { resourceVersion } = facts;
+      const change = { metadata: { resourceVersion }, spec: { replicas: step.replicas } };
+      await api.patch(deploymentPath(deployment), change, SURGE_NAME);
+      break;
+    }
     case 'LowerCost':
       await setPod(step.pod, lowestCost(step.pod));
       break;

@@ -13,8 +13,9 @@ import type { KubernetesClient } from '../kubernetes-client.ts';
 import { podPath, type TargetPod } from '../observed-request.ts';
 import type { Log } from '../running-interceptor.ts';
 import type { Time } from '../time.ts';
-import { DEFAULT_SURGE_TIMING, type DeploymentKey, type SurgeTiming } from './deployment-surge.ts';
-import { BASELINE_ANNOTATION, controllerOf } from './surge-facts.ts';
+import { DEFAULT_SURGE_TIMING, type DeploymentKey, type SurgeTiming } from './workload-surge.ts';
+import { controllerOf } from './surge-facts.ts';
+import { raisedDeployments } from './surge-reads.ts';
 import { SurgeRegistry } from './surge-registry.ts';
 import { deploymentPath, SURGE_NAME } from './surge-writes.ts';
 
@@ -51,22 +52,6 @@ const deploymentOf = async (api: KubernetesApi, pod: TargetPod): Promise<Deploym
   const name = ownerName(set, 'Deployment', what);
   const deployment = await api.get(deploymentPath({ namespace, name }));
   return { namespace, name, uid: textAt(deployment, 'metadata', 'uid') ?? '' };
-};
-
-/** The Deployments that an earlier process has raised. */
-const raisedDeployments = async (
-  api: KubernetesApi,
-  namespace: string | undefined,
-): Promise<readonly DeploymentKey[]> => {
-  const where = namespace === undefined ? '' : `/namespaces/${namespace}`;
-  const { items } = await api.list(`/apis/apps/v1${where}/deployments`);
-  return items
-    .filter((item) => textAt(item, 'metadata', 'annotations', BASELINE_ANNOTATION) !== undefined)
-    .map((item) => ({
-      namespace: textAt(item, 'metadata', 'namespace') ?? '',
-      name: textAt(item, 'metadata', 'name') ?? '',
-      uid: textAt(item, 'metadata', 'uid') ?? '',
-    }));
 };
 
 /** Makes the interceptor. */

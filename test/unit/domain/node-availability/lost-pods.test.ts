@@ -3,11 +3,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { uid } from '../../../../src/domain/ids.ts';
 import {
+  projectVolume,
+  projectVolumeClaim,
+} from '../../../../src/domain/node-availability/local-volumes.ts';
+import {
   inOrder,
   podClassOf,
   projectLostPod,
-  projectVolume,
-  projectVolumeClaim,
 } from '../../../../src/domain/node-availability/lost-pods.ts';
 
 const metadata = { namespace: 'team', name: 'web-1', uid: 'u1', resourceVersion: '1' };

@@ -8,10 +8,11 @@
 import { assign, setup } from 'xstate';
 import { type Attempts, backoffMs, failedOnce, noFailures, type Seed } from '../backoff.ts';
 import { required } from '../required.ts';
-import type { SurgeFacts, SurgePod } from './surge-facts.ts';
+import { factsWithoutDeployment, type SurgeFacts, type SurgePod } from './surge-facts.ts';
 import {
   availableOf,
   remainingPods,
+  restoredCount,
   type SurgeDemand,
   surgeRefusal,
   type SurgeStep,
@@ -56,7 +57,7 @@ export interface SurgeInput {
   readonly seed: Seed;
 }
 
-/** The Deployment as it was read. */
+/** The Deployment, its pods and its autoscaler as they were read. */
 export type FactsOutcome =
   | { readonly _tag: 'Read'; readonly facts: SurgeFacts; readonly nowMs: number }
   /** Gone, or another one of its name. */
@@ -89,10 +90,10 @@ export type SurgeEvent =
   | { readonly type: 'pod.requested'; readonly uid: string }
   | { readonly type: 'pod.withdrawn'; readonly uid: string };
 
-/** One write. */
+/** One write, of a step that was decided on these facts. */
 export interface SurgeWrite {
   readonly deployment: DeploymentKey;
-  readonly resourceVersion: string;
+  readonly facts: SurgeFacts;
   readonly step: SurgeStep;
 }
 
@@ -119,6 +120,7 @@ const hasProgressed = (
   facts: SurgeFacts,
 ): boolean =>
   before === null || before.replicas !== facts.replicas ||
+  before.baseline?.raisedTo !== facts.baseline?.raisedTo ||
   availableOf(facts) > availableOf(before) ||
   remainingPods(facts, requested).length !== remainingPods(before, requested).length;
 
@@ -138,11 +140,11 @@ const refusalOf = (context: SurgeContext, facts: SurgeFacts, waitedMs: number): 
   return _tag === 'Wait' ? stalled(context, facts, waitedMs) : null;
 };
 
-/** Replicas that were raised and lost their annotation at once: raised again, they never end. */
+/** A count that was raised and lost its annotation at once: raised again, it never ends. */
 const unmarkedRaise = ({ step }: SurgeContext, facts: SurgeFacts): SurgeStep | null =>
   step?._tag === 'Raise' && facts.baseline === null &&
-    facts.replicas === step.baseline.raisedTo
-    ? { _tag: 'Restore', replicas: step.baseline.replicas }
+    (facts.autoscaler?.least ?? facts.replicas) === step.baseline.raisedTo
+    ? { _tag: 'Restore', to: restoredCount(step.baseline) }
     : null;
 
 const decided = (
@@ -184,18 +186,22 @@ const observed = (context: SurgeContext, outcome: FactsOutcome): Partial<SurgeCo
   }
 };
 
+/** Nothing was read: nothing is written. */
+const NO_FACTS = factsWithoutDeployment(null);
+
 const writeOf = (
   { context: { deployment, facts, step } }: { readonly context: SurgeContext },
 ): SurgeWrite => ({
   deployment,
-  resourceVersion: facts?.resourceVersion ?? '',
-  step: step ?? { _tag: 'Wait' },
+  facts: facts ?? NO_FACTS,
+  step: facts === null || step === null ? { _tag: 'Wait' } : step,
 });
 
 type Act =
   | 'raiseReplicas'
   | 'lowerCost'
   | 'lowerReplicas'
+  | 'scaleDeployment'
   | 'deletePod'
   | 'restoreCost'
   | 'restoreReplicas';
@@ -223,7 +229,7 @@ const stepIs = <const Tag extends SurgeStep['_tag']>(params: Tag) => ({
 });
 
 /** The statechart; `surge.ts` provides its requests. */
-export const deploymentSurge = setup({
+export const workloadSurge = setup({
   types: {
     context: {} as SurgeContext,
     input: {} as SurgeInput,
@@ -235,6 +241,7 @@ export const deploymentSurge = setup({
     raiseReplicas: required<SurgeWriteOutcome, SurgeWrite>('raiseReplicas'),
     lowerCost: required<SurgeWriteOutcome, SurgeWrite>('lowerCost'),
     lowerReplicas: required<SurgeWriteOutcome, SurgeWrite>('lowerReplicas'),
+    scaleDeployment: required<SurgeWriteOutcome, SurgeWrite>('scaleDeployment'),
     deletePod: required<SurgeWriteOutcome, SurgeWrite>('deletePod'),
     restoreCost: required<SurgeWriteOutcome, SurgeWrite>('restoreCost'),
     restoreReplicas: required<SurgeWriteOutcome, SurgeWrite>('restoreReplicas'),
@@ -269,7 +276,7 @@ export const deploymentSurge = setup({
     logProblem: () => {},
   },
 }).createMachine({
-  id: 'deploymentSurge',
+  id: 'workloadSurge',
   context: ({ input: { seed, ...input } }) => ({
     ...input,
     facts: null,
@@ -290,12 +297,12 @@ export const deploymentSurge = setup({
       always: [{ guard: 'isRecovered', target: 'recovering' }, { target: 'observing' }],
     },
     recovering: {
-      description: 'An earlier process raised the replicas; its requests may resume.',
+      description: 'An earlier process raised the count; its requests may resume.',
       on: { 'pod.requested': { target: 'observing', actions: 'addPod' } },
       after: { recovery: 'observing' },
     },
     observing: {
-      description: 'Reading the Deployment and its pods.',
+      description: 'Reading the Deployment, its pods and what owns its replicas.',
       invoke: {
         id: 'readFacts',
         src: 'readFacts',
@@ -313,6 +320,7 @@ export const deploymentSurge = setup({
         { guard: stepIs('Raise'), target: 'raising' },
         { guard: stepIs('LowerCost'), target: 'loweringCost' },
         { guard: stepIs('Lower'), target: 'lowering' },
+        { guard: stepIs('Scale'), target: 'scaling' },
         { guard: stepIs('Delete'), target: 'deleting' },
         { guard: stepIs('RestoreCost'), target: 'restoringCost' },
         { guard: stepIs('Restore'), target: 'restoring' },
@@ -320,12 +328,16 @@ export const deploymentSurge = setup({
         { target: 'waiting' },
       ],
     },
-    raising: writing('raiseReplicas', 'Raising the replicas, with the number before beside them.'),
+    raising: writing(
+      'raiseReplicas',
+      'Raising the count of what owns the replicas, with the number before beside it.',
+    ),
     loweringCost: writing('lowerCost', 'Giving a requested pod the lowest deletion cost.'),
-    lowering: writing('lowerReplicas', 'Lowering the replicas: the pod of that cost is removed.'),
+    lowering: writing('lowerReplicas', 'Lowering the count: the pod of that cost is removed.'),
+    scaling: writing('scaleDeployment', 'Lowering the Deployment, which follows its autoscaler.'),
     deleting: writing('deletePod', 'Deleting a requested pod: enough others are available.'),
     restoringCost: writing('restoreCost', 'Giving a pod that stays the deletion cost that it had.'),
-    restoring: writing('restoreReplicas', 'Setting the replicas to what they were.'),
+    restoring: writing('restoreReplicas', 'Setting the count to what it was.'),
     answered: {
       description: 'Deciding by the answer.',
       always: [{ guard: 'hasFailed', target: 'backingOff' }, { target: 'observing' }],
@@ -344,7 +356,7 @@ export const deploymentSurge = setup({
       after: { backoff: 'observing' },
     },
     settled: {
-      description: 'The requested pods are gone or withdrawn, and the replicas are as before.',
+      description: 'The requested pods are gone or withdrawn, and the count is as before.',
       tags: 'settled',
       type: 'final',
     },

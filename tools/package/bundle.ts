@@ -1,0 +1,48 @@
+/**
+ * Bundles `tidegate` with its libraries: fewer than a hundred files instead of 1,900 modules, so
+ * that it starts in a quarter of the time and takes half of the memory.
+ *
+ * Promises: what the program loads on demand stays a file of its own; `tidegate.js` is executable.
+ */
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const EXECUTABLE = 0o755;
+
+/** The file that a person starts. */
+export const PROGRAM = 'tidegate.js';
+
+/** Writes the program into a folder, which must exist; `node` is the interpreter that it names. */
+export const bundleProgram = async (
+  folder: string,
+  { node = '/usr/bin/env node' }: { readonly node?: string } = {},
+): Promise<void> => {
+  await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'error',
+    publicDir: false,
+    ssr: { noExternal: true },
+    build: {
+      ssr: true,
+      target: 'node24',
+      outDir: folder,
+      emptyOutDir: false,
+      minify: false,
+      rolldownOptions: {
+        input: {
+          'tidegate': join(ROOT, 'src/main.ts'),
+          'demo-operator': join(ROOT, 'src/demo-operator.ts'),
+        },
+        // In one folder: the demo finds its operator beside itself.
+        output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      },
+    },
+  });
+  const program = join(folder, PROGRAM);
+  await writeFile(program, `#!${node}\n${await readFile(program, 'utf8')}`);
+  await chmod(program, EXECUTABLE);
+};
