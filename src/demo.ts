@@ -36,7 +36,8 @@ const MERGE = { 'content-type': 'application/merge-patch+json' };
 const APPLY = { 'content-type': 'application/apply-patch+yaml' };
 
 /** The cluster of a demo. */
-export interface DemoCluster extends Pick<DemoSite, 'apply' | 'ask' | 'kubeconfig' | 'list'> {
+export interface DemoCluster
+  extends Pick<DemoSite, 'apply' | 'ask' | 'kubeconfig' | 'list' | 'silence'> {
   /** Kubeconfigs of the operator and of the fleet. */
   readonly kubeconfigs: { readonly operator: string; readonly fleet: string };
   readonly stop: () => Promise<void>;
@@ -170,6 +171,7 @@ const embeddedCluster = async (folder: string): Promise<DemoCluster> => {
     ...asking(cluster),
     kubeconfig,
     kubeconfigs: { operator: kubeconfig, fleet: kubeconfig },
+    silence: cluster.silence,
     stop: cluster.stop,
   };
 };
@@ -179,7 +181,7 @@ export const demoSiteOn =
   (start: (folder: string) => Promise<DemoCluster>): StartDemoSite =>
   async ({ inspectAddress, recordFile, operatorFlags }) => {
     const folder = await demoFolder();
-    const { apply, ask, list, kubeconfig, kubeconfigs, stop } = await start(folder);
+    const { apply, ask, list, silence, kubeconfig, kubeconfigs, stop } = await start(folder);
     const { port, fleet } = await fleetOf(kubeconfigs.fleet, folder);
     const log = join(folder, 'operator.log');
     let page: Page;
@@ -215,6 +217,7 @@ export const demoSiteOn =
       apply,
       ask,
       list,
+      silence,
       fleet,
       trouble: () => trouble,
       stop: async () => {

@@ -241,6 +241,11 @@ export const METRICS = catalogue({
     help: 'Nodes by state: active, degraded, draining, disabled or offline.',
     labels: ['state'],
   },
+  tidegate_storm_nodes: {
+    type: 'gauge',
+    help: 'Nodes that went offline together with many others; none of their pods is deleted.',
+    labels: [],
+  },
   tidegate_lost_pods_total: {
     type: 'counter',
     help: 'Deletions of stateless pods of offline Nodes, by outcome.',

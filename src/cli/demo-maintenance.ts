@@ -7,7 +7,16 @@ import { LIFECYCLE_GROUP_VERSION } from '../domain/api-group.ts';
 import { DONE_ANNOTATION } from '../domain/node-maintenance/node-budget.ts';
 import { NODE_MAINTENANCES_PATH } from '../effects/node-maintenance.ts';
 import type { DemoScene } from '../view/demo-scene.ts';
-import { allRun, budget, create, type DemoScenario, type DemoStep } from './demo-step.ts';
+import {
+  allRun,
+  budget,
+  create,
+  type DemoScenario,
+  type DemoStep,
+  joinNodes,
+  nodeName,
+  NODES_PATH,
+} from './demo-step.ts';
 
 const NODES = 10;
 const AT_ONCE = 2;
@@ -15,10 +24,6 @@ const WAVES = NODES / AT_ONCE;
 const REPLICAS = 20;
 const MAINTENANCE = 'kernel';
 const RACK = { 'example.com/rack': 'r1' };
-const ROOM = { cpu: '16', memory: '64Gi', pods: '110' };
-const NODES_PATH = '/api/v1/nodes';
-
-const nodeName = (number: number): string => `node-${String(number).padStart(2, '0')}`;
 
 /** The nodes of a wave, which are admitted in the order of their names. */
 const namesOf = (wave: number): readonly string[] =>
@@ -30,23 +35,6 @@ const isDrained = (wave: number) => ({ machines }: DemoScene): boolean => {
   return machines.every(({ name, phase }) =>
     phase === (names.includes(name) ? 'Drained' : 'Ready')
   );
-};
-
-const join: DemoStep = {
-  announcement: ['you', `join ${NODES} nodes with 16 CPU each`],
-  act: async ({ ask }) => {
-    for (let number = 1; number <= NODES; number += 1) {
-      const name = nodeName(number);
-      await ask('POST', NODES_PATH, {
-        apiVersion: 'v1',
-        kind: 'Node',
-        metadata: { name, labels: { 'kubernetes.io/hostname': name, ...RACK } },
-        status: { capacity: ROOM, allocatable: ROOM },
-      });
-    }
-  },
-  waitsFor: `${NODES} nodes`,
-  until: ({ machines }) => machines.length === NODES,
 };
 
 const drain: DemoStep = {
@@ -96,7 +84,7 @@ export const MAINTENANCE_SCENARIO: DemoScenario = {
     'the budget held. The person wrote one object, and rebooted what was drained.',
   operatorFlags: ['--roles=maintenance'],
   steps: [
-    join,
+    joinNodes(NODES, RACK),
     create('web', REPLICAS, { budgets: [budget('web', 4)] }),
     drain,
     ...Array.from({ length: WAVES }, (_, at) => reboot(at + 1)),

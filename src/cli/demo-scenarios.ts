@@ -9,6 +9,7 @@ import { SURGE } from '../domain/eviction-requests/qualified-name.ts';
 import type { DemoScene } from '../view/demo-scene.ts';
 import { INTERCEPTORS } from './demo-interceptors.ts';
 import { MAINTENANCE_SCENARIO } from './demo-maintenance.ts';
+import { OFFLINE_SCENARIO } from './demo-offline.ts';
 import {
   allRun,
   budget,
@@ -169,4 +170,5 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
     ],
   },
   maintenance: MAINTENANCE_SCENARIO,
+  offline: OFFLINE_SCENARIO,
 };

@@ -16,6 +16,8 @@ export interface DemoSite {
   ) => void | Promise<void>;
   /** Applies an object, or its status, as a field manager: an interceptor's report, for example. */
   readonly apply: (path: string, object: object, fieldManager: string) => void | Promise<void>;
+  /** Cuts a node off from the API server, or ends that; fails where nobody can. */
+  readonly silence: (node: string, isSilent: boolean) => void;
   readonly fleet: {
     /** The machines that are bound to this cluster. */
     readonly bound: () => readonly string[];

@@ -29,20 +29,29 @@ export const FOR_A_FLEET = ['--roles=fleet', '--with-pods'] as const;
 
 /** The collection of Deployments. */
 export const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const STATEFUL_SETS = '/apis/apps/v1/namespaces/default/statefulsets';
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+/** The collection of Nodes. */
+export const NODES_PATH = '/api/v1/nodes';
+/** Of a node without a fleet. */
+const ROOM = { cpu: '16', memory: '64Gi', pods: '110' };
 /** By CPU at most eight fit on a machine of the fleet; memory is never short. */
 const REQUESTS = { cpu: '4', memory: '4Gi' };
 
-const deployment = (
+const workload = (
   name: string,
   replicas: number,
-  annotations: Readonly<Record<string, string>>,
+  { kind = 'Deployment', annotations = {} }: {
+    readonly kind?: 'Deployment' | 'StatefulSet';
+    readonly annotations?: Readonly<Record<string, string>>;
+  },
 ): object => ({
   apiVersion: 'apps/v1',
-  kind: 'Deployment',
+  kind,
   metadata: { name },
   spec: {
     replicas,
+    ...(kind === 'StatefulSet' ? { serviceName: name } : {}),
     selector: { matchLabels: { app: name } },
     template: {
       metadata: { labels: { app: name }, annotations },
@@ -83,8 +92,44 @@ export const create = (
   announcement: ['you', `kubectl create deployment ${name} --replicas=${replicas}, 4 CPU a pod`],
   act: async ({ ask }) => {
     for (const one of budgets) await ask('POST', BUDGETS, one);
-    await ask('POST', DEPLOYMENTS, deployment(name, replicas, annotations));
+    await ask('POST', DEPLOYMENTS, workload(name, replicas, { annotations }));
   },
   waitsFor: `${replicas} pods to run on new machines`,
   until: allRun(replicas),
+});
+
+/** A StatefulSet is created. */
+export const createStateful = (
+  name: string,
+  replicas: number,
+  until: DemoStep['until'],
+): DemoStep => ({
+  announcement: ['you', `kubectl apply: StatefulSet ${name} with ${replicas} replicas`],
+  act: ({ ask }) => ask('POST', STATEFUL_SETS, workload(name, replicas, { kind: 'StatefulSet' })),
+  waitsFor: 'its pods to run',
+  until,
+});
+
+/** The name of a node without a fleet. */
+export const nodeName = (number: number): string => `node-${String(number).padStart(2, '0')}`;
+
+/** Nodes that no fleet made join. */
+export const joinNodes = (
+  count: number,
+  labels: Readonly<Record<string, string>> = {},
+): DemoStep => ({
+  announcement: ['you', `join ${count} nodes with 16 CPU each`],
+  act: async ({ ask }) => {
+    for (let number = 1; number <= count; number += 1) {
+      const name = nodeName(number);
+      await ask('POST', NODES_PATH, {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
+        status: { capacity: ROOM, allocatable: ROOM },
+      });
+    }
+  },
+  waitsFor: `${count} nodes`,
+  until: ({ machines }) => machines.length === count,
 });

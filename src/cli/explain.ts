@@ -8,6 +8,7 @@ import { Effect } from 'effect';
 import { stringify } from 'yaml';
 import { textAt } from '../domain/json.ts';
 import { projectMaintenance } from '../domain/node-maintenance/observed-maintenance.ts';
+import { readNodes } from '../effects/node-objects.ts';
 import { readDrains } from '../effects/drain-reads.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import {
@@ -28,6 +29,7 @@ import { type NodeFacts, nodeFactsOf } from '../view/drain-facts.ts';
 import { explainEvictionRequest } from '../view/explain-eviction-request.ts';
 import { explainMaintenance } from '../view/explain-maintenance.ts';
 import { explainMachine } from '../view/explain-machine.ts';
+import { withAvailability } from '../view/explain-availability.ts';
 import { explainNode } from '../view/explain-node.ts';
 import { explainPod } from '../view/explain-pod.ts';
 import type { Explanation } from '../view/explanation.ts';
@@ -176,14 +178,16 @@ const aboutMaintenance = (question: ExplainQuestion): Asking =>
 const aboutNode = (question: ExplainQuestion, nowMs: number): Asking =>
   Effect.all({
     read: readDrains({ _tag: 'Named', names: [question.name] }),
+    nodes: readNodes(question.name),
     operator: readOperatorLeases(LEASE_NAME),
   }, { concurrency: 'unbounded' }).pipe(
-    Effect.map(({ read, operator }): Answer<Explanation> => {
+    Effect.map(({ read, nodes, operator }): Answer<Explanation> => {
       if (read._tag === 'Refused') return silent(EXIT.failure, read.why);
       const [facts] = nodeFactsOf(sceneOf(read.reading, nowMs));
-      return facts === undefined
-        ? silent(EXIT.notMet, missing(question))
-        : answered(explainNode(facts, shardOutage(operator, nowMs)));
+      if (facts === undefined) return silent(EXIT.notMet, missing(question));
+      const explanation = explainNode(facts, shardOutage(operator, nowMs));
+      const [node] = nodes._tag === 'Listed' ? nodes.objects : [];
+      return answered(node === undefined ? explanation : withAvailability(explanation, node));
     }),
   );
 

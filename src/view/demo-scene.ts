@@ -8,6 +8,7 @@ import { projectBudget } from '../domain/drain/budget.ts';
 import { projectDrainedNode } from '../domain/drain/drained-node.ts';
 import { podProjection } from '../domain/drain/pod.ts';
 import { projectEvictionRequest } from '../domain/eviction-requests/observed-request.ts';
+import { AVAILABILITY_CONDITION } from '../domain/node-availability/available-node.ts';
 import { projectUpcomingNode } from '../domain/upcoming-node.ts';
 import { nodeFactsOf, projectNodeEvent } from './drain-facts.ts';
 import { hasDrain } from './drain-owner.ts';
@@ -64,6 +65,14 @@ const isReady = (object: unknown): boolean =>
     textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
   );
 
+/** What the role availability shows on a Node. */
+const availabilityOf = (node: unknown): string => {
+  const condition = listOrEmptyAt(node, 'status', 'conditions')
+    .find((one) => textAt(one, 'type') === AVAILABILITY_CONDITION);
+  const reason = textAt(condition, 'reason') ?? 'Active';
+  return reason === 'Active' ? 'Ready' : reason;
+};
+
 const isLeaving = (object: unknown): boolean =>
   textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
 
@@ -110,10 +119,11 @@ export const demoScene = (objects: DemoObjects, nowMs: number): DemoScene => {
     objects.pods.filter((pod) => textAt(pod, 'spec', 'nodeName') === node).length;
   const ownNodes = objects.nodes
     .filter((raw) => textAt(raw, 'spec', 'providerID') === undefined)
-    .map((raw) => textAt(raw, 'metadata', 'name') ?? '')
-    .map((name) => {
+    .map((raw) => {
+      const name = textAt(raw, 'metadata', 'name') ?? '';
       const drain = drains.get(name);
-      return { name, phase: drain?.state ?? 'Ready', node: name, pods: podsOn(name), drain };
+      const phase = drain?.state ?? availabilityOf(raw);
+      return { name, phase, node: name, pods: podsOn(name), drain };
     });
   return {
     machines: [

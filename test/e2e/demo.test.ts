@@ -92,6 +92,11 @@ const FOLLOWED: Readonly<Record<string, Followed>> = {
     passes: 'work.evacuating',
     end: 'object.absent',
   },
+  offline: {
+    address: '#/nodeAvailability?state=availability.offline',
+    passes: 'availability.offline.replacing.replaced',
+    end: 'availability.active',
+  },
 };
 
 /**
@@ -229,7 +234,7 @@ describeWithBrowser('the demo', (browser) => {
       const { url, lines } = await followedDemo(name);
       const page = await openPage(browser(), url);
       const ids = new Map(lastLines(await lines()).map(({ id }) => [kindInId(id), id]));
-      expect(ids.size).toBeGreaterThan(5);
+      expect(ids.size).toBeGreaterThan(4);
       for (const id of ids.values()) {
         await page.goto(url + addressOf({ ...routeIn(''), kind: kindInId(id), actor: id }));
         await soon(() => page.locator('.panel h2').innerText()).toContain(id.split('/').at(-1));

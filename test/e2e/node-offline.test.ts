@@ -1,167 +1,262 @@
 /**
  * The role availability as a process of its own, with the rights of docs/reference/rbac.yaml, under
- * a real control plane: the test is the kubelet of two Nodes, and one falls silent.
+ * a real control plane: the test is the kubelet of twelve Nodes. One is disabled, one falls silent,
+ * and then a third of them at once.
+ *
+ * Their waits overlap: all happens once, in the first of these tests.
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
-import { type ClusterClient, COLLECTIONS, nameOf } from '../support/api/cluster-client.ts';
+import type { Testbed } from '../../tools/testbed/testbed.ts';
+import { type ClusterClient, COLLECTIONS, nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
 import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { barePod, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
+import { isLeaving, LeasedNodes, must } from '../support/node-availability/leased-nodes.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
+import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 
-const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
-const HEARTBEAT_MS = 5000;
 const LOST_MS_MAX = 75_000;
 const BACK_MS_MAX = 5000;
-const REPLICAS = 4;
-const RESOURCES = { cpu: '8', memory: '16Gi', pods: '110' };
+const STORM_AFTER_MS = 30_000;
+const REPLICAS = 36;
+const MORE_REPLICAS = 44;
 const ACCOUNT = 'tidegate-availability';
-
-const must = async (
-  cluster: ClusterClient,
-  ...[method, path, body]: Parameters<ClusterClient['call']>
-): Promise<JsonRecord> => {
-  const answer = await cluster.call(method, path, body);
-  if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
-};
-
-const microTime = (): string => new Date(realTime.now()).toISOString().replace('Z', '000Z');
-
-/** A kubelet that renews its Lease and runs nothing. */
-class Kubelet {
-  readonly #cluster: ClusterClient;
-  readonly #name: string;
-  #cancel = (): void => {};
-  #renewedMs = 0;
-
-  constructor(cluster: ClusterClient, name: string) {
-    this.#cluster = cluster;
-    this.#name = name;
-  }
-
-  /** When the Lease was renewed last, on the monotonic clock. */
-  get renewedMs(): number {
-    return this.#renewedMs;
-  }
-
-  readonly join = async (): Promise<void> => {
-    const metadata = { name: this.#name, labels: { 'kubernetes.io/hostname': this.#name } };
-    await must(this.#cluster, 'POST', COLLECTIONS.nodes, { metadata });
-    await must(this.#cluster, 'POST', LEASES, {
-      metadata: { name: this.#name },
-      spec: {
-        holderIdentity: this.#name,
-        leaseDurationSeconds: 40,
-        renewTime: microTime(),
-      },
-    });
-    await this.go();
-  };
-
-  /** Reports Ready, and renews the Lease from now on. */
-  readonly go = async (): Promise<void> => {
-    await this.#renew();
-    const path = `${COLLECTIONS.nodes}/${this.#name}`;
-    const node = await must(this.#cluster, 'GET', path);
-    const others = listOrEmptyAt(node, 'status', 'conditions')
-      .filter((one) => textAt(one, 'type') !== 'Ready');
-    const now = new Date(realTime.now()).toISOString().replace(/\.\d+Z/, 'Z');
-    const ready = {
-      type: 'Ready',
-      status: 'True',
-      reason: 'KubeletReady',
-      lastHeartbeatTime: now,
-      lastTransitionTime: now,
-    };
-    await must(this.#cluster, 'PATCH', `${path}/status`, {
-      status: { capacity: RESOURCES, allocatable: RESOURCES, conditions: [...others, ready] },
-    });
-  };
-
-  readonly stop = (): void => this.#cancel();
-
-  readonly #renew = async (): Promise<void> => {
-    await must(this.#cluster, 'PATCH', `${LEASES}/${this.#name}`, {
-      spec: { renewTime: microTime() },
-    });
-    this.#renewedMs = realTime.monotonic();
-    this.#cancel = realTime.schedule(HEARTBEAT_MS, () => void this.#renew());
-  };
-}
-
-const stateOf = (node: unknown): string =>
-  textAt(
-    listOrEmptyAt(node, 'status', 'conditions')
-      .find((one) => textAt(one, 'type') === 'tidegate.dev/Availability'),
-    'reason',
-  ) ?? '';
-
-const isLeaving = (pod: unknown): boolean =>
-  textAt(pod, 'metadata', 'deletionTimestamp') !== undefined;
-
+const NODES = Array.from({ length: 12 }, (_, at) => `worker-${at + 1}`);
+const STORM_NODES = 4;
+const STATEFUL_SETS = '/apis/apps/v1/namespaces/default/statefulsets';
+const EVENTS = '/apis/events.k8s.io/v1/events';
+const CONTAINERS = [{ name: 'main', image: 'example.com/main' }];
 /** As kube-controller-manager has it by default. */
 const NODE_GRACE = '50s';
 const BED = { controllers: true, nodeGrace: NODE_GRACE, scheduler: true, print: () => {} };
 
+const nodeOf = (pod: unknown): string => textAt(pod, 'spec', 'nodeName') ?? '';
+
+const conditionIn = (object: unknown, type: string): unknown =>
+  listOrEmptyAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === type);
+
+const stateOf = (node: unknown): string =>
+  textAt(conditionIn(node, 'tidegate.dev/Availability'), 'reason') ?? '';
+
+const taintsOf = (node: unknown): readonly string[] =>
+  listOrEmptyAt(node, 'spec', 'taints').map((taint) => textAt(taint, 'key') ?? '');
+
+const statefulSet = {
+  metadata: { name: 'db' },
+  spec: {
+    replicas: 1,
+    serviceName: 'db',
+    selector: { matchLabels: { app: 'db' } },
+    template: { metadata: { labels: { app: 'db' } }, spec: { containers: CONTAINERS } },
+  },
+};
+
+/** Runs a command of an administrator: its exit code and its lines. */
+const command = (bed: Testbed) => async (...args: readonly string[]) => {
+  const child = spawnTidegate({
+    name: args.join(' '),
+    args: [...args, '--kubeconfig', bed.kubeconfig],
+  });
+  const code = await child.exited;
+  return { code, output: child.logs().map(({ msg }) => String(msg)).join('\n') };
+};
+
+const site = async (bed: Testbed) => {
+  const cluster = await freshCluster(bed);
+  await bed.apply(await documentedAccounts());
+  const kubelets = new LeasedNodes(cluster);
+  onTestFinished(kubelets.stop);
+  await kubelets.join(NODES);
+  await cluster.create(DRAIN_COLLECTIONS.deployments, [deployment('web', REPLICAS)]);
+  await cluster.create(STATEFUL_SETS, [statefulSet]);
+  const pods = () => cluster.list(DRAIN_COLLECTIONS.pods);
+  const webOn = async (holds: (node: string) => boolean): Promise<readonly JsonRecord[]> =>
+    (await pods()).filter((pod) =>
+      nameOf(pod).startsWith('web-') && !isLeaving(pod) && holds(nodeOf(pod))
+    );
+  await eventually(async () => {
+    const found = await pods();
+    return found.length === REPLICAS + 1 &&
+      found.every((pod) => textAt(pod, 'status', 'phase') === 'Running');
+  }, { what: 'all pods to run', timeoutMs: 60_000 });
+  const operator = await startOperator({
+    bed,
+    shardAddress: '127.0.0.1:1',
+    flags: {
+      roles: 'availability',
+      'kubeconfig': await accountKubeconfig(bed, cluster, ACCOUNT),
+      'lease-name': ACCOUNT,
+      'lease-namespace': 'tidegate',
+    },
+  });
+  await operator.untilReady();
+  const node = (name: string) => must(cluster, 'GET', `${COLLECTIONS.nodes}/${name}`);
+  const untilNode = (name: string, what: string, isSo: (node: JsonRecord) => boolean) =>
+    eventually(async () => isSo(await node(name)), {
+      what: `${name} to be ${what}`,
+      everyMs: 100,
+      timeoutMs: 90_000,
+    });
+  const database = () => must(cluster, 'GET', `${DRAIN_COLLECTIONS.pods}/db-0`);
+  return { bed, cluster, kubelets, pods, webOn, node, untilNode, database, tidegate: command(bed) };
+};
+
+type Site = Awaited<ReturnType<typeof site>>;
+
+/** A person disables a Node, and the workload grows meanwhile. */
+const drainOne = async ({ cluster, webOn, node, untilNode, tidegate }: Site, name: string) => {
+  const before = (await webOn((one) => one === name)).map(uidOf);
+  const disabled = await tidegate('node', 'disable', name, '--why=memory');
+  await must(cluster, 'PATCH', `${DRAIN_COLLECTIONS.deployments}/web`, {
+    spec: { replicas: MORE_REPLICAS },
+  });
+  await untilNode(
+    name,
+    'drained',
+    (one) =>
+      (textAt(one, 'metadata', 'annotations', 'cordon.tidegate.dev/disabled') ?? '')
+        .includes('"Drained"'),
+  );
+  await eventually(async () => (await webOn((one) => one !== name)).length === MORE_REPLICAS, {
+    what: 'all pods on other nodes',
+    timeoutMs: 30_000,
+  });
+  const left = (await webOn((one) => one === name)).length;
+  return { code: disabled.code, before: before.length, left, state: stateOf(await node(name)) };
+};
+
+/** A Node falls silent; a person confirms that it is gone; it comes back. */
+const loseOne = async (all: Site, { name, failedMs }: { name: string; failedMs: number }) => {
+  const { cluster, kubelets, webOn, node, untilNode, database, tidegate } = all;
+  const uid = uidOf(await database());
+  await eventually(async () => (await webOn((one) => one !== name)).length === MORE_REPLICAS, {
+    what: 'all pods on other nodes',
+    everyMs: 200,
+    timeoutMs: 120_000,
+  });
+  const replacedMs = realTime.monotonic() - failedMs;
+  const state = stateOf(await node(name));
+  const waiting = await eventually(async () => {
+    const pod = await database();
+    return conditionIn(pod, 'tidegate.dev/VolumeHomeNodeOffline') === undefined ? undefined : pod;
+  }, { what: 'the stateful pod to show why it waits', timeoutMs: 10_000 });
+  const refused = await tidegate('node', 'confirm-gone', name);
+  const kept = await database();
+  const confirmed = await tidegate('node', 'confirm-gone', name, '--accept-local-loss');
+  const moved = await eventually(async () => {
+    const { status, body } = await cluster.call('GET', `${DRAIN_COLLECTIONS.pods}/db-0`);
+    return status === 200 && uidOf(body) !== uid && nodeOf(body) !== '' ? body : undefined;
+  }, { what: 'the stateful pod to move', timeoutMs: 60_000 });
+  const beganMs = realTime.monotonic();
+  await kubelets.go(name);
+  await untilNode(
+    name,
+    'active',
+    (one) =>
+      stateOf(one) === 'Active' && !taintsOf(one).includes('node.kubernetes.io/out-of-service'),
+  );
+  return {
+    replacedMs,
+    state,
+    waiting: { isSame: uidOf(waiting) === uid, isLeaving: isLeaving(waiting) },
+    refused: { code: refused.code, output: refused.output },
+    kept: { isSame: uidOf(kept) === uid, isLeaving: isLeaving(kept) },
+    confirmedCode: confirmed.code,
+    movedTo: nodeOf(moved),
+    backMs: realTime.monotonic() - beganMs,
+  };
+};
+
+/** Nodes fall silent together. */
+const failMany = async (
+  { cluster, kubelets, webOn, node, untilNode }: Site,
+  names: readonly string[],
+) => {
+  await kubelets.fail(names);
+  const before = (await webOn((one) => names.includes(one))).map(uidOf).toSorted();
+  for (const name of names) {
+    await untilNode(name, 'offline', (one) => stateOf(one).startsWith('Offline'));
+  }
+  const alarms = async () =>
+    (await cluster.list(EVENTS)).filter((event) => textAt(event, 'reason') === 'OfflineStorm');
+  await eventually(async () => (await alarms()).length > 0, {
+    what: 'an alarm',
+    timeoutMs: 30_000,
+  });
+  return {
+    states: await Promise.all(names.map(async (name) => stateOf(await node(name)))),
+    alarms: (await alarms()).map((event) => textAt(event, 'note') ?? ''),
+    before,
+    left: (await webOn((one) => names.includes(one))).map(uidOf).toSorted(),
+  };
+};
+
+const play = async (bed: Testbed) => {
+  const all = await site(bed);
+  const name = nodeOf(await all.database());
+  await all.cluster.create(DRAIN_COLLECTIONS.pods, [barePod('job', name)]);
+  const [disabled = '', ...others] = NODES.filter((node) => node !== name);
+  const failedMs = await all.kubelets.fail([name]);
+  const drained = await drainOne(all, disabled);
+  const stormMs = Math.max(0, failedMs + STORM_AFTER_MS - realTime.monotonic());
+  const [lost, storm] = await Promise.all([
+    loseOne(all, { name, failedMs }),
+    new Promise<void>((resolve) => void realTime.schedule(stormMs, resolve))
+      .then(() => failMany(all, others.slice(0, STORM_NODES))),
+  ]);
+  const forbidden = (await bed.audit()).filter(({ user, code }) =>
+    user === `system:serviceaccount:tidegate:${ACCOUNT}` && code === 403
+  );
+  return { drained, lost, storm, forbidden: forbidden.map(({ verb, uri }) => `${verb} ${uri}`) };
+};
+
 describeWithTestbed('the role availability', BED, (bed) => {
-  it('RS-20: stateless pods of a silent node are placed elsewhere within 75 s; it comes back', {
+  let played: ReturnType<typeof play> | undefined;
+  const story = () => (played ??= play(bed()));
+
+  it(
+    'Compliance 1: a draining node takes no new placement, its stateless pods are replaced, then it is drained',
+    {
+      timeout: 300_000,
+    },
+    async () => {
+      const { drained, forbidden } = await story();
+      expect(drained).toEqual({ code: 0, before: expect.any(Number), left: 0, state: 'Disabled' });
+      expect(drained.before).toBeGreaterThan(0);
+      expect(forbidden).toEqual([]);
+    },
+  );
+
+  it(
+    'Compliance 2: stateless pods of a silent node move within 75 s; a stateful one shows why it stays, until its machine is confirmed gone',
+    {
+      timeout: 300_000,
+    },
+    async () => {
+      const { lost } = await story();
+      expect(lost).toMatchObject({
+        state: 'Offline',
+        waiting: { isSame: true, isLeaving: false },
+        refused: { code: 5, output: expect.stringContaining('--accept-local-loss') },
+        kept: { isSame: true, isLeaving: false },
+        confirmedCode: 0,
+      });
+      expect(lost.replacedMs).toBeLessThan(LOST_MS_MAX);
+      expect(lost.backMs).toBeLessThan(BACK_MS_MAX);
+    },
+  );
+
+  it('RS-06: a third of the nodes gone at once: no eviction, one alarm', {
     timeout: 300_000,
   }, async () => {
-    const cluster = await freshCluster(bed());
-    await bed().apply(await documentedAccounts());
-    const kubelets = [new Kubelet(cluster, 'worker-1'), new Kubelet(cluster, 'worker-2')] as const;
-    const [, lost] = kubelets;
-    onTestFinished(() => kubelets.forEach(({ stop }) => stop()));
-    for (const kubelet of kubelets) await kubelet.join();
-    await cluster.create(DRAIN_COLLECTIONS.deployments, [deployment('web', REPLICAS)]);
-    await cluster.create(DRAIN_COLLECTIONS.pods, [barePod('job', 'worker-2')]);
-    const webOn = async (node: string) =>
-      (await cluster.list(DRAIN_COLLECTIONS.pods)).filter((pod) =>
-        nameOf(pod).startsWith('web-') && !isLeaving(pod) &&
-        textAt(pod, 'spec', 'nodeName') === node
-      );
-    await eventually(async () => {
-      const placed = [await webOn('worker-1'), await webOn('worker-2')];
-      return placed.flat().length === REPLICAS && placed.every((pods) => pods.length > 0);
-    }, { what: 'pods on both nodes', timeoutMs: 60_000 });
-    const operator = await startOperator({
-      bed: bed(),
-      shardAddress: '127.0.0.1:1',
-      flags: {
-        roles: 'availability',
-        'kubeconfig': await accountKubeconfig(bed(), cluster, ACCOUNT),
-        'lease-name': ACCOUNT,
-        'lease-namespace': 'tidegate',
-      },
-    });
-    await operator.untilReady();
-    lost.stop();
-    await eventually(async () => (await webOn('worker-1')).length === REPLICAS, {
-      what: 'all pods on the other node',
-      everyMs: 200,
-      timeoutMs: 120_000,
-    });
-    expect(realTime.monotonic() - lost.renewedMs).toBeLessThan(LOST_MS_MAX);
-    const node = async () => (await cluster.call('GET', `${COLLECTIONS.nodes}/worker-2`)).body;
-    expect(stateOf(await node())).toBe('Offline');
-    const job = await must(cluster, 'GET', `${DRAIN_COLLECTIONS.pods}/job`);
-    expect(isLeaving(job)).toBe(false);
-    const backMs = realTime.monotonic();
-    await lost.go();
-    await eventually(async () => stateOf(await node()) === 'Active', {
-      what: 'the node to be active',
-      everyMs: 100,
-      timeoutMs: 30_000,
-    });
-    expect(realTime.monotonic() - backMs).toBeLessThan(BACK_MS_MAX);
-    const refused = (await bed().audit()).filter(({ user, code }) =>
-      user === `system:serviceaccount:tidegate:${ACCOUNT}` && code === 403
-    );
-    expect(refused.map(({ verb, uri }) => `${verb} ${uri}`)).toEqual([]);
+    const { storm } = await story();
+    expect(storm.states).toEqual(storm.states.map(() => 'OfflineStorm'));
+    expect(storm.alarms).toHaveLength(1);
+    expect(storm.before.length).toBeGreaterThan(0);
+    expect(storm.left).toEqual(expect.arrayContaining([...storm.before]));
   });
 });

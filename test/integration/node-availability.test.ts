@@ -134,6 +134,7 @@ test('RS-06: nodes of a storm lose no pod, also over a restart and when others a
   cluster.serve();
   await cluster.time.advance(90_000);
   expect(storm.map(cluster.state)).toEqual(['OfflineStorm', 'Active', 'Active', 'Active']);
+  expect(cluster.metrics.get('tidegate_storm_nodes')).toBe(1);
   expect(cluster.deleted).toEqual([]);
   cluster.patchNode('node-1', { spec: { taints: [OUT_OF_SERVICE] } });
   await cluster.time.advance(10_000);

@@ -111,6 +111,9 @@ export const realCluster = async (print: Print): Promise<DemoCluster> => {
     apply,
     ask,
     list,
+    silence: () => {
+      throw new Error('KWOK runs all nodes; use "tidegate demo"');
+    },
     stop: async () => {
       await close();
       await bed.stop();

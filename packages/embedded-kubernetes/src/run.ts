@@ -47,6 +47,8 @@ export interface RunningCluster {
   readonly time: ScaledClock;
   /** A kubeconfig as YAML (in JSON syntax). */
   readonly kubeconfig: string;
+  /** Stops the kubelet of a node, or lets it go on. */
+  readonly silence: (node: string, isSilent: boolean) => void;
   readonly stop: () => Promise<void>;
 }
 
@@ -141,6 +143,7 @@ export const runCluster = async (options: ClusterRunOptions): Promise<RunningClu
         token: secure.administrator.token,
       },
     ),
+    silence: controllers.kubelets.deafen,
     stop: async () => {
       controllers.stop();
       await http.stop();

@@ -93,6 +93,8 @@ export class NodeAvailabilities {
   readonly #storms = new Subject<readonly string[]>();
   /** Nodes that are offline, by UID. */
   readonly #offline = new Map<string, AvailabilityEntry>();
+  /** UIDs of Nodes of a storm. */
+  readonly #protected = new Set<string>();
   /** Names of Nodes whose drain as disabled was cancelled. */
   readonly #enabled = new Set<string>();
   /** Names of Nodes whose pods are to be looked at; `#areAllTouched`: of all. */
@@ -126,6 +128,7 @@ export class NodeAvailabilities {
         entry.isKnown = true;
         if (context.state === 'Offline') this.#offline.set(entry.node.uid, entry);
         else this.#wentOnline(entry);
+        this.#countStorm(entry.node.uid, context.isProtected);
       },
     });
     this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(fact)));
@@ -224,6 +227,7 @@ export class NodeAvailabilities {
 
   #remove(uid: string): void {
     this.#actors.remove(uid);
+    this.#countStorm(uid, false);
     const entry = this.#offline.get(uid);
     if (entry !== undefined) this.#wentOnline(entry);
   }
@@ -274,6 +278,13 @@ export class NodeAvailabilities {
     const isHandled = !entry.isKnown && entry.node.availability.label === 'Offline';
     entry.offlineMs = isHandled ? null : this.#now;
     this.#touch(entry.node.name);
+  }
+
+  #countStorm(uid: string, isProtected: boolean): void {
+    if (this.#protected.has(uid) === isProtected) return;
+    if (isProtected) this.#protected.add(uid);
+    else this.#protected.delete(uid);
+    this.#environment.telemetry.gauge('tidegate_storm_nodes', this.#protected.size);
   }
 
   #wentOnline(entry: AvailabilityEntry): void {

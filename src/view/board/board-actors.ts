@@ -101,6 +101,10 @@ const OTHERS: ReadonlySet<string> = new Set([
   ...['reclaimInstruction', 'reclaimRecovery', 'actorRestart'],
 ]);
 
+/** Of thousands of Nodes, few have failed. */
+const hasFailed = ({ kind, state }: ActorRow): boolean =>
+  kind === 'nodeAvailability' && /availability\.(offline|degraded)/.test(state);
+
 /** Sorts the actors of a process. */
 export const boardActors = (source: BoardSource): BoardActors => {
   const drains: BoardActor[] = [];
@@ -126,7 +130,9 @@ export const boardActors = (source: BoardSource): BoardActors => {
     } else if (row.kind === 'budget') {
       const found = row.status === 'active' ? budgetOf(row, source.context(row.id)) : undefined;
       if (found !== undefined) budgets.set(found.budget.key, found);
-    } else if (OTHERS.has(row.kind) && row.status === 'active') others.push(withContext());
+    } else if (row.status === 'active' && (OTHERS.has(row.kind) || hasFailed(row))) {
+      others.push(withContext());
+    }
   }
   return { drains, podsByNode, podsByUid, budgets, machines, evictionRequests, others };
 };

@@ -54,6 +54,7 @@ const describe = (kind: string) => (key: string): string => {
 
 /** The command that shows the object of an actor, by its kind. */
 const LOOKS: Readonly<Record<string, (name: string) => string>> = {
+  nodeAvailability: (name) => `kubectl describe node ${name}`,
   nodeDrain: (name) => `kubectl describe node ${name.split('/')[0] ?? name}`,
   podEviction: describe('pod'),
   podDemand: describe('pod'),

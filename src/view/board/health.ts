@@ -90,6 +90,24 @@ const otherHealth = ({ reason }: BoardActor): Health | undefined => {
   return needsPerson(verdict.severity) ? bad('has a problem', verdict) : undefined;
 };
 
+/** The states of a Node that fails, the closest first. */
+const NODE_STATES: readonly (readonly [state: string, reason: ReasonName, status: string])[] = [
+  ['offline.protected', 'OfflineStorm', 'offline, with many others'],
+  ['offline.settling', 'NodeOfflineSettling', 'offline since now'],
+  ['offline.replacing.givenUp', 'LostPodsFailing', 'offline, and its pods are not replaced'],
+  ['offline.replacing.backingOff', 'LostPodsFailing', 'offline, and its pods are not replaced'],
+  ['offline', 'NodeOffline', 'offline'],
+  ['degraded', 'NodeDegraded', 'degraded'],
+];
+
+const nodeHealth = ({ state, context }: BoardActor): Health | undefined => {
+  const found = NODE_STATES.find(([path]) => state.includes(`availability.${path}`));
+  if (found === undefined) return undefined;
+  const [, reason, status] = found;
+  const problem = reason === 'LostPodsFailing' ? textAt(context, 'problem') ?? '' : '';
+  return bad(status, reasonVerdict(reason, problem));
+};
+
 const KINDS: Readonly<
   Record<string, readonly [label: string, look: (actor: BoardActor) => Health | undefined]>
 > = {
@@ -102,17 +120,44 @@ const KINDS: Readonly<
   reclaimRecovery: ['Reclaims', otherHealth],
   actorRestart: ['Crashed actor', otherHealth],
   reclaimInstruction: ['Reclaim', otherHealth],
+  nodeAvailability: ['Node', nodeHealth],
+};
+
+/** Kinds of which there are many. */
+const NAMED: ReadonlySet<string> = new Set([
+  'listWatch',
+  'reclaimInstruction',
+  'actorRestart',
+  'nodeAvailability',
+]);
+
+/** Nodes that are shown; a storm has more. */
+const NODES_MAX = 6;
+
+const isOfNode = ({ id }: HealthCard): boolean => id.startsWith('nodeAvailability/');
+
+/** Of many Nodes the first ones; the last of these tells how many there are beside it. */
+const withFewNodes = (cards: readonly HealthCard[]): readonly HealthCard[] => {
+  const nodes = cards.filter(isOfNode);
+  const more = nodes.length - NODES_MAX;
+  if (more <= 0) return cards;
+  const kept = new Map(nodes.slice(0, NODES_MAX).map((card) => [card.id, card]));
+  const last = nodes[NODES_MAX - 1];
+  if (last !== undefined) kept.set(last.id, { ...last, label: `${last.label} and ${more} more` });
+  return cards.flatMap((card) => isOfNode(card) ? kept.get(card.id) ?? [] : [card]);
 };
 
 /** The health of a process, the most serious first. */
 export const healthCards = (actors: readonly BoardActor[]): readonly HealthCard[] =>
-  actors.flatMap((actor): readonly HealthCard[] => {
-    const [label, look] = KINDS[actor.kind] ?? [];
-    const health = look?.(actor);
-    if (label === undefined || health === undefined) return [];
-    const { id, kind, sinceMs } = actor;
-    const name = id.slice(kind.length + 1);
-    const command = kubectlCommand({ kind, name }, health.verdict?.change);
-    const named = kind === 'listWatch' || kind === 'reclaimInstruction' || kind === 'actorRestart';
-    return [{ id, label: named ? `${label} ${name}` : label, command, sinceMs, ...health }];
-  }).toSorted(bySeverity);
+  withFewNodes(
+    actors.flatMap((actor): readonly HealthCard[] => {
+      const [label, look] = KINDS[actor.kind] ?? [];
+      const health = look?.(actor);
+      if (label === undefined || health === undefined) return [];
+      const { id, kind, sinceMs } = actor;
+      const name = id.slice(kind.length + 1);
+      const command = kubectlCommand({ kind, name }, health.verdict?.change);
+      const title = NAMED.has(kind) ? `${label} ${name}` : label;
+      return [{ id, label: title, command, sinceMs, ...health }];
+    }).toSorted(bySeverity),
+  );

@@ -29,6 +29,7 @@ const emptySite = (more: Partial<DemoSite>): DemoSite => ({
   list: () => [],
   apply: () => {},
   ask: () => {},
+  silence: () => {},
   fleet: {
     bound: () => [],
     reclaim: () => {},

@@ -107,3 +107,34 @@ test('a standby process names the leader', () => {
   expect(healthOf({ id: 'leadership', state: 'standby', context }).card)
     .toMatchObject({ severity: 'Ok', status: 'standby; pod-b leads' });
 });
+
+test.each([
+  ['availability.offline.protected', 'OfflineStorm', 'offline, with many others'],
+  [
+    'availability.offline.replacing.givenUp',
+    'LostPodsFailing',
+    'offline, and its pods are not replaced',
+  ],
+  ['availability.offline.replacing.replaced', 'NodeOffline', 'offline'],
+  ['availability.degraded', 'NodeDegraded', 'degraded'],
+])('a Node in the state %s is on the first page as %s', (state, reason, status) => {
+  const actor = { id: 'nodeAvailability/node-1', state: `heartbeat.silent ${state}`, context: {} };
+  expect(drainBoard(sceneOf([actor]), NOW_MS).health).toMatchObject([{
+    label: 'Node node-1',
+    status,
+    command: 'kubectl describe node node-1',
+    verdict: { reason },
+  }]);
+});
+
+test('of many Nodes that are offline the first page names six and counts the others', () => {
+  const nodes = Array.from({ length: 100 }, (_, at) => ({
+    id: `nodeAvailability/node-${at}`,
+    state: 'heartbeat.silent availability.offline.protected',
+    context: {},
+  }));
+  const well = { id: 'nodeAvailability/well', state: 'availability.active', context: {} };
+  const labels = drainBoard(sceneOf([...nodes, well]), NOW_MS).health.map(({ label }) => label);
+  expect(labels).toHaveLength(6);
+  expect(labels.at(-1)).toBe('Node node-5 and 94 more');
+});
