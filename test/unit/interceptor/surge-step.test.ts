@@ -1,12 +1,13 @@
 /** The next step of a surge, from facts alone. */
 import { describe, expect, test } from 'vitest';
+import type { AutoscaledBaseline } from '../../../packages/interceptor/src/surge/surge-baseline.ts';
 import {
   LOWEST_COST,
   type SurgeFacts,
   surgeFacts,
   type SurgePod,
 } from '../../../packages/interceptor/src/surge/surge-facts.ts';
-import { surgeStep } from '../../../packages/interceptor/src/surge/surge-step.ts';
+import { restoredCount, surgeStep } from '../../../packages/interceptor/src/surge/surge-step.ts';
 
 const pod = (name: string, more: Partial<SurgePod> = {}): SurgePod => ({
   name,
@@ -153,6 +154,17 @@ describe('the next step of a surge', () => {
     expect(stepOf({ ...facts(2, 1, pods.slice(1)), replicas: 7 }, ['old-2'])).toBe('Restore kept');
     expect(stepOf(facts(2, 1, pods.slice(1)), [])).toBe('Restore 2');
   });
+});
+
+test('RS-10: a field that was absent before the surge is absent after it', () => {
+  const baseline = { replicas: 1, raisedTo: 1, isUnaimed: false };
+  const restored = (autoscaled: AutoscaledBaseline | null) =>
+    restoredCount({ ...baseline, autoscaled });
+  expect([
+    restored(null),
+    restored({ least: 0, loweredFrom: null }),
+    restored({ least: null, loweredFrom: 2 }),
+  ]).toEqual([1, 0, 'absent']);
 });
 
 describe('the facts of a pod', () => {
