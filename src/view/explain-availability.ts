@@ -37,7 +37,7 @@ const WITHOUT_DRAIN: ReadonlySet<string> = new Set(['Schedulable', 'Cordoned']);
 const detail = (name: string, value: string): readonly Detail[] =>
   value === '' ? [] : [{ name, value }];
 
-/** Adds it to the explanation of the Node; without a drain, a failure is what the Node waits for. */
+/** Adds it to the explanation; without a drain, a failure is what the Node waits for. */
 export const withAvailability = (
   explanation: Explanation,
   { availability: { label, isConfirmedGone }, whyDisabled }: ExplainedAvailability,

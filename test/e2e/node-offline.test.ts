@@ -215,8 +215,8 @@ const play = async (bed: Testbed) => {
 };
 
 describeWithTestbed('the role availability', BED, (bed) => {
-  let played: ReturnType<typeof play> | undefined;
-  const story = () => (played ??= play(bed()));
+  let executed: ReturnType<typeof play> | undefined;
+  const outcome = () => (executed ??= play(bed()));
 
   it(
     'Compliance 1: a draining node takes no new placement, its stateless pods are replaced, then it is drained',
@@ -224,7 +224,7 @@ describeWithTestbed('the role availability', BED, (bed) => {
       timeout: 300_000,
     },
     async () => {
-      const { drained, forbidden } = await story();
+      const { drained, forbidden } = await outcome();
       expect(drained).toEqual({ code: 0, before: expect.any(Number), left: 0, state: 'Disabled' });
       expect(drained.before).toBeGreaterThan(0);
       expect(forbidden).toEqual([]);
@@ -237,7 +237,7 @@ describeWithTestbed('the role availability', BED, (bed) => {
       timeout: 300_000,
     },
     async () => {
-      const { lost } = await story();
+      const { lost } = await outcome();
       expect(lost).toMatchObject({
         state: 'Offline',
         waiting: { isSame: true, isLeaving: false },
@@ -253,7 +253,7 @@ describeWithTestbed('the role availability', BED, (bed) => {
   it('RS-06: a third of the nodes gone at once: no eviction, one alarm', {
     timeout: 300_000,
   }, async () => {
-    const { storm } = await story();
+    const { storm } = await outcome();
     expect(storm.states).toEqual(storm.states.map(() => 'OfflineStorm'));
     expect(storm.alarms).toHaveLength(1);
     expect(storm.before.length).toBeGreaterThan(0);
