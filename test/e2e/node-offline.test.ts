@@ -3,96 +3,21 @@
  * a real control plane: the test is the kubelet of two Nodes, and one falls silent.
  */
 import { expect, it, onTestFinished } from 'vitest';
-import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
+import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
-import { type ClusterClient, COLLECTIONS, nameOf } from '../support/api/cluster-client.ts';
+import { COLLECTIONS, nameOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
 import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { barePod, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
+import { must, StandInKubelet } from '../support/node-availability/stand-in-kubelet.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
 
-const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
-const HEARTBEAT_MS = 5000;
 const LOST_MS_MAX = 75_000;
 const BACK_MS_MAX = 5000;
 const REPLICAS = 4;
-const RESOURCES = { cpu: '8', memory: '16Gi', pods: '110' };
 const ACCOUNT = 'tidegate-availability';
-
-const must = async (
-  cluster: ClusterClient,
-  ...[method, path, body]: Parameters<ClusterClient['call']>
-): Promise<JsonRecord> => {
-  const answer = await cluster.call(method, path, body);
-  if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
-};
-
-const microTime = (): string => new Date(realTime.now()).toISOString().replace('Z', '000Z');
-
-/** A kubelet that renews its Lease and runs nothing. */
-class Kubelet {
-  readonly #cluster: ClusterClient;
-  readonly #name: string;
-  #cancel = (): void => {};
-  #renewedMs = 0;
-
-  constructor(cluster: ClusterClient, name: string) {
-    this.#cluster = cluster;
-    this.#name = name;
-  }
-
-  /** When the Lease was renewed last, on the monotonic clock. */
-  get renewedMs(): number {
-    return this.#renewedMs;
-  }
-
-  readonly join = async (): Promise<void> => {
-    const metadata = { name: this.#name, labels: { 'kubernetes.io/hostname': this.#name } };
-    await must(this.#cluster, 'POST', COLLECTIONS.nodes, { metadata });
-    await must(this.#cluster, 'POST', LEASES, {
-      metadata: { name: this.#name },
-      spec: {
-        holderIdentity: this.#name,
-        leaseDurationSeconds: 40,
-        renewTime: microTime(),
-      },
-    });
-    await this.go();
-  };
-
-  /** Reports Ready, and renews the Lease from now on. */
-  readonly go = async (): Promise<void> => {
-    await this.#renew();
-    const path = `${COLLECTIONS.nodes}/${this.#name}`;
-    const node = await must(this.#cluster, 'GET', path);
-    const others = listOrEmptyAt(node, 'status', 'conditions')
-      .filter((one) => textAt(one, 'type') !== 'Ready');
-    const now = new Date(realTime.now()).toISOString().replace(/\.\d+Z/, 'Z');
-    const ready = {
-      type: 'Ready',
-      status: 'True',
-      reason: 'KubeletReady',
-      lastHeartbeatTime: now,
-      lastTransitionTime: now,
-    };
-    await must(this.#cluster, 'PATCH', `${path}/status`, {
-      status: { capacity: RESOURCES, allocatable: RESOURCES, conditions: [...others, ready] },
-    });
-  };
-
-  readonly stop = (): void => this.#cancel();
-
-  readonly #renew = async (): Promise<void> => {
-    await must(this.#cluster, 'PATCH', `${LEASES}/${this.#name}`, {
-      spec: { renewTime: microTime() },
-    });
-    this.#renewedMs = realTime.monotonic();
-    this.#cancel = realTime.schedule(HEARTBEAT_MS, () => void this.#renew());
-  };
-}
 
 const stateOf = (node: unknown): string =>
   textAt(
@@ -114,7 +39,10 @@ describeWithTestbed('the role availability', BED, (bed) => {
   }, async () => {
     const cluster = await freshCluster(bed());
     await bed().apply(await documentedAccounts());
-    const kubelets = [new Kubelet(cluster, 'worker-1'), new Kubelet(cluster, 'worker-2')] as const;
+    const kubelets = [
+      new StandInKubelet(cluster, 'worker-1'),
+      new StandInKubelet(cluster, 'worker-2'),
+    ] as const;
     const [, lost] = kubelets;
     onTestFinished(() => kubelets.forEach(({ stop }) => stop()));
     for (const kubelet of kubelets) await kubelet.join();
