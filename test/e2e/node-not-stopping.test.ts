@@ -1,6 +1,6 @@
 /**
- * Pods that do not stop, under a real control plane: the test is the kubelet of the Node and ends no
- * container, so that a pod is there until its machine is confirmed gone.
+ * Pods that do not stop, under a real control plane: the test is the kubelet of the Node and ends
+ * no container, so that a pod is there until its machine is confirmed gone.
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { runNodeConfirmGone, runNodeDisable } from '../../src/cli/node-change.ts';
@@ -24,8 +24,8 @@ const GRACE_SECONDS = 2;
 const GONE_MS_MAX = 30_000;
 const BED = { controllers: true, nodeGrace: '20s', scheduler: true, print: () => {} };
 
-const stubborn = {
-  metadata: { name: 'stubborn' },
+const endlessPod = {
+  metadata: { name: 'endless' },
   spec: {
     nodeName: 'worker-1',
     terminationGracePeriodSeconds: GRACE_SECONDS,
@@ -42,7 +42,7 @@ describeWithTestbed('a pod that does not stop', BED, (bed) => {
     const kubelet = new StandInKubelet(cluster, 'worker-1');
     onTestFinished(kubelet.stop);
     await kubelet.join();
-    await cluster.create(DRAIN_COLLECTIONS.pods, [stubborn]);
+    await cluster.create(DRAIN_COLLECTIONS.pods, [endlessPod]);
     const operator = await startOperator({
       bed: bed(),
       shardAddress: '127.0.0.1:1',
@@ -67,7 +67,7 @@ describeWithTestbed('a pod that does not stop', BED, (bed) => {
     };
     const chosen = { node: 'worker-1', kubeconfig: bed().kubeconfig, context: undefined };
     expect(await runNodeDisable({ ...chosen, why: 'test' }, environment)).toBe(0);
-    const path = `${DRAIN_COLLECTIONS.pods}/stubborn`;
+    const path = `${DRAIN_COLLECTIONS.pods}/endless`;
     const noted = async () =>
       listOrEmptyAt(await must(cluster, 'GET', EVENTS), 'items')
         .filter((event) => textAt(event, 'regarding', 'name') === 'worker-1')
@@ -78,7 +78,7 @@ describeWithTestbed('a pod that does not stop', BED, (bed) => {
       timeoutMs: 60_000,
     });
     expect((await noted()).find((one) => one.startsWith('TerminationOverdue')))
-      .toMatch(/terminating for \d+ s \(default\/stubborn\)\. The owner of the application: /);
+      .toMatch(/terminating for \d+ s \(default\/endless\)\. The owner of the application: /);
     expect(numberAt(await must(cluster, 'GET', path), 'metadata', 'deletionGracePeriodSeconds'))
       .toBe(GRACE_SECONDS);
     kubelet.stop();
