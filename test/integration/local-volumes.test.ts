@@ -90,6 +90,7 @@ test('RS-11: a pod whose data is on a disabled node only stays, and is its block
   expect(textAt(condition(), 'reason')).toBe('StatefulLocalVolume');
   expect(textAt(condition(), 'message'))
     .toContain('1 pod cannot leave: data only on this node: claim "data-a" (default/db-a)');
+  expect(cluster.metrics.get('tidegate_drains waitingForAcknowledgement')).toBe(1);
   const blocked = cluster.notes.filter(({ reason }) => reason === 'StatefulLocalVolume');
   expect(blocked.map(({ regarding }) => regarding.name)).toEqual(['node-1']);
 });
