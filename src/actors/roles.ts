@@ -95,9 +95,14 @@ export const makeRoles =
   (environment: RolesEnvironment, options: RolesOptions) =>
   (context: RoleContext): readonly Role[] => {
     const pods = options.pods && capacityRequestsRole(environment, options.pods, context);
-    const fleet = options.fleet && fleetRoles(environment, options.fleet, { context, pods });
+    // Roles share the drains of the first one, also those of disabled Nodes.
+    const drainsDisabled = options.availability !== undefined;
+    const fleet = options.fleet && fleetRoles(environment, {
+      ...options.fleet,
+      drains: { ...options.fleet.drains, drainsDisabled },
+    }, { context, pods });
     const maintenance = options.maintenance && nodeMaintenanceRole(environment, {
-      policy: options.maintenance,
+      policy: { ...options.maintenance, drainsDisabled },
       drains: fleet?.nodeDrains.shared,
     }, context);
     const drains = fleet?.nodeDrains.shared ?? maintenance?.shared;

@@ -24,8 +24,6 @@ export interface DrainSettings {
   readonly maxDraining: DrainingLimit;
   /** What becomes of pods whose data is on their Node only. */
   readonly localVolumes: LocalVolumes;
-  /** This process drains disabled Nodes. */
-  readonly drainsDisabled: boolean;
   /** The pod of this process; null outside a cluster. */
   readonly ownPod: { readonly namespace: string; readonly name: string } | null;
 }
@@ -66,6 +64,5 @@ export const drainSettings = (
   isReclaimable: options.isNodeReclaimable,
   maxDraining: options.maxDraining,
   localVolumes: options.localVolumes,
-  drainsDisabled: options.roles.includes('availability'),
   ownPod,
 });

@@ -2,7 +2,7 @@
  * The pods of a Node that nothing waits for: what came back past a cordon, and what a person lets
  * stay for its data.
  *
- * Promises: a drain that goes on knows them; of one that has ended, the Node and its pods show them.
+ * Promises: a drain that goes on knows them; of one that has ended, its Node and pods show them.
  */
 import { annotationOf, isMaintenanceOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';

@@ -49,7 +49,6 @@ describe('operator settings', () => {
           isReclaimable: expect.any(Function),
           maxDraining: { _tag: 'Percent', percent: 100 },
           localVolumes: 'evict',
-          drainsDisabled: false,
           ownPod: null,
         },
       },
