@@ -77,6 +77,9 @@ const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string
   Cancelling: () => 'The operator to record the cancellation',
   Drained: (status) => {
     if (status.isSchedulable) return 'Nothing: Tidegate evicts no more pods';
+    if (status.owners[0] === 'disabled') {
+      return 'Nothing: the node stays cordoned until it is enabled';
+    }
     const event = isOfMaintenance(status)
       ? 'Its NodeMaintenance to be Complete'
       : 'The fleet to remove the machine';

@@ -14,7 +14,7 @@ import { type DemandStatus, projectPodDemand } from '../domain/pod-demand/pod-de
 import { type PodRequest, requestOfPod } from '../domain/pod-demand/pod-request.ts';
 import { objectKey } from '../domain/ids.ts';
 import type { NodeFacts } from './drain-facts.ts';
-import { drainStatus } from './drain-status.ts';
+import { type DrainBlocker, drainStatus } from './drain-status.ts';
 import { explainCapacityRequest } from './explain-capacity-request.ts';
 import { explainRequested } from './explain-eviction-request.ts';
 import { type Detail, type Explanation, timelineOf } from './explanation.ts';
@@ -113,6 +113,20 @@ const findingOf = (
   };
 };
 
+/** A pod that the drain keeps for its data. */
+const keptOn = (
+  node: string,
+  { text, canAct, change, runbook }: DrainBlocker,
+): Verdict => ({
+  why: `The drain of the node "${node}" does not evict it: ${text}`,
+  waitsFor: canAct === 'nobody'
+    ? 'Nothing: it stays on its node'
+    : 'A person to accept that it stays, or to move its data',
+  canAct,
+  action: change,
+  runbook: runbookUrl(runbook),
+});
+
 const waitOf = (state: DrainSituation, isPassing: boolean): string => {
   if (state === 'Failed') return 'Nothing: Tidegate evicts no more pods';
   return isPassing ? 'Its turn to be evicted' : 'What blocks it to end';
@@ -129,6 +143,7 @@ const heldOn = ({ pod, drained }: PodExplanationFacts): Verdict | undefined => {
   const blocker = blockers.find(({ pods }) => pods.includes(key));
   const wait = waits.find(({ pods }) => pods.includes(key));
   const held = blocker ?? wait;
+  if (held?.reason === 'StatefulLocalVolume') return keptOn(node, held);
   if (held === undefined || state === 'Drained') return undefined;
   const { text, canAct, change, runbook } = held;
   const forecast = verdict.forecast === '' ? '' : `. ${verdict.forecast}`;

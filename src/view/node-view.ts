@@ -1,7 +1,7 @@
 /** Nodes and their pods for `tidegate node status`. */
 import type { NodePod } from '../domain/node-availability/node-pod.ts';
 import { type RemovedPod, removedPod } from '../domain/node-availability/node-pod.ts';
-import type { VolumeLookup } from '../domain/node-availability/local-volumes.ts';
+import { dataOnNode, type VolumeLookup } from '../domain/node-availability/local-volumes.ts';
 import { type AvailableNode, nodeState } from '../domain/node-availability/node-state.ts';
 import type { Column } from './table.ts';
 
@@ -21,12 +21,13 @@ export interface NodeView {
 
 /** A pod of it. */
 export interface NodePodView extends RemovedPod {
-  /** Why it is still there, while its Node is offline. */
+  /** Why it is still there, while its Node is offline or disabled. */
   readonly reason: string;
 }
 
-const reasonOf = (state: string, { podClass }: RemovedPod): string => {
+const reasonOf = (state: string, { podClass }: RemovedPod, hasDataHere: boolean): string => {
   if (state === 'OfflineStorm') return 'OfflineStorm';
+  if (state === 'Disabled' && hasDataHere) return 'StatefulLocalVolume';
   if (state !== 'Offline') return '';
   return podClass === 'Stateful' ? 'VolumeHomeNodeOffline' : 'NodeOffline';
 };
@@ -42,7 +43,9 @@ export const nodeView = (
     nodeState(node, { isSilent: false, isDegraded: availability.isTainted });
   const views = pods.flatMap((pod): readonly NodePodView[] => {
     const removed = pod.node === name ? removedPod(pod, lookup) : undefined;
-    return removed === undefined ? [] : [{ ...removed, reason: reasonOf(state, removed) }];
+    if (removed === undefined) return [];
+    const hasDataHere = dataOnNode(pod, lookup).length > 0;
+    return [{ ...removed, reason: reasonOf(state, removed, hasDataHere) }];
   });
   const count = (wanted: RemovedPod['podClass']) =>
     views.filter(({ podClass }) => podClass === wanted).length;

@@ -1,10 +1,17 @@
 /** Drains of disabled Nodes whose pods have data there only, on an embedded cluster. */
 import { expect, test } from 'vitest';
 import { printCordon, readCordon } from '../../src/domain/drain/cordon.ts';
-import { ACKNOWLEDGED_KEY, printAcknowledgement } from '../../src/domain/drain/kept-pods.ts';
+import { projectDrainedNode } from '../../src/domain/drain/drained-node.ts';
+import {
+  ACKNOWLEDGED_KEY,
+  drainsUnderway,
+  type LocalVolumes,
+  printAcknowledgement,
+} from '../../src/domain/drain/kept-pods.ts';
 import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { rfc3339 } from '../../src/domain/time.ts';
 import { failingCluster } from '../support/node-availability/failing-cluster.ts';
+import { maintainedCluster } from '../support/node-maintenance/maintained-cluster.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims';
@@ -90,6 +97,7 @@ test('RS-11: a pod whose data is on a disabled node only stays, and is its block
   expect(textAt(condition(), 'reason')).toBe('StatefulLocalVolume');
   expect(textAt(condition(), 'message'))
     .toContain('1 pod cannot leave: data only on this node: claim "data-a" (default/db-a)');
+  expect(cluster.metrics.get('tidegate_drains waitingForAcknowledgement')).toBe(1);
   const blocked = cluster.notes.filter(({ reason }) => reason === 'StatefulLocalVolume');
   expect(blocked.map(({ regarding }) => regarding.name)).toEqual(['node-1']);
 });
@@ -128,4 +136,50 @@ test('RS-11: the next process keeps the pod, too, and a deleted one is waited fo
   cluster.ask('DELETE', `${PODS}/db-a`);
   await cluster.time.advance(60_000);
   expect([ended(), names()]).toEqual(['Drained', []]);
+});
+
+const DISK_POD = {
+  metadata: { name: 'db' },
+  spec: {
+    nodeName: 'node-1',
+    terminationGracePeriodSeconds: 1,
+    containers: [{ name: 'c', image: 'none' }],
+    volumes: [{ name: 'disk', hostPath: { path: '/d' } }],
+  },
+};
+
+/** A maintenance of a Node with a pod on its disk. */
+const maintainedNode = async (localVolumes: LocalVolumes) => {
+  const cluster = await maintainedCluster(2);
+  cluster.ask('POST', PODS, DISK_POD);
+  await cluster.time.advance(20_000);
+  cluster.serve(localVolumes);
+  cluster.maintain('kernel', { node: 'node-1', first: 'none' });
+  await cluster.time.advance(60_000);
+  const pods = () =>
+    listOrEmptyAt(cluster.ask('GET', PODS), 'items').map((pod) => textAt(pod, 'metadata', 'name'));
+  return { cluster, pods };
+};
+
+test('RS-11: a maintenance evicts a pod with local data by default', async () => {
+  const { cluster, pods } = await maintainedNode('evict');
+  expect([pods(), cluster.drained('kernel')]).toEqual([[], expect.stringMatching(/^True /)]);
+});
+
+test('RS-12: with --local-volumes=keep a maintenance is drained once its pods may stay', async () => {
+  const { cluster, pods } = await maintainedNode('keep');
+  expect([pods(), cluster.drained('kernel')]).toEqual([['db'], expect.stringMatching(/^False /)]);
+  const node = projectDrainedNode(cluster.ask('GET', '/api/v1/nodes/node-1'));
+  const [pod] = listOrEmptyAt(cluster.ask('GET', PODS), 'items');
+  if (node === undefined) throw new Error('no Node');
+  const text = printAcknowledgement({
+    drains: drainsUnderway(node),
+    pods: [textAt(pod, 'metadata', 'uid') ?? ''],
+    why: '',
+  });
+  cluster.ask('PATCH', '/api/v1/nodes/node-1', {
+    metadata: { annotations: { [ACKNOWLEDGED_KEY]: text } },
+  });
+  await cluster.time.advance(60_000);
+  expect([pods(), cluster.drained('kernel')]).toEqual([['db'], expect.stringMatching(/^True /)]);
 });

@@ -101,7 +101,7 @@ test('RS-03: a node is disabled with a reason that its status shows, and enabled
 });
 
 test('RS-12: pods on the disk of a disabled node are listed, and may stay from then on', async () => {
-  const { ask, acknowledge, disable, drainStatus } = await site();
+  const { ask, acknowledge, disable, drainStatus, status } = await site();
   const disk = { name: 'disk', hostPath: { path: '/d' } };
   ask('POST', '/api/v1/namespaces/default/pods', barePod('db', [disk]));
   const early = await acknowledge('node-1');
@@ -135,6 +135,7 @@ test('RS-12: pods on the disk of a disabled node are listed, and may stay from t
     changed: false,
     pods: [{ namespace: 'default', name: 'db', data: ['volume "disk"'] }],
   });
+  expect((await status('node-1')).stdout).toMatch(/db +Stateful +StatefulLocalVolume +/);
   const [after] = JSON.parse((await drainStatus('json')).stdout).items;
   expect(after).toMatchObject({
     pods: { left: 0, blocked: 0 },

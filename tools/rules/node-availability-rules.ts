@@ -60,6 +60,14 @@ const drains: RuleChapter = {
         'stay. `tidegate drain acknowledge` names them by UID, and its drains by their start: a ' +
         'pod that comes later, or the next drain, needs another one.',
     ),
+    {
+      id: 'RS-13',
+      text:
+        'A pod has its own `terminationGracePeriodSeconds` to stop. Ten seconds after it the pod ' +
+        'is a blocker `TerminationOverdue`. No drain deletes it by force: once a person has ' +
+        'confirmed that its machine is gone, Kubernetes does, within 30 s.',
+      testedBy: ['RS-13:', 'Compliance 3: RS-13:'],
+    },
     rule(
       'RS-31',
       '`drain status` counts the pods that remain by class, stateless and stateful, and names ' +

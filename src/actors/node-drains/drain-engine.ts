@@ -87,6 +87,8 @@ export interface DrainEngine {
   readonly defaults: DefaultInterceptors;
   /** What maintenances drain. */
   readonly maintained: MaintainedNodes;
+  /** Which pods drains keep; undefined when none of this process may keep any. */
+  readonly localData: Pick<LocalData, 'of'> | undefined;
   /** Follow the leadership before the drains; undefined when no drain asks by request. */
   readonly requested: DrainRequesters | undefined;
   readonly events: DrainEvents;
@@ -216,6 +218,7 @@ export const drainEngine = (
     budgets: read.budgets,
     defaults,
     maintained,
+    localData,
     requested: requesters,
     events,
     machineOf,

@@ -8,7 +8,7 @@
 import { merge, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
-import { annotationOf, isMaintenanceOwner, maintenanceOwner } from '../../domain/drain/cordon.ts';
+import { isMaintenanceOwner, maintenanceOwner } from '../../domain/drain/cordon.ts';
 import type { Budget } from '../../domain/drain/budget.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
@@ -28,7 +28,6 @@ import { advertisedConditions } from '../../domain/node-maintenance/node-conditi
 import { holdsNode } from '../../domain/node-maintenance/node-status.ts';
 import { selectsNode } from '../../domain/node-maintenance/node-selector.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
-import { returnedPods } from '../../domain/node-maintenance/returned-pods.ts';
 import type { UnschedulablePod } from '../../domain/node-maintenance/unschedulable-pod.ts';
 import type { Time } from '../../domain/time.ts';
 import type { NodeMaintenances } from '../../effects/node-maintenance.ts';
@@ -57,6 +56,7 @@ import { MaintenanceMetrics } from './maintenance-metrics.ts';
 import { MaintenanceThrottle } from './maintenance-throttle.ts';
 import { MaintenancePreviews } from './maintenance-previews.ts';
 import { MaintenanceWindows } from './maintenance-windows.ts';
+import { stayingPods } from './staying-pods.ts';
 import { UncordonedNodes } from './uncordoned-nodes.ts';
 
 /** Maintenances that are written at once; the write budget paces them. */
@@ -73,6 +73,7 @@ export interface NodeMaintenancesOptions {
     readonly drains:
       & MaintainedDrainsOptions['drains']
       & Pick<DrainEngine['drains'], 'staying' | 'events'>;
+    readonly localData?: DrainEngine['localData'];
     readonly requested: Pick<DrainRequesters, 'sweep'> | undefined;
     readonly pods: Pick<Informer<DrainPod>, 'facts'>;
     readonly budgets: Pick<Informer<Budget>, 'facts' | 'values'>;
@@ -210,15 +211,10 @@ export class NodeMaintenanceRegistry {
 
   /** What came back past a cordon stays, or for its data: nothing waits for it. */
   readonly #podsOn = (node: string): readonly DrainPod[] => {
-    const { drains } = this.#options.engine;
     const present = this.#options.nodes.get(objectKey(node));
     const pods = [...this.#pods.on(node)];
     if (present === undefined) return pods;
-    const owners = Object.keys(present.cordons).filter(isMaintenanceOwner);
-    const staying = new Set(owners.flatMap((owner) =>
-      drains.staying(node, owner) ??
-        returnedPods(pods, annotationOf(present, owner)).map(({ key }) => key)
-    ));
+    const staying = stayingPods(this.#options.engine, present, pods);
     return pods.filter(({ key }) => !staying.has(key));
   };
 

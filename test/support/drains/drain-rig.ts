@@ -4,10 +4,11 @@
  */
 import { Effect, ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
-import { concat, defer, of, Subject } from 'rxjs';
+import { concat, defer, EMPTY, of, Subject } from 'rxjs';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { drainEvents } from '../../../src/actors/node-drains/drain-events.ts';
 import { DrainRegistry } from '../../../src/actors/node-drains/drains.ts';
+import { LocalData } from '../../../src/actors/node-drains/local-data.ts';
 import { ReclaimRegistry } from '../../../src/actors/node-drains/reclaims.ts';
 import type {
   PodEvictions,
@@ -21,6 +22,7 @@ import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { annotationOf } from '../../../src/domain/drain/cordon.ts';
 import type { DrainCondition } from '../../../src/domain/drain/drain-condition.ts';
 import type { DrainingLimit } from '../../../src/domain/drain/draining-limit.ts';
+import type { LocalVolumes } from '../../../src/domain/drain/kept-pods.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
 import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
@@ -59,6 +61,8 @@ export interface DrainRigOptions {
   /** `--max-draining`; without it, 100%. */
   readonly maxDraining?: DrainingLimit;
   readonly inspect?: Inspect;
+  /** `--local-volumes`; without it, the drains know nothing of volumes. */
+  readonly localVolumes?: LocalVolumes;
 }
 
 type Intercept = (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent>;
@@ -296,8 +300,13 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       [...machineObjects.values()].map((known) => ({ ...EMPTY_OBJECT, ...known }));
     const machineOf = ({ name }: { readonly name: string }) =>
       objects().find(({ nodeName }) => nodeName === name)?.machineId ?? name;
+    const unlisted = { facts: EMPTY, get: () => undefined };
+    const { localVolumes } = options;
+    const localData = localVolumes &&
+      new LocalData({ localVolumes, nodes: cluster, claims: unlisted, volumes: unlisted });
     const drains = new DrainRegistry(environment, {
       nodes: cluster,
+      localData,
       pods: { facts: wires.observed(pods.reflector.facts) },
       whenNodesCurrent: options.whenNodesCurrent ?? (() => Promise.resolve()),
       whenPodsCurrent: options.whenPodsCurrent ?? (() => Promise.resolve()),

@@ -15,6 +15,7 @@ import {
 import { evictionRequestsRole } from '../../../src/actors/eviction-requests/eviction-requests-role.ts';
 import { interceptorsRole } from '../../../src/actors/interceptors/interceptors-role.ts';
 import { nodeAvailabilityRole } from '../../../src/actors/node-availability/node-availability-role.ts';
+import type { LocalVolumes } from '../../../src/domain/drain/kept-pods.ts';
 import { DEGRADED_CONDITIONS_DEFAULT } from '../../../src/domain/node-availability/available-node.ts';
 import { nodeMaintenanceRole } from '../../../src/actors/node-maintenance/node-maintenance-role.ts';
 import type { Role, RoleContext } from '../../../src/actors/role.ts';
@@ -230,12 +231,15 @@ export const serveInterceptors = (
 export const serveMaintenance = (
   handle: Handle,
   time: SimulatedTime,
-  record: RoleContext['record'],
+  { record, localVolumes = 'evict' }: {
+    readonly record: RoleContext['record'];
+    readonly localVolumes?: LocalVolumes;
+  },
 ): () => Promise<void> =>
   serveRole(handle, time, {
     make: (environment, context) =>
       nodeMaintenanceRole(environment, {
-        policy: { own: null, paused: false },
+        policy: { own: null, paused: false, localVolumes },
         drains: undefined,
       }, context),
     record,

@@ -43,12 +43,15 @@ const running = () => ({
 /** The kubelets; `stop` ends them. */
 export class LeasedNodes {
   readonly #cluster: ClusterClient;
+  readonly #endsPods: boolean;
   readonly #answering = new Set<string>();
   #cancels: readonly (() => void)[] = [];
   #isStopped = false;
 
-  constructor(cluster: ClusterClient) {
+  /** With `endsPods: false`, pods that are to leave do not stop. */
+  constructor(cluster: ClusterClient, { endsPods = true }: { readonly endsPods?: boolean } = {}) {
     this.#cluster = cluster;
+    this.#endsPods = endsPods;
     this.#every(HEARTBEAT_MS, () => this.#renewAll([...this.#answering]));
     this.#every(LOOK_MS, this.#tend);
   }
@@ -110,6 +113,7 @@ export class LeasedNodes {
       const path = `${PODS}/${nameOf(pod)}`;
       const uid = textAt(pod, 'metadata', 'uid') ?? '';
       if (isLeaving(pod)) {
+        if (!this.#endsPods) continue;
         const preconditions = { uid };
         await this.#cluster.call('DELETE', path, { gracePeriodSeconds: 0, preconditions });
       } else if (textAt(pod, 'status', 'phase') === 'Pending') {

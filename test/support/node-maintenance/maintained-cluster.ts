@@ -20,6 +20,7 @@ import {
   textAt,
   valueAt,
 } from '../../../src/domain/json.ts';
+import type { LocalVolumes } from '../../../src/domain/drain/kept-pods.ts';
 import type { Stage } from '../../../src/domain/node-maintenance/stage.ts';
 import { headersOf, serveMaintenance } from '../interceptors/connections.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
@@ -159,10 +160,11 @@ export const maintainedCluster = async (nodes: number) => {
       void ask('POST', MAINTENANCES, maintenance(name, of)),
     setStage: (name: string, stage: Stage): void =>
       void ask('PATCH', `${MAINTENANCES}/${name}`, { spec: { stage } }),
-    /** Starts the role. */
-    serve: (): void => {
-      const stop = serveMaintenance(cluster.handle, time, (note) => void notes.push(note));
-      onTestFinished(stop);
+    ask,
+    /** Starts the role, with `--local-volumes`. */
+    serve: (localVolumes: LocalVolumes = 'evict'): void => {
+      const record = (note: EventNote): void => void notes.push(note);
+      onTestFinished(serveMaintenance(cluster.handle, time, { record, localVolumes }));
     },
     /** `node-1 Yielding` for each Node of the maintenance. */
     states: (name: string): readonly string[] =>

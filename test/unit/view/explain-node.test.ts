@@ -61,6 +61,12 @@ describe('explainNode', () => {
     expect(waitsFor).toBe('Its NodeMaintenance to be Complete; the node stays cordoned until then');
   });
 
+  test('a disabled node that is drained waits for nothing', () => {
+    const cordons = { disabled: sceneAnnotation({ ended: 'Drained', deadlineMs: null }) };
+    const { waitsFor } = explainNode(sceneOfNode({ node: { cordons } }));
+    expect(waitsFor).toBe('Nothing: the node stays cordoned until it is enabled');
+  });
+
   test('DR-41: a failed drain shows the error of its machine', () => {
     const explained = explainNode(sceneOfNode({
       node: { cordons: { reclaim: sceneAnnotation({ ended: 'Failed' }) } },

@@ -1,9 +1,12 @@
 /** `explain pod`: the demand of a pod, and the state of its request. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { printCordon } from '../../../src/domain/drain/cordon.ts';
+import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
+import { ACKNOWLEDGED_KEY, printAcknowledgement } from '../../../src/domain/drain/kept-pods.ts';
 import { explainPod } from '../../../src/view/explain-pod.ts';
 import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
-import { sceneOfNode } from '../../support/drains/drain-scene.ts';
+import { sceneAnnotation, sceneOfNode } from '../../support/drains/drain-scene.ts';
 import { explanationText } from '../../../src/view/explanation-text.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
@@ -64,6 +67,44 @@ describe('explainPod', () => {
     expect(about('free')).toMatchObject({
       why: expect.stringContaining('being drained: eviction is next'),
       waitsFor: 'Its turn to be evicted',
+      canAct: 'nobody',
+    });
+  });
+
+  test('RS-31: a pod that the drain keeps for its data says so, and who may accept it', () => {
+    const disabled = sceneAnnotation({ deadlineMs: null });
+    const volumes = [{ name: 'disk', hostPath: { path: '/d' } }];
+    const about = (acknowledged: Readonly<Record<string, string>>) => {
+      const node = projectDrainedNode({
+        metadata: {
+          name: 'n1',
+          uid: 'u',
+          resourceVersion: '1',
+          annotations: { 'cordon.tidegate.dev/disabled': printCordon(disabled), ...acknowledged },
+        },
+        spec: { unschedulable: true },
+      });
+      if (node === undefined) throw new Error('no Node');
+      const kept = podOf({ name: 'web', namespace: 'ns', volumes });
+      return explainPod({
+        pod: pod({ metadata: { name: 'web', namespace: 'ns' }, spec: { nodeName: 'n1' } }),
+        requests: { items: [request('Acknowledged')] },
+        events: [],
+        leases: undefined,
+        drained: { ...sceneOfNode({ pods: [kept] }), node },
+        nowMs,
+      });
+    };
+    expect(about({})).toMatchObject({
+      why: 'The drain of the node "n1" does not evict it: data only on this node: volume "disk"',
+      waitsFor: 'A person to accept that it stays, or to move its data',
+      canAct: 'platform',
+      action: expect.stringContaining('tidegate drain acknowledge NODE'),
+    });
+    const drains = { disabled: new Date(disabled.sinceMs).toISOString() };
+    const text = printAcknowledgement({ drains, pods: ['uid-web'], why: '' });
+    expect(about({ [ACKNOWLEDGED_KEY]: text })).toMatchObject({
+      waitsFor: 'Nothing: it stays on its node',
       canAct: 'nobody',
     });
   });

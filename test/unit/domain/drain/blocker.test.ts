@@ -85,6 +85,13 @@ describe('blockerOf', () => {
     expect(blockerText({ pod: podOf(overdue) })).toBe('TerminationOverdue: terminating for 42 s');
   });
 
+  it('RS-13: a pod is overdue once its own grace is over, and as long again as asked for', () => {
+    const pod = podOf({ ...overdue });
+    const overdueMs = NOW - (pod.deletionMs ?? NOW);
+    expect(blockerText({ pod, overdueAfterMs: overdueMs })).toMatch(/^Terminating:/);
+    expect(blockerText({ pod, overdueAfterMs: overdueMs - 1 })).toMatch(/^TerminationOverdue:/);
+  });
+
   it('DR-41: names the finalizer that keeps a pod once its time is over', () => {
     const finalizers = ['example.com/a', 'example.com/b'];
     expect(blockerText({ pod: podOf({ ...overdue, finalizers }) }))
