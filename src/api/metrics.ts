@@ -251,6 +251,11 @@ export const METRICS = catalogue({
     help: 'Deletions of stateless pods of offline Nodes, by outcome.',
     labels: ['outcome'],
   },
+  tidegate_serving_gates: {
+    type: 'gauge',
+    help: 'Readiness gates tidegate.dev/serving that are written or watched now, by state.',
+    labels: ['state'],
+  },
   tidegate_surges_blocked: {
     type: 'gauge',
     help: 'Deployments whose pods cannot be replaced now, by reason: no_capacity_memory, ' +

@@ -26,5 +26,6 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   podEviction: 'debug',
   reclaimInstruction: 'info',
   reclaimRecovery: 'debug',
+  servingGate: 'debug',
   upcomingNode: 'debug',
 };

@@ -1,5 +1,7 @@
 /** Pods and budgets as a fake cluster keeps them, and as they are on the wire. */
 
+import { SERVING_GATE } from '../../../src/domain/drain/serving-gate.ts';
+
 /** A pod to begin with. Pods of one app are covered by the budgets of that app. */
 export interface PodSeed {
   readonly name: string;
@@ -8,6 +10,8 @@ export interface PodSeed {
   readonly phase?: string;
   readonly ready?: boolean;
   readonly finalizers?: readonly string[];
+  /** It has the serving gate, which is as this says; `absent`: nobody has set it yet. */
+  readonly gate?: 'open' | 'evicting' | 'absent';
 }
 
 export interface BudgetSeed {
@@ -42,6 +46,18 @@ export interface BudgetState {
 /** The namespace of all of them. */
 export const NAMESPACE = 'ns';
 
+const gateConditions = (gate: PodSeed['gate']): readonly object[] => {
+  const containers = { type: 'ContainersReady', status: 'True' };
+  if (gate === undefined) return [];
+  if (gate === 'absent') return [containers];
+  const isOpen = gate === 'open';
+  return [containers, {
+    type: SERVING_GATE,
+    status: isOpen ? 'True' : 'False',
+    reason: isOpen ? 'Serving' : 'Evicting',
+  }];
+};
+
 /** The pod on the wire, at a revision. */
 export const rawPod = (pod: PodState, at: string): object => ({
   metadata: {
@@ -61,10 +77,16 @@ export const rawPod = (pod: PodState, at: string): object => ({
       ? {}
       : { deletionTimestamp: pod.deletedAt, deletionGracePeriodSeconds: pod.grace }),
   },
-  spec: { nodeName: pod.seed.node },
+  spec: {
+    nodeName: pod.seed.node,
+    ...(pod.seed.gate === undefined ? {} : { readinessGates: [{ conditionType: SERVING_GATE }] }),
+  },
   status: {
     phase: pod.phase,
-    conditions: [{ type: 'Ready', status: pod.ready ? 'True' : 'False' }],
+    conditions: [
+      { type: 'Ready', status: pod.ready ? 'True' : 'False' },
+      ...gateConditions(pod.seed.gate),
+    ],
   },
 });
 

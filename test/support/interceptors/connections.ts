@@ -37,6 +37,7 @@ import {
   type NodeMaintenances,
   nodeMaintenancesLayer,
 } from '../../../src/effects/node-maintenance.ts';
+import { type ServingGates, servingGatesLayer } from '../../../src/effects/serving-gates.ts';
 import { type PodEvictionApi, podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import { writeBudget } from '../../../src/effects/write-budget.ts';
 import type { Writes } from '../../../src/effects/writes.ts';
@@ -49,7 +50,7 @@ export type Handle = Cluster['handle'];
 
 type RoleEnvironment = ActorEnvironment<
   | (Cordons | EvictionRequests | KubeApi | NodeAvailabilityApi)
-  | (NodeMaintenances | PodEvictionApi | Writes)
+  | (NodeMaintenances | PodEvictionApi | ServingGates | Writes)
 >;
 
 /** A fault that a test plants: undefined lets the request pass. */
@@ -174,6 +175,7 @@ const serveRole = (
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
       podEvictionApiLayer(silentTelemetry),
+      servingGatesLayer,
       evictionRequestsLayer,
       cordonsLayer(silentTelemetry),
       nodeMaintenancesLayer,
