@@ -68,6 +68,22 @@ const drains: RuleChapter = {
         'confirmed that its machine is gone, Kubernetes does, within 30 s.',
       testedBy: ['RS-13:', 'Compliance 3: RS-13:'],
     },
+    {
+      id: 'RS-14',
+      text:
+        'A pod with the readiness gate `tidegate.dev/serving` is set not-serving once it has its ' +
+        'slot, and evicted when no EndpointSlice lists it as ready, or after 30 s. It serves ' +
+        'again when its eviction is refused or not wanted any more. The role `availability` sets ' +
+        'the condition `True` when the containers are ready, also two minutes after another ' +
+        'process set it `False` and evicted nothing. EndpointSlices are read for such pods only.',
+      testedBy: ['RS-14:', 'Compliance 5: RS-14:'],
+    },
+    rule(
+      'RS-15',
+      'A rollout goes on while a node drains. Of the pods of one node, those of an old revision ' +
+        'leave first: a younger revision of their Deployment or StatefulSet has pods. Pods that ' +
+        'are terminating or have failed never count as serving.',
+    ),
     rule(
       'RS-31',
       '`drain status` counts the pods that remain by class, stateless and stateful, and names ' +

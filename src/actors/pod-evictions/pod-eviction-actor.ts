@@ -135,7 +135,7 @@ const awaitDispatch = (options: Options, { uid, facts }: PodEvictionContext): vo
     candidate: () => actor.getSnapshot().matches(state) ? index.candidateOf(entry) : undefined,
     actor,
   };
-  if (state === 'asking') return dispatcher.awaitDispatch(entry.uid, entry.node, waiter);
+  if (state === 'asking') return dispatcher.awaitDispatch(entry.uid, index.queueOf(entry), waiter);
   const [budget] = index.budgetsOf(entry);
   if (budget === undefined) return;
   dispatcher.awaitSlot(entry.uid, waiter);

@@ -22,6 +22,7 @@ import type { Informer } from '../informers/informer.ts';
 import { Budgets } from './budget-actor.ts';
 import { EvictionCircuit } from './eviction-circuit-actor.ts';
 import { EvictionDispatcher } from './eviction-dispatcher.ts';
+import { RolloutIndex } from '../../domain/drain/rollouts.ts';
 import { NodeChanges } from './node-changes.ts';
 import { ServingGateRegistry } from './serving-gates.ts';
 import { type EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
@@ -118,6 +119,7 @@ export class PodEvictionRegistry implements PodEvictions {
   readonly #budgets: Budgets;
   readonly #actorOptions: PodEvictionActorOptions;
   readonly #registry: PodEvictionActors;
+  readonly #rollouts = new RolloutIndex();
   readonly #subscription = new Subscription();
   #budgetsKnown = false;
   #isStopped = false;
@@ -133,6 +135,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.gates = new ServingGateRegistry(environment, { pods });
     this.#index = new EvictionIndex({
       isServing: this.gates.isServing,
+      isOldRevision: this.#rollouts.isOld,
       isKubeletSilent: (node) => nodes.get(objectKey(node))?.kubeletSilent === true,
       now: time.now,
       monotonic: time.monotonic,
@@ -354,9 +357,16 @@ export class PodEvictionRegistry implements PodEvictions {
 
   #onPods(fact: Fact<DrainPod>): void {
     this.#circuit.serverResponded();
-    if (fact._tag === 'Listed') { for (const pod of fact.objects) this.#podSeen(pod); }
-    else if (fact._tag === 'Present') this.#podSeen(fact.object);
-    else this.#podGone(fact.last);
+    if (fact._tag === 'Listed') {
+      this.#rollouts.reset(fact.objects);
+      for (const pod of fact.objects) this.#podSeen(pod);
+    } else if (fact._tag === 'Present') {
+      this.#rollouts.put(fact.object);
+      this.#podSeen(fact.object);
+    } else {
+      this.#rollouts.remove(fact.last);
+      this.#podGone(fact.last);
+    }
   }
 
   #onBudgets(fact: Fact<Budget>): void {

@@ -10,6 +10,8 @@ export interface PodSeed {
   readonly phase?: string;
   readonly ready?: boolean;
   readonly finalizers?: readonly string[];
+  /** The revision of its Deployment, and when it was created (RFC 3339). */
+  readonly rollout?: { readonly revision: string; readonly created: string };
   /** It has the serving gate, which is as this says; `absent`: nobody has set it yet. */
   readonly gate?: 'open' | 'evicting' | 'absent';
 }
@@ -65,11 +67,15 @@ export const rawPod = (pod: PodState, at: string): object => ({
     namespace: NAMESPACE,
     uid: pod.uid,
     resourceVersion: at,
-    labels: { app: pod.seed.app },
+    labels: {
+      app: pod.seed.app,
+      ...(pod.seed.rollout === undefined ? {} : { 'pod-template-hash': pod.seed.rollout.revision }),
+    },
+    creationTimestamp: pod.seed.rollout?.created,
     finalizers: pod.seed.finalizers ?? [],
     ownerReferences: [{
       kind: 'ReplicaSet',
-      name: pod.seed.app,
+      name: [pod.seed.app, pod.seed.rollout?.revision ?? []].flat().join('-'),
       uid: pod.seed.app,
       controller: true,
     }],

@@ -43,10 +43,11 @@ const started = async (
   });
   const writes = Layer.succeed(Writes, { send: () => Effect.never });
   const runtime = ManagedRuntime.make(
-    Layer.mergeAll(evictionRequestsLayer, podEvictionApiLayer(silentTelemetry), servingGatesLayer).pipe(
-      Layer.provideMerge(Layer.mergeAll(api, writes)),
-      Layer.provideMerge(clockLayer(time)),
-    ),
+    Layer.mergeAll(evictionRequestsLayer, podEvictionApiLayer(silentTelemetry), servingGatesLayer)
+      .pipe(
+        Layer.provideMerge(Layer.mergeAll(api, writes)),
+        Layer.provideMerge(clockLayer(time)),
+      ),
   );
   const environment = makeActorEnvironment({
     time,
