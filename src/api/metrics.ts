@@ -251,6 +251,12 @@ export const METRICS = catalogue({
     help: 'Deletions of stateless pods of offline Nodes, by outcome.',
     labels: ['outcome'],
   },
+  tidegate_node_replaced_pods_total: {
+    type: 'counter',
+    help: 'Stateless pods of an offline Node that were deleted, so that they are made elsewhere; ' +
+      'while the Node exists.',
+    labels: ['node'],
+  },
   tidegate_serving_gates: {
     type: 'gauge',
     help: 'Readiness gates tidegate.dev/serving that are written or watched now, by state.',
@@ -272,6 +278,12 @@ export const METRICS = catalogue({
     type: 'histogram',
     help: 'Time from the acceptance of a drain to its end, by outcome.',
     labels: ['outcome'],
+  },
+  tidegate_stateless_drain_duration_seconds: {
+    type: 'histogram',
+    help: 'Time from the acceptance of a drain until only pods that it keeps for their data ' +
+      'remain, or none; of drains that ended as Drained.',
+    labels: [],
   },
   tidegate_node_writes_total: {
     type: 'counter',
@@ -314,6 +326,11 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Eviction calls by outcome.',
     labels: ['outcome'],
+  },
+  tidegate_node_evictions_total: {
+    type: 'counter',
+    help: 'Accepted evictions of pods of a Node, while it exists.',
+    labels: ['node'],
   },
   tidegate_pod_evictions: {
     type: 'gauge',

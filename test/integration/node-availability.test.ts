@@ -90,11 +90,14 @@ test('RS-30: nodes are counted by state, and deletions of lost pods by outcome',
   await cluster.time.advance(5000);
   const nodes = (state: string) => cluster.metrics.get(`tidegate_nodes ${state}`) ?? 0;
   expect([nodes('active'), nodes('offline')]).toEqual([4, 0]);
-  cluster.silence(nodeOf(cluster, 'web'));
+  const lost = nodeOf(cluster, 'web');
+  cluster.silence(lost);
   await cluster.time.advance(90_000);
   expect([nodes('active'), nodes('offline')]).toEqual([3, 1]);
   expect(cluster.deleted.length).toBeGreaterThan(0);
   expect(cluster.metrics.get('tidegate_lost_pods_total Deleted')).toBe(cluster.deleted.length);
+  expect(cluster.metrics.get(`tidegate_node_replaced_pods_total ${lost}`))
+    .toBe(cluster.deleted.length);
 });
 
 test('RS-22: a node that comes back is active within 5 s, with one pod for each ordinal', async () => {

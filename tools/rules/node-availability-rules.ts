@@ -121,7 +121,12 @@ const pods: RuleChapter = {
       'Pods are deleted in the order of name and UID, each once; failed deletions are repeated ' +
         'with backoff, five times at most.',
     ),
-    rule('RS-30', 'Nodes are counted by state, and deletions of lost pods by outcome.'),
+    rule(
+      'RS-30',
+      'Nodes are counted by state, evictions and replaced pods by node, and deletions of lost ' +
+        'pods by outcome. The time until a drain has only pods that it keeps is measured apart; ' +
+        'drains that wait for the acknowledgement of these are counted.',
+    ),
   ],
 };
 

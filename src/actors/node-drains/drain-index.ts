@@ -18,6 +18,7 @@ import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
 import type { Time } from '../../domain/time.ts';
 import type { nodeDrain } from '../../machines/node-drain.ts';
 import type { NodeDrainContext, PodsObserved } from '../../machines/node-drain-context.ts';
+import { innermostState } from '../actor-registry.ts';
 import type { DrainPods } from './drain-pods.ts';
 
 /** An owner's request for one node. */
@@ -75,6 +76,8 @@ export interface DrainEntry {
   isWithdrawn: boolean;
   /** The last reported pod counts. */
   observed: PodsObserved | null;
+  /** When only pods that it keeps remained; null before, and without such pods. */
+  statelessGoneMs: number | null;
   isStartRecorded: boolean;
   /** Its actor crashed before. */
   hasCrashed: boolean;
@@ -145,6 +148,16 @@ export const isEarlier = (left: DrainDeadline, right: DrainDeadline): boolean =>
 /** The innermost state of the drain's work, such as `cordoning`. */
 export const workState = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'work' in value ? value.work : value;
+
+/** Only pods that it keeps for their data remain (RS-12). */
+export const onlyKeptLeft = ({ value }: { readonly value: unknown }): boolean =>
+  innermostState(workState(value)) === 'waitingForAcknowledgement';
+
+/** How long it took, and how long until only pods that it kept remained, or none (RS-30). */
+export const drainSeconds = ({ sinceMs, statelessGoneMs }: DrainEntry, nowMs: number) => ({
+  seconds: (nowMs - sinceMs) / 1000,
+  statelessSeconds: ((statelessGoneMs ?? nowMs) - sinceMs) / 1000,
+});
 
 /** A maintenance that only cordons drains nothing yet. */
 export const isCordonOnly = ({ owner }: DrainEntry, { released }: NodeDrainContext): boolean =>
@@ -219,6 +232,7 @@ export const drainEntry = (
   releasedIds: new Set(),
   observed: null,
   remaining: '',
+  statelessGoneMs: null,
   isStartRecorded: orders.length === 0 && beginning.isReleased,
   hasCrashed: false,
   notedBudgets: new Set(),

@@ -40,9 +40,11 @@ import {
   deadlineOfAnnotation,
   type DrainEntry,
   drainKey,
+  drainSeconds,
   drainTime,
   isCordonOnly,
   isEarlier,
+  onlyKeptLeft,
   workState,
 } from './drain-index.ts';
 
@@ -228,7 +230,7 @@ class DrainActions implements NodeDrainActions {
     if (entry.isWithdrawn || (context !== undefined && isCordonOnly(entry, context))) return;
     this.#targets.events.ended(entry.node, {
       end,
-      seconds: (this.#time.monotonic() - entry.sinceMs) / 1000,
+      ...drainSeconds(entry, this.#time.monotonic()),
       lastError,
       forbidden: context !== undefined && context.refusal !== '',
       volumes: this.#targets.volumesOn?.(node) ?? [],
@@ -381,6 +383,7 @@ export const nodeDrainActors = (
     },
     onSnapshot: (entry, snapshot) => {
       options.onSnapshot(entry, snapshot);
+      if (onlyKeptLeft(snapshot)) entry.statelessGoneMs ??= time.monotonic();
       if (snapshot.hasTag('settled')) showEndOnNode(entry, snapshot.context, options);
     },
     onCrash: (entry) => {

@@ -105,6 +105,8 @@ export interface PodEvictionActorOptions {
   /** The current pod of this name. */
   readonly cached: (key: ObjectKey) => DrainPod | undefined;
   readonly isStopped: () => boolean;
+  /** The eviction of a pod of this node was accepted. */
+  readonly onAccepted: (node: string) => void;
   /** The state of a pod of this node changed. */
   readonly onChange: (node: string) => void;
 }
@@ -170,6 +172,7 @@ const actionsOf = (options: Options): PodEvictionActions => {
       dispatcher.sent(entry.uid);
       circuit.answered(outcome, entry.withheld);
       if (!LEFT.has(outcome._tag)) gates.open(entry.uid);
+      if (outcome._tag === 'Accepted') options.onAccepted(entry.node);
     },
     untilLastTryMs: ({ uid }) => {
       const entry = index.get(uidOf(uid));

@@ -176,6 +176,7 @@ export class PodEvictionRegistry implements PodEvictions {
       defer,
       cached: pods.get,
       isStopped: () => this.#isStopped,
+      onAccepted: (node) => telemetry.count('tidegate_node_evictions_total', 1, { node }),
       onChange: this.#nodeChanges.add,
     };
     this.#registry = podEvictionActors(environment, this.#actorOptions);
@@ -183,7 +184,12 @@ export class PodEvictionRegistry implements PodEvictions {
     this.#subscription.add(budgets.facts.subscribe((fact) => this.#onBudgets(fact)));
     this.#subscription.add(budgets.progress.subscribe(() => this.#circuit.serverResponded()));
     this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(fact)));
-    this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
+    this.#subscription.add(nodes.facts.subscribe((fact) => {
+      if (fact._tag === 'Absent') {
+        telemetry.forget('tidegate_node_evictions_total', { node: fact.last.name });
+      }
+      this.#onNodes(fact);
+    }));
     this.#subscription.add(this.gates.changes.subscribe((uid) => this.#onRelated(uid)));
     this.#subscription.add(options.requested?.changes.subscribe((uid) => this.#onRelated(uid)));
   }
@@ -263,11 +269,8 @@ export class PodEvictionRegistry implements PodEvictions {
 
   readonly settled = (): Promise<void> => this.#registry.idle();
 
-  readonly actors = () => [
-    ...this.#registry.actors(),
-    ...this.#budgets.actors(),
-    ...this.gates.actors(),
-  ];
+  readonly actors = () =>
+    [this.#registry, this.#budgets, this.gates].flatMap((of) => [...of.actors()]);
 
   /** Pods that must leave, by state. */
   readonly counts = (): Readonly<Record<string, number>> => this.#registry.counts();
