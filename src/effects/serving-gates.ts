@@ -22,7 +22,14 @@ export interface GateWrite {
 }
 
 /** How a write ended. */
-export type GateWriteOutcome = 'Written' | 'Gone' | 'Refused' | 'Fault';
+export type GateWriteOutcome =
+  | 'Written'
+  /** The pod is gone, or another one has its name. */
+  | 'Gone'
+  | 'Refused'
+  /** This process does not lead (any more). */
+  | 'NotLeader'
+  | 'Fault';
 
 /** What serving gates write and read. */
 export class ServingGates extends Context.Service<ServingGates, {
@@ -93,7 +100,7 @@ export const servingGatesLayer: Layer.Layer<ServingGates, never, Writes | KubeAp
       write: (write) =>
         writes.send('eviction', callOf(write)).pipe(Effect.match({
           onSuccess: ({ status }) => outcomeOf(status),
-          onFailure: (): GateWriteOutcome => 'Fault',
+          onFailure: ({ _tag }): GateWriteOutcome => _tag === 'NotLeader' ? _tag : 'Fault',
         })),
       isListed: (namespace, uid) =>
         Effect.map(

@@ -117,6 +117,7 @@ const moves = (step: Step): void => {
     `RS-14: "${event.type}" in ${was} leads to ${now}, not to ${to ?? 'itself'}`,
   );
   const enters = (state: string): boolean => to === state;
+  if (after.matches('closing')) must(after.context.isOurs, 'RS-14: what it closes it opens again');
   exactly(step, 'writeGate', enters('opening') || enters('closing'));
   const looksAgain = isReading && isTimer(step, 'lookInterval');
   exactly(step, 'readBackends', enters('leavingBackends') || looksAgain);

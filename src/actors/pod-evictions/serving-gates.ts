@@ -6,7 +6,6 @@
  * written or watched; gates of pods that nobody evicts are opened only by the process that leads
  * with the role availability.
  */
-import { Effect } from 'effect';
 import { type Observable, Subject, Subscription } from 'rxjs';
 import { defectText } from '../../api/telemetry.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
@@ -14,11 +13,7 @@ import { type ServingGate, servingGatePatch } from '../../domain/drain/serving-g
 import type { Fact } from '../../domain/facts.ts';
 import type { Uid } from '../../domain/ids.ts';
 import { ServingGates } from '../../effects/serving-gates.ts';
-import {
-  type GateOutcome,
-  servingGate,
-  type ServingGateContext,
-} from '../../machines/serving-gate.ts';
+import { servingGate, type ServingGateContext } from '../../machines/serving-gate.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { deferredSends } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
@@ -194,10 +189,12 @@ export class ServingGateRegistry {
     if (entry === undefined) return;
     const { pod: { namespace, name } } = entry;
     const body = servingGatePatch(uid, { isOpen, nowMs: time.now() });
-    const outcome: GateOutcome = await runtime.runPromise(this.#registry.inFlight(
+    const outcome = await runtime.runPromise(this.#registry.inFlight(
       ServingGates.use((gates) => gates.write({ namespace, name, body })),
       'Fault' as const,
     ));
+    // The next leader has the same facts; a later term begins anew.
+    if (outcome === 'NotLeader') return this.#registry.remove(uid);
     if (outcome === 'Refused') {
       telemetry.log('warn', 'Cannot write the serving gate of a pod: refused', { pod: key });
     }

@@ -126,6 +126,15 @@ describe('a pod with the serving gate', () => {
   });
 });
 
+test('RS-14: a process that lost the lease does not go on with a gate', async () => {
+  const made = await gated('absent');
+  made.gates.answer('NotLeader');
+  made.registry.gates.onLeading();
+  await made.time.advance(60_000);
+  expect(made.gates.writes).toHaveLength(1);
+  expect([...made.registry.gates.actors()]).toEqual([]);
+});
+
 describe('the operator that opens serving gates', () => {
   test('RS-14: opens the gate when the containers are ready, as a leader only', async () => {
     const made = await gated('absent');
