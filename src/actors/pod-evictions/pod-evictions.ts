@@ -135,7 +135,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.gates = new ServingGateRegistry(environment, { pods });
     this.#index = new EvictionIndex({
       isServing: this.gates.isServing,
-      isOldRevision: this.#rollouts.isOld,
+      isOutdated: this.#rollouts.isOutdated,
       isKubeletSilent: (node) => nodes.get(objectKey(node))?.kubeletSilent === true,
       now: time.now,
       monotonic: time.monotonic,

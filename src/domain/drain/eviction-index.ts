@@ -44,7 +44,7 @@ export interface EvictionIndexOptions {
   /** What its EvictionRequest waits for; undefined while no drain asks by one. */
   readonly interceptionOf: (pod: Uid) => Blocker | undefined;
   /** A younger revision of its workload has pods. */
-  readonly isOldRevision: (pod: DrainPod) => boolean;
+  readonly isOutdated: (pod: DrainPod) => boolean;
   /** Services may send clients to the pod, and it has a gate that ends that. */
   readonly isServing: (pod: DrainPod) => boolean;
   /** The current pod of this name, on any node. */
@@ -170,7 +170,7 @@ export class EvictionIndex {
 
   /** Pods of one queue have the same rank, for those that need no slot. */
   readonly queueOf = ({ node, pod }: EvictionEntry): string =>
-    this.#options.isOldRevision(pod) ? `${node} old` : node;
+    this.#options.isOutdated(pod) ? `${node} old` : node;
 
   readonly candidateOf = ({ uid, pod, node, terms }: EvictionEntry): EvictionCandidate => ({
     pod: uid,
@@ -182,7 +182,7 @@ export class EvictionIndex {
     drainSinceMs: terms.drainSinceMs,
     nodePriority: this.#nodePriority(node),
     podsLeft: terms.podsLeft(),
-    isOldRevision: this.#options.isOldRevision(pod),
+    isOutdated: this.#options.isOutdated(pod),
   });
 
   /** Why it remains; `outcome` is the answer that still blocks it. */

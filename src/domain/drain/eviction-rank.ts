@@ -28,7 +28,7 @@ export interface EvictionCandidate {
   /** Pods that must still leave the node. */
   readonly podsLeft: number;
   /** A younger revision of its workload is being rolled out (RS-15). */
-  readonly isOldRevision: boolean;
+  readonly isOutdated: boolean;
 }
 
 /** A deadline closer than this outranks everything but the class. */
@@ -53,7 +53,7 @@ const rank = (candidate: EvictionCandidate, { budget, nowMs }: RankView): readon
   candidate.nodePriority,
   candidate.podsLeft,
   candidate.drainSinceMs,
-  candidate.isOldRevision ? 0 : 1,
+  candidate.isOutdated ? 0 : 1,
 ];
 
 interface Ranked {

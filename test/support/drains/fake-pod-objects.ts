@@ -11,7 +11,7 @@ export interface PodSeed {
   readonly ready?: boolean;
   readonly finalizers?: readonly string[];
   /** The revision of its Deployment, and when it was created (RFC 3339). */
-  readonly rollout?: { readonly revision: string; readonly created: string };
+  readonly rollout?: { readonly template: string; readonly created: string };
   /** It has the serving gate, which is as this says; `absent`: nobody has set it yet. */
   readonly gate?: 'open' | 'evicting' | 'absent';
 }
@@ -69,13 +69,13 @@ export const rawPod = (pod: PodState, at: string): object => ({
     resourceVersion: at,
     labels: {
       app: pod.seed.app,
-      ...(pod.seed.rollout === undefined ? {} : { 'pod-template-hash': pod.seed.rollout.revision }),
+      ...(pod.seed.rollout === undefined ? {} : { 'pod-template-hash': pod.seed.rollout.template }),
     },
     creationTimestamp: pod.seed.rollout?.created,
     finalizers: pod.seed.finalizers ?? [],
     ownerReferences: [{
       kind: 'ReplicaSet',
-      name: [pod.seed.app, pod.seed.rollout?.revision ?? []].flat().join('-'),
+      name: [pod.seed.app, pod.seed.rollout?.template ?? []].flat().join('-'),
       uid: pod.seed.app,
       controller: true,
     }],

@@ -37,7 +37,7 @@ const candidate = (pod: string, node: string, podsLeft: number): EvictionCandida
   drainSinceMs: 0,
   nodePriority: 0,
   podsLeft,
-  isOldRevision: false,
+  isOutdated: false,
 });
 
 /** Pods `p<n>` on nodes that have `podsLeft`; `sent` lists the evictions in their order. */

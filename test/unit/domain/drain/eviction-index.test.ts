@@ -11,7 +11,7 @@ test('eviction index: a pod that was removed is on no node any more', () => {
     cached: () => undefined,
     interceptionOf: () => undefined,
     isServing: () => false,
-    isOldRevision: () => false,
+    isOutdated: () => false,
   });
   const [stays, leaves] = ['a', 'b'].map((name) =>
     index.add(podOf({ name }), {

@@ -23,7 +23,7 @@ const candidate = (
   drainSinceMs: 0,
   nodePriority: 3,
   podsLeft: 5,
-  isOldRevision: false,
+  isOutdated: false,
   ...traits,
 });
 
@@ -49,13 +49,13 @@ describe('firstCandidate', () => {
     ],
     [
       'RS-15: an old revision before a new one of the same node',
-      candidate('b', { isOldRevision: true }),
+      candidate('b', { isOutdated: true }),
       candidate('a'),
     ],
     [
       'RS-15: the node that empties first before an old revision elsewhere',
       candidate('a', { nodePriority: 2 }),
-      candidate('b', { isOldRevision: true, node: 'n0' }),
+      candidate('b', { isOutdated: true, node: 'n0' }),
     ],
     [
       'an emergency before a near deadline',

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-rig.ts';
 
-const NEW = { revision: 'new', created: '2026-01-01T00:05:00Z' };
-const OLD = { revision: 'old', created: '2026-01-01T00:01:00Z' };
+const NEW = { template: 'new', created: '2026-01-01T00:05:00Z' };
+const OLD = { template: 'old', created: '2026-01-01T00:01:00Z' };
 
 /** Two pods of the new revision, whose names come first, and two of the old one. */
 const rollout = async (maxUnavailable: number | null) => {
