@@ -23,7 +23,7 @@ import { Budgets } from './budget-actor.ts';
 import { EvictionCircuit } from './eviction-circuit-actor.ts';
 import { EvictionDispatcher } from './eviction-dispatcher.ts';
 import { RolloutIndex } from '../../domain/drain/rollouts.ts';
-import { NodeChanges } from './node-changes.ts';
+import { NodeChanges, NodeEvictions } from './node-changes.ts';
 import { ServingGateRegistry } from './serving-gates.ts';
 import { type EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
 import {
@@ -114,6 +114,7 @@ export class PodEvictionRegistry implements PodEvictions {
   readonly #options: PodEvictionsOptions;
   readonly #index: EvictionIndex;
   readonly #nodeChanges = new NodeChanges();
+  readonly changes: Observable<string> = this.#nodeChanges.changes;
   readonly #dispatcher: EvictionDispatcher;
   readonly #circuit: EvictionCircuit;
   readonly #budgets: Budgets;
@@ -131,6 +132,8 @@ export class PodEvictionRegistry implements PodEvictions {
     const { pods, budgets, nodes, callsPerBudget = 1 } = options;
     const { time, telemetry } = environment;
     const defer = deferredSends(telemetry);
+    const evicted = new NodeEvictions(telemetry, nodes.facts);
+    this.#subscription.add(evicted.subscription);
     this.#options = options;
     this.gates = new ServingGateRegistry(environment, { pods });
     this.#index = new EvictionIndex({
@@ -176,26 +179,12 @@ export class PodEvictionRegistry implements PodEvictions {
       defer,
       cached: pods.get,
       isStopped: () => this.#isStopped,
-      onAccepted: (node) => telemetry.count('tidegate_node_evictions_total', 1, { node }),
+      onAccepted: evicted.add,
       onChange: this.#nodeChanges.add,
     };
     this.#registry = podEvictionActors(environment, this.#actorOptions);
     this.#circuit.start();
-    this.#subscription.add(budgets.facts.subscribe((fact) => this.#onBudgets(fact)));
-    this.#subscription.add(budgets.progress.subscribe(() => this.#circuit.serverResponded()));
-    this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(fact)));
-    this.#subscription.add(nodes.facts.subscribe((fact) => {
-      if (fact._tag === 'Absent') {
-        telemetry.forget('tidegate_node_evictions_total', { node: fact.last.name });
-      }
-      this.#onNodes(fact);
-    }));
-    this.#subscription.add(this.gates.changes.subscribe((uid) => this.#onRelated(uid)));
-    this.#subscription.add(options.requested?.changes.subscribe((uid) => this.#onRelated(uid)));
-  }
-
-  get changes(): Observable<string> {
-    return this.#nodeChanges.changes;
+    this.#follow(options);
   }
 
   readonly want = (pod: DrainPod, request: EvictionRequest): void => {
@@ -282,6 +271,18 @@ export class PodEvictionRegistry implements PodEvictions {
     await this.#registry.stop();
     await Promise.all([this.#budgets.stop(), this.#circuit.stop(), this.gates.stop()]);
   };
+
+  #follow({ pods, budgets, nodes, requested }: PodEvictionsOptions): void {
+    const subscriptions = [
+      budgets.facts.subscribe((fact) => this.#onBudgets(fact)),
+      budgets.progress.subscribe(() => this.#circuit.serverResponded()),
+      pods.facts.subscribe((fact) => this.#onPods(fact)),
+      nodes.facts.subscribe((fact) => this.#onNodes(fact)),
+      this.gates.changes.subscribe((uid) => this.#onRelated(uid)),
+      requested?.changes.subscribe((uid) => this.#onRelated(uid)),
+    ];
+    for (const subscription of subscriptions) this.#subscription.add(subscription);
+  }
 
   #released(entry: EvictionEntry): void {
     if (entry.state === 'gone') return;

@@ -1,9 +1,9 @@
 /**
  * Which pods are of an old revision of a workload that is being rolled out (RS-15).
  *
- * Promises: follows pods alone; a revision is as old as the first of its pods that was seen while it
- * had any, so that a replaced pod makes no revision younger, and a rollback makes one young again;
- * pods that are terminating or have ended count for nothing.
+ * Promises: follows pods alone; a revision is as old as the first of its pods that was seen while
+ * it had any, so that a replaced pod makes no revision younger, and a rollback makes one young
+ * again; pods that are terminating or have ended count for nothing.
  */
 import type { Uid } from '../ids.ts';
 import type { DrainPod } from './pod.ts';

@@ -3,8 +3,8 @@
  *
  * Promises: a pod becomes Ready a while after its binding; it terminates within its grace period
  * and is then deleted with grace 0, finalizers kept; an unresponsive kubelet ignores changes and
- * renews nothing until it recovers, then reconciles; the readiness gates of a pod count. Annotations `READY_AFTER` and `STOPS_AFTER`
- * control a pod's timing.
+ * renews nothing until it recovers, then reconciles; the readiness gates of a pod count.
+ * Annotations `READY_AFTER` and `STOPS_AFTER` control a pod's timing.
  */
 import { type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
 import { annotationsOf } from '../values/object-meta.ts';
@@ -101,6 +101,13 @@ const runningStatus = (pod: JsonRecord, now: string) => {
   return { phase: 'Running', startTime: now, conditions, containerStatuses };
 };
 
+/** The status of a pod that starts, or whose gates changed; `undefined` while it is right. */
+const nextStatus = (pod: JsonRecord, now: string): JsonRecord | undefined => {
+  if (phaseOf(pod) === 'Pending') return runningStatus(pod, now);
+  const conditions = phaseOf(pod) === 'Running' ? gatedConditions(pod, now) : undefined;
+  return conditions === undefined ? undefined : { conditions };
+};
+
 const writeReady = (environment: ControllerEnvironment, node: JsonRecord): void => {
   if (isReady(node)) return;
   const now = rfc3339Seconds(environment.time.now());
@@ -159,15 +166,8 @@ export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
     const pod = environment.get('pods', nameIn(key));
     if (pod === undefined || !follows(pod)) return;
     if (isTerminating(pod)) return end(pod);
-    const now = rfc3339Seconds(environment.time.now());
-    if (phaseOf(pod) === 'Running') {
-      const conditions = gatedConditions(pod, now);
-      if (conditions === undefined) return;
-      return void patchStatus(environment, 'pods', { object: pod, status: { conditions } });
-    }
-    if (phaseOf(pod) !== 'Pending') return;
-    const status = runningStatus(pod, now);
-    patchStatus(environment, 'pods', { object: pod, status });
+    const status = nextStatus(pod, rfc3339Seconds(environment.time.now()));
+    if (status !== undefined) patchStatus(environment, 'pods', { object: pod, status });
   };
   const starting = keyQueue(environment.time, tend);
   const stopping = keyQueue(environment.time, tend);
@@ -183,7 +183,7 @@ export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
       const ordinary = within(environment, environment.timing.startMs);
       const startMs = wordOf(pod, READY_AFTER, ordinary);
       starting.schedule(keyOf(pod), Number.isFinite(startMs) ? startMs : ordinary);
-    } else if (gatedConditions(pod, '') !== undefined) starting.schedule(keyOf(pod), 0);
+    } else if (nextStatus(pod, '') !== undefined) starting.schedule(keyOf(pod), 0);
   };
   const lookAtNode = (name: string): void => {
     for (const pod of environment.list('pods')) if (nodeOf(pod) === name) look(pod);
