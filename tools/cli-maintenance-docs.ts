@@ -40,8 +40,11 @@ export const DRAIN_NODE_LINES = [
       `\`--dry-run ${NODE_DRY_RUNS.join('|')}\``,
       '`client` prints what would leave; `server` also lets the API server check it',
     ],
-    ['`--pod-selector SELECTOR`', 'Label selector of the pods; dry runs only'],
-    ['`--grace-period SECONDS`', 'Only -1: each pod has its own grace'],
+    ['`--pod-selector SELECTOR`', 'Label selector of the pods that leave; the others stay'],
+    [
+      '`--grace-period SECONDS`',
+      'How long each pod gets to stop, from 1; -1, the default: its own grace',
+    ],
     ['`--disable-eviction`', 'Refused: budgets hold in every drain'],
     ...CLUSTER_ROWS,
   ]),

@@ -89,12 +89,13 @@ const trialProblem = (name: string, outcome: MaintenanceOutcome): string | undef
 /** Lets the API server check what would be made; the problems. */
 const triedOnServer = (
   request: DrainNodesRequest,
+  question: DrainQuestion,
   nodes: readonly FilteredNode[],
 ) =>
   askCluster(
     request,
     Effect.forEach(nodes, ({ name }) =>
-      createMaintenance(newMaintenance(name), { isTrial: true }).pipe(
+      createMaintenance(newMaintenance(name, question), { isTrial: true }).pipe(
         Effect.map((outcome) =>
           trialProblem(name, outcome)
         ),
@@ -111,7 +112,7 @@ const tried = async (
   },
 ): Promise<ExitCode> => {
   if (question.dryRun === 'server') {
-    const answer = await triedOnServer(request, nodes);
+    const answer = await triedOnServer(request, question, nodes);
     if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
     for (const problem of answer.value) terminal.report(problem);
     if (answer.value.length > 0) return EXIT.failure;

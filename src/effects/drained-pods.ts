@@ -116,9 +116,13 @@ export const readNodesToDrain = (
     });
   });
 
-/** Evicts a pod that a maintenance leaves there; a text when it is refused. */
+/**
+ * Evicts a pod that a maintenance leaves there; a text when it is refused. `graceSeconds` is what
+ * the pod gets to stop, `null` its own grace.
+ */
 export const evictPod = (
   { namespace, name, uid }: DrainPod,
+  graceSeconds: number | null,
 ): Reads<string | undefined> =>
   KubeApi.use((api) =>
     api.call({
@@ -128,7 +132,10 @@ export const evictPod = (
         apiVersion: 'policy/v1',
         kind: 'Eviction',
         metadata: { name, namespace },
-        deleteOptions: { preconditions: { uid } },
+        deleteOptions: {
+          preconditions: { uid },
+          ...(graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds }),
+        },
       },
       timeoutMs: TIMEOUT_MS,
     })
