@@ -21,9 +21,10 @@ const CHANGE_ROWS = [
 export const DRAIN_NODE_LINES = [
   '## tidegate drain NODE…',
   '',
-  'Drains nodes as `kubectl drain` does, by a NodeMaintenance `drain-NODE` for each, which an operator',
-  'with `--roles maintenance` works on; see [Maintain nodes](../tasks/maintain-nodes.md). A node that',
-  'is named like a command below is written `node/status`.',
+  'Drains nodes as `kubectl drain` does, by a NodeMaintenance `drain-NODE` for each from which pods',
+  'leave, which an operator with `--roles maintenance` works on; the others are only cordoned. See',
+  '[Maintain nodes](../tasks/maintain-nodes.md). A node that is named like a command below is written',
+  '`node/status`.',
   '',
   ...flagTable([
     ['`-l`, `--selector SELECTOR`', 'Label selector of the nodes, in place of names'],

@@ -71,9 +71,10 @@ const isGone = (daemonSet: string): Reads<boolean> => {
     .pipe(Effect.map(({ _tag }) => _tag === 'Absent'));
 };
 
-const readingOf = (
+/** The node with its pods, as they are now. */
+export const readPodsToDrain = (
   node: DrainedNode,
-  { podSelector, chunkSize }: DrainChoice,
+  { podSelector, chunkSize }: Pick<DrainChoice, 'podSelector' | 'chunkSize'>,
 ): Reads<NodeReading> =>
   Effect.gen(function* () {
     const { name } = node;
@@ -91,7 +92,7 @@ const namedNode = (name: string, choice: DrainChoice): Reads<NodeReading> =>
   readObject(nodePath(name)).pipe(
     Effect.flatMap((read): Reads<NodeReading> => {
       const node = read._tag === 'Found' ? projectDrainedNode(read.object) : undefined;
-      if (node !== undefined) return readingOf(node, choice);
+      if (node !== undefined) return readPodsToDrain(node, choice);
       const why = read._tag === 'Refused' ? read.why : 'it does not exist';
       return Effect.succeed({ _tag: 'Refused', name, why });
     }),
@@ -111,7 +112,7 @@ export const readNodesToDrain = (
     }
     const read = yield* readList(nodesSelected(selector), projectDrainedNode, choice.chunkSize);
     if (read._tag === 'Refused') return `Cannot list Nodes: ${read.why}`;
-    return yield* Effect.all(read.objects.map((node) => readingOf(node, choice)), {
+    return yield* Effect.all(read.objects.map((node) => readPodsToDrain(node, choice)), {
       concurrency: AT_ONCE,
     });
   });

@@ -186,11 +186,14 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
     await must(cluster, 'DELETE', `${MAINTENANCES}/reached`);
   });
 
-  it('NM-46: a maintenance that leaves them alone does not keep them from coming', {
+  it.each([
+    ['types', { podTypes: ['Default'] }],
+    ['labels', { podSelector: { matchLabels: { app: 'other' } } }],
+  ])('NM-46: a maintenance of other %s does not keep them from coming', {
     timeout: 240_000,
-  }, async () => {
-    const { cluster, node, until, untilPods, maintain } = await site('kept-');
-    await maintain('alone', { podTypes: ['Default'] });
+  }, async (prefix, spec) => {
+    const { cluster, node, until, untilPods, maintain } = await site(`kept-${prefix}-`);
+    await maintain('alone', spec);
     await until('alone', 'Drained');
     await must(cluster, 'POST', daemonSets, daemonSet('keeper', node));
     await untilPods('the pod of the DaemonSet', ['keeper']);
