@@ -1,4 +1,4 @@
-/** `tidegate drain NODE` of nodes without a pod that has to leave, against a scripted API server. */
+/** `tidegate drain NODE` of nodes from which no pod has to leave, against a scripted API server. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { drainEmptyNodes } from '../../../src/cli/drain-empty-nodes.ts';
 import { filteredNode } from '../../../src/cli/drain-node-filtering.ts';
