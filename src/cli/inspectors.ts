@@ -55,6 +55,10 @@ export const startInspectors = async (
   let onFailure = (problem: string): void => {
     earlyFailure = problem;
   };
+  let dropped = 0;
+  let onDropped = (): void => {
+    dropped += 1;
+  };
   const token = inspectTokenFile === undefined ? undefined : await tokenIn(inspectTokenFile);
   const board = inspectAddress && liveBoard();
   const recorder = recordFile === undefined ? undefined : await startActorRecorder({
@@ -63,6 +67,7 @@ export const startInspectors = async (
     time: realTime,
     kinds: KINDS,
     onFailure: (problem) => onFailure(problem),
+    onDropped: () => onDropped(),
   });
   let closePage = async (): Promise<void> => {};
   return {
@@ -75,6 +80,8 @@ export const startInspectors = async (
         telemetry.count('tidegate_recording_failures_total', 1);
         telemetry.log('error', 'Recording ended early', { problem });
       };
+      onDropped = () => telemetry.count('tidegate_recording_lines_dropped_total', 1);
+      if (dropped > 0) telemetry.count('tidegate_recording_lines_dropped_total', dropped);
       if (earlyFailure !== undefined) onFailure(earlyFailure);
       if (inspectAddress === undefined || board === undefined) return;
       const page = await startLivePage({
