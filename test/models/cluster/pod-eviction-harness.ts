@@ -177,7 +177,7 @@ const runOf = (
     leaveBackends: ignore,
     stayInBackends: ignore,
     reportAnswer: ignore,
-    callOf: () => ({ namespace, name: 'p1', uid, mayLeave: () => true }),
+    callOf: () => ({ namespace, name: 'p1', uid, graceSeconds: null, mayLeave: () => true }),
     inFlight: (eviction) => eviction,
   });
   let pod: 'living' | 'terminating' | 'finalizing' | 'gone' = 'living';
