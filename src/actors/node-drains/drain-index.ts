@@ -152,9 +152,12 @@ export const isEarlier = (left: DrainDeadline, right: DrainDeadline): boolean =>
 export const workState = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'work' in value ? value.work : value;
 
-/** Only pods that it keeps for their data remain (RS-12). */
-export const onlyKeptLeft = ({ value }: { readonly value: unknown }): boolean =>
-  innermostState(workState(value)) === 'waitingForAcknowledgement';
+/** The innermost state of a drain's work. */
+export const drainStateOf = ({ value }: { readonly value: unknown }): string =>
+  innermostState(workState(value));
+
+/** The state in which only pods that the drain keeps for their data remain (RS-12). */
+export const ONLY_KEPT = 'waitingForAcknowledgement';
 
 /** How long it took, and how long until only pods that it kept remained, or none (RS-30). */
 export const drainSeconds = ({ sinceMs, statelessGoneMs }: DrainEntry, nowMs: number) => ({
