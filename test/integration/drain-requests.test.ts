@@ -31,8 +31,7 @@ const untilGone = (cluster: ClusterClient, path: string, what: string): Promise<
 const noted = (
   { notes }: Pick<Awaited<ReturnType<typeof askingDrain>>, 'notes'>,
   reasons: readonly string[],
-): Promise<void> =>
-  expect.poll(() => notes.map(({ reason }) => reason), { timeout: 20_000 }).toEqual(reasons);
+): Promise<void> => expect.poll(() => notes.map(({ reason }) => reason)).toEqual(reasons);
 
 describeWithTestbed('drains that ask by EvictionRequest', {}, (bed) => {
   beforeAll(async () => {
