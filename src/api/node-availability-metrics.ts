@@ -1,4 +1,4 @@
-/** The metrics of Nodes that fail, of gates and of surges: a part of the catalogue in `metrics.ts`. */
+/** The metrics of Nodes that fail, gates and surges, a part of the catalogue in `metrics.ts`. */
 import { catalogue } from './metric.ts';
 
 /** Those of one Node have its name as label, and leave with it. */

@@ -149,7 +149,7 @@ export const isEarlier = (left: DrainDeadline, right: DrainDeadline): boolean =>
   left.atMs !== null && (right.atMs === null || left.atMs < right.atMs);
 
 /** The innermost state of the drain's work, such as `cordoning`. */
-export const workState = (value: unknown): unknown =>
+const workState = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'work' in value ? value.work : value;
 
 /** The innermost state of a drain's work. */
