@@ -41,11 +41,14 @@ const targetOf = (path: string): Pick<KubeCall, 'path' | 'query'> => {
     : { path: bare, query: Object.fromEntries(new URLSearchParams(query)) };
 };
 
-const callOf = ({ method, path, body, contentType }: KubernetesRequest): KubeCall => ({
+const callOf = (
+  { method, path, body, contentType, mayLeave }: KubernetesRequest,
+): KubeCall => ({
   ...targetOf(path),
   method,
   ...(body === undefined ? {} : { body }),
   ...(contentType === undefined ? {} : { contentType }),
+  ...(mayLeave === undefined ? {} : { mayLeave }),
 });
 
 const answerOf = ({ status, body, retryAfterSeconds }: KubeAnswer): KubernetesAnswer => ({
