@@ -193,10 +193,11 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
     timeout: 240_000,
   }, async (prefix, spec) => {
     const { cluster, node, until, untilPods, maintain } = await site(`kept-${prefix}-`);
-    await maintain('alone', spec);
-    await until('alone', 'Drained');
+    const name = `other-${prefix}`;
+    await maintain(name, spec);
+    await until(name, 'Drained');
     await must(cluster, 'POST', daemonSets, daemonSet('keeper', node));
     await untilPods('the pod of the DaemonSet', ['keeper']);
-    await must(cluster, 'DELETE', `${MAINTENANCES}/alone`);
+    await must(cluster, 'DELETE', `${MAINTENANCES}/${name}`);
   });
 });

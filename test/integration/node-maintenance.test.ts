@@ -224,6 +224,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
     const left = (await cluster.list(PODS))
       .map((pod) => [nameOf(pod), textAt(pod, 'metadata', 'deletionTimestamp')]);
     expect(left).toEqual(NODES.map((node) => [`db-${node}`, undefined]));
+    await must(cluster, 'DELETE', PODS, { gracePeriodSeconds: 0 });
     await must(cluster, 'DELETE', `${MAINTENANCES}/some`);
   });
 
