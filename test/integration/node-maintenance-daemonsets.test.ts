@@ -205,17 +205,21 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
       { what: 'a pod that registers it', everyMs: 100, timeoutMs: 60_000 },
     );
     await untilPods('the pod of the DaemonSet', ['asked']);
-    await maintain('asking', {});
-    await until('asking', 'Drained');
-    await untilPods('its pod to leave', []);
-    const request = await eventually(async () => {
+    // It stops until the finalizer is gone: the drain deletes requests that have ended.
+    const stopping = { metadata: { finalizers: ['example.com/stopping'] } };
+    await must(cluster, 'PATCH', `${pods}/${nameOf(pod)}`, stopping);
+    await maintain('asking', { reason: 'New kernel' });
+    const entry = await eventually(async () => {
       const { body } = await cluster.call('GET', `${REQUESTS}/${uidOf(pod)}`);
-      return isTrue(body, 'Evicted') && body;
-    }, { what: 'the request to end', everyMs: 100, timeoutMs: 60_000 });
-    const [entry] = listOrEmptyAt(request, 'status', 'interceptors');
+      const [first] = listOrEmptyAt(body, 'status', 'interceptors');
+      return (textAt(first, 'message') ?? '').includes('"asking" (New kernel)') && first;
+    }, { what: 'the interceptor to report', everyMs: 100, timeoutMs: 60_000 });
     expect(textAt(entry, 'name')).toBe(INTERCEPTOR);
     expect(textAt(entry, 'heartbeatTime')).toBeDefined();
     expect(textAt(entry, 'completionTime')).toBeUndefined();
+    await must(cluster, 'PATCH', `${pods}/${nameOf(pod)}`, { metadata: { finalizers: null } });
+    await until('asking', 'Drained');
+    await untilPods('its pod to leave', []);
     const writes = (await bed().audit()).filter(({ resource, name, code, subresource }) =>
       resource === 'pods' && name === nameOf(pod) && code < 300 && subresource !== 'status'
     );

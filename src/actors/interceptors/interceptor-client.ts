@@ -93,7 +93,11 @@ async function* watched(
 ): AsyncGenerator<WatchLine> {
   const target = targetOf(path);
   const scope = Scope.makeUnsafe();
+  let isClosed = false;
   const close = (): void => {
+    // The runtime may be disposed when the stream has ended after an abort.
+    if (isClosed) return;
+    isClosed = true;
     runtime.runPromise(Scope.close(scope, Exit.void), { signal: NEVER });
   };
   signal.addEventListener('abort', close, { once: true });

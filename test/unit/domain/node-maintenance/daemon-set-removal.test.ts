@@ -38,7 +38,6 @@ describe('a pod of a DaemonSet', () => {
   test.each([
     ['without a maintenance', []],
     ['of a higher priority than the target', [reaching(49)]],
-    ['before the stage Drain', [reaching(50, { stage: 'Cordon' })]],
     ['after the maintenance is complete', [reaching(50, { stage: 'Complete' })]],
     ['once the maintenance is deleted', [reaching(50, { isDeleting: true })]],
     ['on a node that waits for its turn', [reaching(50, {}, { state: 'Waiting' })]],
@@ -55,6 +54,10 @@ describe('a pod of a DaemonSet', () => {
       message: 'Waits: no NodeMaintenance in Drain has reached the pod on node "n1"',
       graceSeconds: 30,
     });
+  });
+
+  test('NM-44: stays while its maintenance only cordons', () => {
+    expect(daemonSetRemoval(POD, [reaching(50, { stage: 'Cordon' })])?.may).toBe(false);
   });
 
   test('NM-45: gets the longest grace of the maintenances that have reached it', () => {
