@@ -15,7 +15,7 @@ import { isBehind } from '../informers/shared-informers.ts';
 export const daemonSetGate = (
   maintenances: Pick<Informer<ObservedMaintenance>, 'actor' | 'facts' | 'synced' | 'values'>,
 ): RemovalGate => ({
-  judge: (raw) => {
+  verdictOf: (raw) => {
     const pod = projectPod(raw);
     const isKnown = maintenances.synced && !isBehind(maintenances);
     const verdict = pod && daemonSetRemoval(pod, isKnown ? maintenances.values() : []);

@@ -28,7 +28,7 @@ import {
 /** Decides which pods may be removed. */
 export interface RemovalGate {
   /** The verdict now. Throws when the interceptor is not for this pod, so that it gives up. */
-  readonly judge: (pod: JsonRecord) => RemovalVerdict;
+  readonly verdictOf: (pod: JsonRecord) => RemovalVerdict;
   /** Calls `onChange` when verdicts may have changed; returns how to stop that. */
   readonly subscribe: (onChange: () => void) => () => void;
 }
@@ -89,7 +89,7 @@ class Removal {
       actor.subscribe(({ context, value }) => this.#show(context, value === 'stopping'));
       const unsubscribe = gate.subscribe(() => {
         if (this.#pod === undefined) return;
-        actor.send({ type: 'verdict.changed', verdict: gate.judge(this.#pod) });
+        actor.send({ type: 'verdict.changed', verdict: gate.verdictOf(this.#pod) });
       });
       signal.addEventListener('abort', () => {
         unsubscribe();
@@ -120,7 +120,7 @@ class Removal {
     }
     if (textAt(found, 'metadata', 'uid') !== uid) return { _tag: 'Absent' };
     try {
-      const verdict = this.#options.gate.judge(found);
+      const verdict = this.#options.gate.verdictOf(found);
       this.#pod = found;
       return { _tag: 'Found', verdict };
     } catch (cause) {
@@ -136,7 +136,7 @@ class Removal {
       await this.#api.remove(podPath(pod), pod.uid, {
         gracePeriodSeconds: graceSeconds,
         mayLeave: () =>
-          !signal.aborted && known !== undefined && this.#options.gate.judge(known).may,
+          !signal.aborted && known !== undefined && this.#options.gate.verdictOf(known).may,
       });
       return { _tag: 'Deleted' };
     } catch (cause) {
