@@ -1,7 +1,7 @@
 /**
- * The role that runs two interceptors. By `surge.tidegate.dev` pods of Deployments leave after their
- * replacement is available; by `daemonset.tidegate.dev` pods of DaemonSets leave when a maintenance
- * has reached them (NM-44, NM-45).
+ * The role that runs two interceptors. With `surge.tidegate.dev` pods of Deployments leave after
+ * their replacement is available; with `daemonset.tidegate.dev` pods of DaemonSets leave when a
+ * maintenance has reached them (NM-44, NM-45).
  *
  * Promises: intercepts only while this process leads; the next leader resumes what it has begun,
  * from the cluster alone.
