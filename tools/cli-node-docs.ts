@@ -1,8 +1,13 @@
 /** The parts of docs/reference/cli.md about `tidegate node` and what a disabled node keeps. */
 import { ACKNOWLEDGE_FORMATS } from '../src/cli/drain-request.ts';
-import { NODE_FORMATS } from '../src/cli/node-request.ts';
+import { NODE_CHANGE_FORMATS, NODE_FORMATS } from '../src/cli/node-request.ts';
 import { AVAILABILITY_LABELS } from '../src/domain/node-availability/node-state.ts';
 import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
+
+const CHANGE_FORMAT_ROW = [
+  `\`-o\`, \`--output ${NODE_CHANGE_FORMATS.join('|')}\``,
+  'Format of the answer',
+] as const;
 
 /** `tidegate drain acknowledge`. */
 export const ACKNOWLEDGE_LINES = [
@@ -50,7 +55,17 @@ export const NODE_LINES = [
   'Takes a node out of service: it is cordoned with the owner `disabled`, and an operator with drains',
   'evicts its pods before those of other nodes. It stays so until it is enabled.',
   '',
-  ...flagTable([['`--why TEXT`', 'The reason, for people; required'], ...CLUSTER_ROWS]),
+  ...flagTable([
+    ['`--why TEXT`', 'The reason, for people; required'],
+    [
+      '`--accept-downtime`',
+      'Pods leave, within their budgets, also where no replacement is possible',
+    ],
+    CHANGE_FORMAT_ROW,
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  'On a disabled node, the command changes the reason and whether downtime is accepted.',
   '',
   'Exit code 3: there is no such node. 1: the API server refuses it.',
   '',
@@ -59,7 +74,7 @@ export const NODE_LINES = [
   'Gives a disabled node back. It becomes schedulable unless a person, the fleet or a maintenance holds',
   'it.',
   '',
-  ...flagTable([...CLUSTER_ROWS]),
+  ...flagTable([CHANGE_FORMAT_ROW, ...CLUSTER_ROWS]),
   '',
   'Exit code 3: there is no such node. 1: the API server refuses it.',
   '',
@@ -75,6 +90,7 @@ export const NODE_LINES = [
       '`--accept-local-loss`',
       'Goes on although pods or data that exist only on the node are lost',
     ],
+    CHANGE_FORMAT_ROW,
     ...CLUSTER_ROWS,
   ]),
   '',

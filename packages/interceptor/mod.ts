@@ -32,7 +32,7 @@ export {
 export type { Time } from './src/time.ts';
 export { processSeed, realTime } from './src/real-time.ts';
 export { type Surge, surge, type SurgeOptions } from './src/surge/surge.ts';
-export type { SurgeTiming } from './src/surge/surge-context.ts';
+export type { AcceptsDowntimeOn, SurgeTiming } from './src/surge/surge-context.ts';
 export type { WithoutSurge } from './src/surge/surge-refusal.ts';
 export { workloadSurge } from './src/surge/workload-surge.ts';
 export { removal, type RemovalGate, type RemovalOptions } from './src/removal/removal.ts';

@@ -18,9 +18,8 @@ import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import { patchNode } from '../effects/node-objects.ts';
 import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
 import { ACKNOWLEDGE_FORMATS, type DrainAcknowledgeRequest } from './drain-request.ts';
-import { missingNodes } from './drain-status.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { unknownWord } from './failures.ts';
+import { missingNodes, unknownWord } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What the command answers. */

@@ -29,9 +29,9 @@ import {
   PLAN_FORMATS,
   type PlanFormat,
 } from './drain-request.ts';
-import { missingNodes, sceneOf } from './drain-status.ts';
+import { sceneOf } from './drain-status.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { unknownWord } from './failures.ts';
+import { missingNodes, unknownWord } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A valid request. */

@@ -16,7 +16,7 @@ import type { Following } from './drain-following.ts';
 import { DRAIN_RECORDS, drainPrinter } from './drain-printer.ts';
 import { type DrainStatusRequest, STATUS_FORMATS, statusSelectorProblem } from './drain-request.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { unknownWord } from './failures.ts';
+import { missingNodes, unknownWord } from './failures.ts';
 import { recordsText } from './record-printer.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -26,12 +26,6 @@ export const sceneOf = (reading: DrainReading, nowMs: number): DrainScene => ({
   events: reading.events.flatMap((raw) => projectNodeEvent(raw) ?? []),
   nowMs,
 });
-
-/** The message about nodes that do not exist. */
-export const missingNodes = (names: readonly string[]): string =>
-  `Cannot find ${names.length === 1 ? 'Node' : 'Nodes'} ${
-    names.map((name) => `"${name}"`).join(', ')
-  }: ${names.length === 1 ? 'it does' : 'they do'} not exist`;
 
 const choiceOf = ({ nodes, selector }: DrainStatusRequest) =>
   nodes.length === 0

@@ -44,9 +44,10 @@ import {
   silent,
 } from './cluster-question.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { missingNodes, sceneOf } from './drain-status.ts';
+import { sceneOf } from './drain-status.ts';
 import { type ExplainQuestion, questionOf } from './explain-question.ts';
 import type { ExplainedKind, ExplainRequest, Format } from './explain-request.ts';
+import { missingNodes } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
 const missing = ({ kind, asked, namespace, name }: ExplainQuestion): string => {

@@ -31,6 +31,12 @@ export const kubeconfigSentence = (path: string | undefined, failure: unknown): 
     : `Cannot use --kubeconfig "${path}": ${failureSentence(failure)}; use a kubeconfig that ` +
       'can be read';
 
+/** The message about nodes that do not exist. */
+export const missingNodes = (names: readonly string[]): string =>
+  `Cannot find ${names.length === 1 ? 'Node' : 'Nodes'} ${
+    names.map((name) => `"${name}"`).join(', ')
+  }: ${names.length === 1 ? 'it does' : 'they do'} not exist`;
+
 /** The message about an unknown word. */
 export const unknownWord = (flag: string, given: string, known: readonly string[]): string =>
   `Cannot use ${flag} "${given}": unknown value; write one of ${known.join(', ')}`;

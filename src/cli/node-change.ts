@@ -4,7 +4,7 @@
  * Promises: exit code 0 when the Node is as requested; 1 when the API server refuses; 3 when the
  * Node does not exist, or is Ready and was said to be gone; 5 when data would be lost that nobody
  * accepted to lose; 4 when the cluster cannot be reached. What the taint of a Node out of service
- * removes is printed before it is set.
+ * removes is printed before it is set, or is part of the JSON.
  */
 import { Effect } from 'effect';
 import { confirmGonePatch } from '../domain/node-availability/availability-writes.ts';
@@ -28,13 +28,19 @@ import {
   type Answer,
   answered,
   askCluster,
-  type ChosenCluster,
   logUnreachable,
   type Silence,
   silent,
 } from './cluster-question.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import type { NodeDisableRequest, NodeEnableRequest, NodeGoneRequest } from './node-request.ts';
+import { missingNodes, unknownWord } from './failures.ts';
+import {
+  NODE_CHANGE_FORMATS,
+  type NodeChangeRequest,
+  type NodeDisableRequest,
+  type NodeEnableRequest,
+  type NodeGoneRequest,
+} from './node-request.ts';
 import type { Terminal } from './terminal.ts';
 
 interface CommandEnvironment {
@@ -66,9 +72,7 @@ const changed = (
       const read = yield* readNodes(name);
       if (read._tag === 'Refused') return silent(EXIT.failure, `Cannot ${what}: ${read.why}`);
       const [node] = read.objects;
-      if (node === undefined) {
-        return silent(EXIT.notMet, `Cannot find node ${quoted(name)}: it does not exist`);
-      }
+      if (node === undefined) return silent(EXIT.notMet, missingNodes([name]));
       const step = stepOf(node);
       if (step._tag === 'Silent') return step;
       if (step._tag === 'Unchanged') return answered('Unchanged');
@@ -78,17 +82,30 @@ const changed = (
     return outcome._tag === 'Stored' ? answered('Changed') : failed(what, outcome);
   });
 
+/** How a change is told. */
+interface ChangeReport {
+  readonly changing: Changing;
+  readonly texts: { readonly Changed: string; readonly Unchanged: string };
+  /** What the JSON has beside the Node and whether it was changed. */
+  readonly said: () => object;
+}
+
+const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+
 const finished = async (
-  { cluster, changing, terminal, texts }: {
-    readonly cluster: ChosenCluster;
-    readonly changing: Changing;
-    readonly terminal: Terminal;
-    readonly texts: { readonly Changed: string; readonly Unchanged: string };
-  },
+  request: NodeChangeRequest,
+  { changing, texts, said }: ChangeReport,
+  terminal: Terminal,
 ): Promise<ExitCode> => {
-  const answer = await askCluster(cluster, changing);
+  const format = NODE_CHANGE_FORMATS.find((candidate) => candidate === request.format);
+  if (format === undefined) {
+    terminal.report(unknownWord('--output', request.format, NODE_CHANGE_FORMATS));
+    return EXIT.usage;
+  }
+  const answer = await askCluster(request, changing);
   if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
-  terminal.print(`${texts[answer.value]}\n`);
+  const json = { node: request.node, changed: answer.value === 'Changed', ...said() };
+  terminal.print(format === 'json' ? jsonText(json) : `${texts[answer.value]}\n`);
   return EXIT.ok;
 };
 
@@ -97,20 +114,19 @@ export const runNodeDisable = (
   request: NodeDisableRequest,
   { terminal, time }: CommandEnvironment,
 ): Promise<ExitCode> => {
-  const { node, why } = request;
+  const { node, why, acceptsDowntime } = request;
   if (why.trim() === '') {
     terminal.report(`Cannot disable node ${quoted(node)} without a reason: write --why=TEXT`);
     return Promise.resolve(EXIT.usage);
   }
-  return finished({
-    cluster: request,
-    terminal,
+  return finished(request, {
     changing: changed(
       { node, what: `disable node ${quoted(node)}` },
-      (found) => disablingStep(found, { why, nowMs: time.now() }),
+      (found) => disablingStep(found, { why, acceptsDowntime, nowMs: time.now() }),
     ),
     texts: { Changed: `node/${node} disabled`, Unchanged: `node/${node} already disabled` },
-  });
+    said: () => ({ why, acceptsDowntime }),
+  }, terminal);
 };
 
 /** Gives a disabled Node back. */
@@ -119,12 +135,11 @@ export const runNodeEnable = (
   { terminal }: Pick<CommandEnvironment, 'terminal'>,
 ): Promise<ExitCode> => {
   const { node } = request;
-  return finished({
-    cluster: request,
-    terminal,
+  return finished(request, {
     changing: changed({ node, what: `enable node ${quoted(node)}` }, enablingStep),
     texts: { Changed: `node/${node} enabled`, Unchanged: `node/${node} is not disabled` },
-  });
+    said: () => ({}),
+  }, terminal);
 };
 
 const removedText = ({ namespace, name, podClass, losses }: RemovedPod): string =>
@@ -150,18 +165,21 @@ export const runNodeConfirmGone = (
   request: NodeGoneRequest,
   { terminal, time }: CommandEnvironment,
 ): Promise<ExitCode> => {
-  const { node, acceptsLocalLoss } = request;
+  const { node, acceptsLocalLoss, format } = request;
   const what = `confirm that node ${quoted(node)} is gone`;
-  const confirming: Changing = Effect.gen(function* () {
+  let removed: readonly RemovedPod[] = [];
+  const changing: Changing = Effect.gen(function* () {
     const read = yield* readNodePods(node);
     if (typeof read === 'string') return silent(EXIT.failure, read);
-    const removed = read.pods.flatMap((pod) => removedPod(pod, read.lookup) ?? []);
+    const pods = read.pods.flatMap((pod) => removedPod(pod, read.lookup) ?? []);
     return yield* changed({ node, what }, (found) => {
       const step = goneStep(found, time.now());
       if (step._tag !== 'Patch') return step;
-      for (const pod of removed) terminal.print(`${removedText(pod)}\n`);
-      const isLoss = removed.some(({ losses }) => losses.length > 0);
-      return isLoss && !acceptsLocalLoss
+      removed = pods;
+      const isRefused = !acceptsLocalLoss && pods.some(({ losses }) => losses.length > 0);
+      if (format !== 'json') { for (const pod of pods) terminal.print(`${removedText(pod)}\n`); }
+      else if (isRefused) terminal.print(jsonText({ node, changed: false, pods }));
+      return isRefused
         ? silent(
           EXIT.blocked,
           `Cannot ${what}: pods or data that exist only there would be lost; add ` +
@@ -170,13 +188,12 @@ export const runNodeConfirmGone = (
         : step;
     });
   });
-  return finished({
-    cluster: request,
-    terminal,
-    changing: confirming,
+  return finished(request, {
+    changing,
     texts: {
       Changed: `node/${node} confirmed gone`,
       Unchanged: `node/${node} already confirmed gone`,
     },
-  });
+    said: () => ({ pods: removed }),
+  }, terminal);
 };

@@ -57,7 +57,10 @@ const disableCommand = (roles: NodeRoles, end: Ending) =>
         'nodes. It stays so until it is enabled.',
     ),
     Command.withShortDescription('Take a node out of service'),
-    Command.withExamples([{ command: 'tidegate node disable node-7 --why=memory' }]),
+    Command.withExamples([
+      { command: 'tidegate node disable node-7 --why=memory' },
+      { command: 'tidegate node disable node-7 --why=memory --accept-downtime' },
+    ]),
   );
 
 const enableCommand = (roles: NodeRoles, end: Ending) =>

@@ -8,11 +8,17 @@ import { Effect } from 'effect';
 import { stringify } from 'yaml';
 import { quoted } from '../domain/text.ts';
 import { readNodePods, readNodes } from '../effects/node-objects.ts';
-import { nodeColumns, nodePodColumns, type NodeView, nodeView } from '../view/node-view.ts';
+import {
+  nodeColumns,
+  nodePodColumns,
+  type NodeView,
+  nodeView,
+  nodeWhy,
+} from '../view/node-view.ts';
 import { tableText } from '../view/table.ts';
 import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { unknownWord } from './failures.ts';
+import { missingNodes, unknownWord } from './failures.ts';
 import { NODE_FORMATS, type NodeStatusRequest } from './node-request.ts';
 import { recordsText } from './record-printer.ts';
 import type { Terminal } from './terminal.ts';
@@ -31,10 +37,7 @@ const viewsIn = (request: NodeStatusRequest): Promise<Answer<readonly NodeView[]
         return silent(EXIT.failure, `Cannot list Nodes: ${nodes.why}`);
       }
       if (request.node !== undefined && nodes.objects.length === 0) {
-        return silent(
-          EXIT.notMet,
-          `Cannot find node ${quoted(request.node)}: it does not exist`,
-        );
+        return silent(EXIT.notMet, missingNodes([request.node]));
       }
       const read = yield* readNodePods(request.node);
       if (typeof read === 'string') return silent(EXIT.failure, read);
@@ -48,8 +51,11 @@ const oneText = (view: NodeView, format: 'table' | 'json' | 'yaml'): string => {
   return format === 'yaml' ? stringify(view) : tableText(nodePodColumns(), view.pods);
 };
 
-const heading = ({ name, state, ready, why }: NodeView): string =>
-  `Node ${quoted(name)}: ${state}; Ready ${ready}${why === '' ? '' : `; ${why}`}`;
+const heading = (view: NodeView): string => {
+  const { name, state, ready } = view;
+  const why = nodeWhy(view);
+  return `Node ${quoted(name)}: ${state}; Ready ${ready}${why === '' ? '' : `; ${why}`}`;
+};
 
 /** Prints Nodes once. */
 export const runNodeStatus = async (

@@ -157,6 +157,8 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('autoscaling', 'horizontalpodautoscalers', 'list patch'),
     right('keda.sh', 'scaledobjects', 'list patch'),
     right('', 'persistentvolumeclaims', 'get'),
+    // Of nodes that are disabled with `--accept-downtime`.
+    { ...right('', 'nodes', 'get'), isOptional: true },
     // A resource that only the policies of EvictionRequests ask for.
     { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: SURGE },
     { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: DAEMON_SET },

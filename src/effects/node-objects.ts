@@ -10,6 +10,7 @@ import {
   availableNode,
   DEGRADED_CONDITIONS_DEFAULT,
 } from '../domain/node-availability/available-node.ts';
+import { acceptsDowntime } from '../domain/node-availability/disabled-node.ts';
 import {
   projectVolume,
   projectVolumeClaim,
@@ -33,6 +34,8 @@ type Reads<Value> = Effect.Effect<Value, KubeFault, KubeApi>;
 export interface NodeObject extends AvailableNode, DrainedNode {
   /** What a person wrote when the Node was disabled. */
   readonly whyDisabled: string;
+  /** That person accepts that pods are down while they move. */
+  readonly acceptsDowntime: boolean;
 }
 
 const project = availableNode(DEGRADED_CONDITIONS_DEFAULT);
@@ -43,6 +46,7 @@ const nodeObject = (raw: unknown): NodeObject | undefined => {
     ...drained,
     ...available,
     whyDisabled: annotationsOf(raw)[WHY_DISABLED_KEY] ?? '',
+    acceptsDowntime: acceptsDowntime(drained),
   };
 };
 

@@ -16,6 +16,8 @@ export interface NodeView {
   readonly stateful: number;
   /** What a person wrote when the Node was disabled. */
   readonly why: string;
+  /** That person accepts that pods are down while they move. */
+  readonly acceptsDowntime: boolean;
   readonly pods: readonly NodePodView[];
 }
 
@@ -32,13 +34,19 @@ const reasonOf = (state: string, { podClass }: RemovedPod, hasDataHere: boolean)
   return podClass === 'Stateful' ? 'VolumeHomeNodeOffline' : 'NodeOffline';
 };
 
+/** A Node with what a person said when it was disabled. */
+interface ShownNode extends AvailableNode {
+  readonly whyDisabled: string;
+  readonly acceptsDowntime: boolean;
+}
+
 /** The Node for a reader. */
 export const nodeView = (
-  node: AvailableNode & { readonly whyDisabled: string },
+  node: ShownNode,
   pods: readonly NodePod[],
   lookup: VolumeLookup,
 ): NodeView => {
-  const { availability, readyStatus, whyDisabled, name } = node;
+  const { acceptsDowntime, availability, readyStatus, whyDisabled, name } = node;
   const state = availability.label ??
     nodeState(node, { isSilent: false, isDegraded: availability.isTainted });
   const views = pods.flatMap((pod): readonly NodePodView[] => {
@@ -56,9 +64,14 @@ export const nodeView = (
     stateless: count('Stateless'),
     stateful: count('Stateful'),
     why: node.isDisabled ? whyDisabled : '',
+    acceptsDowntime,
     pods: views,
   };
 };
+
+/** Why it is disabled, and what is accepted for that. */
+export const nodeWhy = ({ why, acceptsDowntime }: Pick<NodeView, 'why' | 'acceptsDowntime'>) =>
+  acceptsDowntime ? `${why}; downtime is accepted` : why;
 
 /** The columns of a list of Nodes. */
 export const nodeColumns = (): readonly Column<NodeView>[] => [
@@ -67,7 +80,7 @@ export const nodeColumns = (): readonly Column<NodeView>[] => [
   { heading: 'READY', cell: ({ ready }) => ready },
   { heading: 'STATELESS', cell: ({ stateless }) => String(stateless) },
   { heading: 'STATEFUL', cell: ({ stateful }) => String(stateful) },
-  { heading: 'WHY', cell: ({ why }) => why },
+  { heading: 'WHY', cell: nodeWhy },
 ];
 
 /** The columns of the pods of one Node. */

@@ -127,6 +127,8 @@ describeWithTestbed('a drain of pods with the serving gate', BED, (bed) => {
         kubeconfig: bed().kubeconfig,
         context: undefined,
         why: 'test',
+        acceptsDowntime: false,
+        format: 'text',
       }, { time: realTime, terminal: TERMINAL });
       expect(code).toBe(0);
       await untilServing((node) => node === 'worker-2');

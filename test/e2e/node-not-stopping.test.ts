@@ -65,8 +65,10 @@ describeWithTestbed('a pod that does not stop', BED, (bed) => {
         size: () => ({ columns: 80, rows: 24 }),
       },
     };
-    const chosen = { node: 'worker-1', kubeconfig: bed().kubeconfig, context: undefined };
-    expect(await runNodeDisable({ ...chosen, why: 'test' }, environment)).toBe(0);
+    const { kubeconfig } = bed();
+    const chosen = { node: 'worker-1', kubeconfig, context: undefined, format: 'text' };
+    expect(await runNodeDisable({ ...chosen, why: 'test', acceptsDowntime: false }, environment))
+      .toBe(0);
     const path = `${DRAIN_COLLECTIONS.pods}/endless`;
     const noted = async () =>
       listOrEmptyAt(await must(cluster, 'GET', EVENTS), 'items')

@@ -8,7 +8,7 @@ import { definitions } from '../../src/api/definitions.ts';
 import { runDrainAcknowledge } from '../../src/cli/drain-acknowledge.ts';
 import { runDrainStatus } from '../../src/cli/drain-status.ts';
 import { runNodeConfirmGone, runNodeDisable, runNodeEnable } from '../../src/cli/node-change.ts';
-import type { NodeGoneRequest } from '../../src/cli/node-request.ts';
+import type { NodeDisableRequest, NodeGoneRequest } from '../../src/cli/node-request.ts';
 import { runNodeStatus } from '../../src/cli/node-status.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
@@ -71,13 +71,22 @@ const site = async () => {
         watch: false,
         ...common,
       }, { terminal, time: realTime, follow: () => Promise.resolve(0) })),
-    disable: (node: string, why: string) =>
-      result(runNodeDisable({ node, why, ...common }, environment)),
-    enable: (node: string) => result(runNodeEnable({ node, ...common }, environment)),
+    disable: (node: string, why: string, more: Partial<NodeDisableRequest> = {}) =>
+      result(runNodeDisable({
+        node,
+        why,
+        acceptsDowntime: false,
+        format: 'text',
+        ...common,
+        ...more,
+      }, environment)),
+    enable: (node: string, format = 'text') =>
+      result(runNodeEnable({ node, format, ...common }, environment)),
     confirmGone: (node: string, more: Partial<NodeGoneRequest> = {}) =>
       result(runNodeConfirmGone({
         node,
         acceptsLocalLoss: false,
+        format: 'text',
         ...common,
         ...more,
       }, environment)),
@@ -99,6 +108,33 @@ test('RS-03: a node is disabled with a reason that its status shows, and enabled
   expect((await enable('node-1')).stdout).toBe('node/node-1 enabled\n');
   expect(valueAt(node('node-1'), 'spec', 'unschedulable')).not.toBe(true);
   expect((await enable('node-1')).stdout).toBe('node/node-1 is not disabled\n');
+});
+
+test('RS-16: a node is disabled with its downtime accepted; its status and the JSON say so', async () => {
+  const { disable, enable, status } = await site();
+  const json = { format: 'json' };
+  const first = await disable('node-1', 'fan', { acceptsDowntime: true, ...json });
+  expect(JSON.parse(first.stdout)).toEqual({
+    node: 'node-1',
+    changed: true,
+    why: 'fan',
+    acceptsDowntime: true,
+  });
+  expect((await status()).stdout).toMatch(/\nnode-1 .* fan; downtime is accepted\n/);
+  expect((await status('node-1')).stderr).toContain('; fan; downtime is accepted\n');
+  expect(JSON.parse((await status('node-1', 'json')).stdout)).toMatchObject({
+    acceptsDowntime: true,
+  });
+  expect((await disable('node-1', 'fan')).stdout).toBe('node/node-1 disabled\n');
+  expect((await status()).stdout).toMatch(/\nnode-1 .* fan\n/);
+  const again = await disable('node-1', 'fan', json);
+  expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, acceptsDowntime: false });
+  await disable('node-1', 'fan', { acceptsDowntime: true });
+  const given = await enable('node-1', 'json');
+  expect(JSON.parse(given.stdout)).toEqual({ node: 'node-1', changed: true });
+  expect(JSON.parse((await status('node-1', 'json')).stdout)).toMatchObject({
+    acceptsDowntime: false,
+  });
 });
 
 test('RS-12: pods on the disk of a disabled node are listed, and may stay from then on', async () => {
@@ -181,6 +217,13 @@ test('RS-22: a machine is confirmed gone only when it is not Ready and its losse
   });
   expect(listOrEmptyAt(node('node-1'), 'spec', 'taints').map((taint) => textAt(taint, 'key')))
     .not.toContain('node.kubernetes.io/out-of-service');
+  const refusedJson = await confirmGone('node-1', { format: 'json' });
+  expect(refusedJson.code).toBe(5);
+  expect(JSON.parse(refusedJson.stdout)).toMatchObject({
+    node: 'node-1',
+    changed: false,
+    pods: [{ name: 'job', podClass: 'Stateful' }],
+  });
   const { name, pods } = JSON.parse((await status('node-1', 'json')).stdout);
   expect([name, pods]).toEqual(['node-1', [expect.objectContaining({ name: 'job' })]]);
   const done = await confirmGone('node-1', { acceptsLocalLoss: true });
@@ -189,18 +232,27 @@ test('RS-22: a machine is confirmed gone only when it is not Ready and its losse
   expect(listOrEmptyAt(node('node-1'), 'spec', 'taints').map((taint) => textAt(taint, 'key')))
     .toContain('node.kubernetes.io/out-of-service');
   expect((await confirmGone('node-1')).stdout).toBe('node/node-1 already confirmed gone\n');
+  expect(JSON.parse((await confirmGone('node-1', { format: 'json' })).stdout)).toEqual({
+    node: 'node-1',
+    changed: false,
+    pods: [],
+  });
 });
 
 test('what cannot be shown or changed is one line and an exit code', async () => {
   const { status, disable, enable, confirmGone } = await site();
   for (
-    const { code, stdout } of [
+    const { code, stdout, stderr } of [
       await status('nobody'),
       await disable('nobody', 'x'),
       await enable('nobody'),
       await confirmGone('nobody'),
     ]
-  ) expect([code, stdout]).toEqual([3, '']);
+  ) {
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toBe('Cannot find Node "nobody": it does not exist\n');
+  }
+  expect((await enable('node-1', 'yaml')).code).toBe(2);
   expect((await status(undefined, 'xml')).code).toBe(2);
   expect((await disable('node-1', ' ')).code).toBe(2);
 });

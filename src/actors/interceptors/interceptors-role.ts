@@ -15,6 +15,7 @@ import {
   type WithoutSurge,
 } from '@tidegate/interceptor';
 import { DAEMON_SET, SURGE } from '../../domain/eviction-requests/qualified-name.ts';
+import { acceptsDowntimeOn } from '../../domain/node-availability/disabled-node.ts';
 import { projectMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import { surgeReasonCounts } from '../../domain/surge-reasons.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
@@ -77,6 +78,7 @@ const startSurge = (
     time,
     log: logOf(environment, SURGE),
     withoutSurge,
+    acceptsDowntimeOn,
     onBlocked,
     seed: seed(),
   });

@@ -31,6 +31,8 @@ export interface CordonOrder {
   readonly graceSeconds: number;
   /** The wall clock at acceptance. */
   readonly sinceMs: number;
+  /** A person accepts that pods are down while they move (RS-16). */
+  readonly acceptsDowntime?: true;
 }
 
 /** The decision about an instruction. */
@@ -96,12 +98,10 @@ const personChange = (
 };
 
 const annotationFor = (
-  { id, deadlineMs, graceSeconds, sinceMs }: CordonOrder,
+  { id, ...order }: CordonOrder,
 ): CordonAnnotation => ({
+  ...order,
   ids: [id],
-  deadlineMs,
-  graceSeconds,
-  sinceMs,
   ended: null,
 });
 

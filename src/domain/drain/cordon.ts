@@ -4,7 +4,7 @@
  * Promises: round-trips; a key of another version is never changed; a key beyond the bounds of
  * `cordon-limits.ts` is unrecognized like one of another version, and costs no more (DR-07).
  */
-import { asRecord, asText, listOrEmptyAt, numberAt, parseJson, textAt } from '../json.ts';
+import { asRecord, asText, listOrEmptyAt, numberAt, parseJson, textAt, valueAt } from '../json.ts';
 import type { ResourceVersion } from '../ids.ts';
 import { compareText } from '../requirements.ts';
 import { cutText } from '../text.ts';
@@ -50,6 +50,8 @@ export interface CordonAnnotation {
   readonly graceSeconds: number;
   readonly sinceMs: number;
   readonly ended: CordonEnd | null;
+  /** A person accepts that pods are down while they move (RS-16). */
+  readonly acceptsDowntime?: true;
 }
 
 /** The parsed content of a key. */
@@ -85,6 +87,10 @@ const optionalTime = (value: unknown, field: string): number | null | undefined 
   return Number.isNaN(time) ? undefined : time;
 };
 
+/** Only `true` accepts; a reader that finds another value keeps the pods. */
+const acceptanceIn = (value: unknown): Pick<CordonAnnotation, 'acceptsDowntime'> =>
+  valueAt(value, 'acceptsDowntime') === true ? { acceptsDowntime: true } : {};
+
 const unrecognized = (why: string): CordonReading => ({ _tag: 'Unrecognized', why });
 
 const versionText = (version: unknown): string =>
@@ -115,6 +121,7 @@ export const readCordon = (text: string): CordonReading => {
       graceSeconds: numberAt(value, 'graceSeconds') ?? 0,
       sinceMs: sinceMs ?? 0,
       ended,
+      ...acceptanceIn(value),
     },
   };
 };
@@ -127,6 +134,7 @@ export const printCordon = (annotation: CordonAnnotation): string =>
   JSON.stringify({
     ...(annotation.ended === null ? {} : { ended: annotation.ended }),
     v: VERSION,
+    ...acceptanceIn(annotation),
     ids: annotation.ids,
     ...(annotation.deadlineMs === null
       ? {}
@@ -199,7 +207,7 @@ export const unrecognizedCordons = (
 
 /**
  * The annotation with one more instruction: ids join and the earlier deadline wins, with its grace
- * (DR-03).
+ * (DR-03). Only a person accepts downtime, so that the other says nothing about it.
  */
 export const joinAnnotations = (
   annotation: CordonAnnotation,
@@ -213,5 +221,6 @@ export const joinAnnotations = (
     graceSeconds: isEarlier ? other.graceSeconds : annotation.graceSeconds,
     sinceMs: Math.min(annotation.sinceMs, other.sinceMs),
     ended: null,
+    ...acceptanceIn(annotation),
   };
 };

@@ -4,8 +4,16 @@
  * Promises: pure; the drains of the operator follow from the cordon, whose owner is `disabled`; a
  * Node that others cordoned stays so.
  */
-import { annotationOf, type CordonFacts, WHY_DISABLED_KEY } from '../drain/cordon.ts';
+import {
+  annotationOf,
+  CORDON_PREFIX,
+  type CordonAnnotation,
+  type CordonFacts,
+  printCordon,
+  WHY_DISABLED_KEY,
+} from '../drain/cordon.ts';
 import { decideCordon, releasePatch } from '../drain/cordon-patch.ts';
+import { projectDrainedNode } from '../drain/drained-node.ts';
 import { recordAt } from '../json.ts';
 import { rfc3339 } from '../time.ts';
 
@@ -19,6 +27,17 @@ interface DisabledFacts extends CordonFacts {
   readonly whyDisabled: string;
 }
 
+/** What a person says about a Node that is disabled. */
+interface Disabling {
+  readonly why: string;
+  /** Pods without a possible replacement leave, too (RS-16). */
+  readonly acceptsDowntime: boolean;
+  readonly nowMs: number;
+}
+
+const acceptance = (isAccepted: boolean): Pick<CordonAnnotation, 'acceptsDowntime'> =>
+  isAccepted ? { acceptsDowntime: true } : {};
+
 const withWhy = (body: object, why: string): object => ({
   ...body,
   metadata: {
@@ -27,23 +46,52 @@ const withWhy = (body: object, why: string): object => ({
   },
 });
 
-/** Cordons the Node with the owner `disabled`. */
-export const disablingStep = (
-  facts: DisabledFacts,
-  { why, nowMs }: { readonly why: string; readonly nowMs: number },
-): DisablingStep => {
+/** The key of a Node that is disabled now. */
+const disabledCordon = (
+  facts: Pick<CordonFacts, 'unschedulable' | 'cordons'>,
+): CordonAnnotation | undefined => {
   const known = annotationOf(facts, 'disabled');
-  const isDisabled = facts.unschedulable && known !== undefined && known.ended !== 'Cancelled';
-  if (isDisabled && facts.whyDisabled === why) return { _tag: 'Unchanged' };
-  if (isDisabled) {
-    const { resourceVersion } = facts;
-    return { _tag: 'Patch', body: withWhy({ metadata: { resourceVersion } }, why) };
+  return facts.unschedulable && known?.ended !== 'Cancelled' ? known : undefined;
+};
+
+/** Whether the person who disabled the Node accepts that its pods are down while they move. */
+export const acceptsDowntime = (
+  facts: Pick<CordonFacts, 'unschedulable' | 'cordons'>,
+): boolean => disabledCordon(facts)?.acceptsDowntime === true;
+
+/** The same of a Node as the API server has it. */
+export const acceptsDowntimeOn = (node: unknown): boolean => {
+  const facts = projectDrainedNode(node);
+  return facts !== undefined && acceptsDowntime(facts);
+};
+
+/** Changes what was said when the Node was disabled; the drain goes on. */
+const changedBody = (
+  { resourceVersion, cordons }: CordonFacts,
+  { acceptsDowntime: _before, ...known }: CordonAnnotation,
+  { why, acceptsDowntime: isAccepted }: Disabling,
+): object => {
+  const text = printCordon({ ...known, ...acceptance(isAccepted) });
+  const annotations = cordons['disabled'] === text ? {} : { [`${CORDON_PREFIX}disabled`]: text };
+  return withWhy({ metadata: { resourceVersion, annotations } }, why);
+};
+
+/** Cordons the Node with the owner `disabled`. */
+export const disablingStep = (facts: DisabledFacts, disabling: Disabling): DisablingStep => {
+  const { why, nowMs, acceptsDowntime: isAccepted } = disabling;
+  const known = disabledCordon(facts);
+  if (known !== undefined) {
+    const isSame = facts.whyDisabled === why && acceptsDowntime(facts) === isAccepted;
+    return isSame
+      ? { _tag: 'Unchanged' }
+      : { _tag: 'Patch', body: changedBody(facts, known, disabling) };
   }
   const decision = decideCordon(facts, 'disabled', {
     id: `disabled@${rfc3339(nowMs)}`,
     deadlineMs: null,
     graceSeconds: 0,
     sinceMs: nowMs,
+    ...acceptance(isAccepted),
   });
   if (decision._tag === 'Unrecognized') return decision;
   return decision._tag === 'Patch'

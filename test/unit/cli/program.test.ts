@@ -477,8 +477,17 @@ test('DR-45: --pause-drains alone means true, and accepts a value as well', asyn
 test.each([
   [['node', 'status'], 0, ['node status', { node: undefined, format: 'table' }]],
   [['node', 'status', 'n1', '-o', 'json'], 0, ['node status', { node: 'n1', format: 'json' }]],
-  [['node', 'disable', 'n1', '--why', 'fan'], 0, ['node disable', { node: 'n1', why: 'fan' }]],
-  [['node', 'enable', 'n1'], 3, ['node enable', { node: 'n1' }]],
+  [
+    ['node', 'disable', 'n1', '--why', 'fan'],
+    0,
+    ['node disable', { node: 'n1', why: 'fan', acceptsDowntime: false, format: 'text' }],
+  ],
+  [
+    ['node', 'disable', 'n1', '--why', 'fan', '--accept-downtime', '-o', 'json'],
+    0,
+    ['node disable', { acceptsDowntime: true, format: 'json' }],
+  ],
+  [['node', 'enable', 'n1', '-o', 'json'], 3, ['node enable', { node: 'n1', format: 'json' }]],
   [
     ['node', 'confirm-gone', 'n1', '--accept-local-loss'],
     5,

@@ -239,6 +239,7 @@ const CALM: SurgeFacts = {
   acceptsDowntime: false,
   baseline: null,
   isDeleting: false,
+  downtimePods: [],
   pods: [POD],
 };
 const RAISED: SurgeFacts = {

@@ -1,11 +1,16 @@
 /** Pods that no surge can replace, on an embedded cluster and simulated time. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { WithoutSurge } from '../../../packages/interceptor/mod.ts';
+import {
+  type KubernetesRequest,
+  startInterceptor,
+  surge,
+  type WithoutSurge,
+} from '../../../packages/interceptor/mod.ts';
 import { capacityReason } from '../../../packages/interceptor/src/surge/surge-refusal.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../../../src/domain/json.ts';
 import { surgeReasonCounts } from '../../../src/domain/surge-reasons.ts';
-import { serveInterceptors } from '../../support/interceptors/connections.ts';
+import { clientOn, type Fault, serveInterceptors } from '../../support/interceptors/connections.ts';
 import {
   conditionsOf,
   type EmbeddedCluster,
@@ -135,6 +140,52 @@ describe('RS-10: a pod that no surge can replace', () => {
     }
   });
 
+  test('RS-16: leaves a Node whose downtime is accepted; one of another Node stays', async () => {
+    const { cluster } = await withDeployment(
+      surgeDeployment(2, { type: 'Recreate' }),
+      2,
+    );
+    serve(cluster, 'wait');
+    const [one, other] = cluster.list(PODS);
+    const [node, otherNode] = [one, other].map((pod) => textAt(pod, 'spec', 'nodeName') ?? '');
+    expect(node).not.toBe(otherNode);
+    cluster.ask('PATCH', `/api/v1/nodes/${node}`, {
+      spec: { unschedulable: true },
+      metadata: {
+        annotations: {
+          'cordon.tidegate.dev/disabled': JSON.stringify({ v: 1, ids: [], acceptsDowntime: true }),
+        },
+      },
+    });
+    const [path, otherPath] = [cluster.request(one), cluster.request(other)];
+    await cluster.until(() => conditionsOf(cluster.get(path)).includes('Evicted'), 'it leaves');
+    await cluster.time.advance(300_000);
+    expect(active(cluster, otherPath)).toBe(SURGE);
+    expect(cluster.list(PODS).map(uidOf)).toContain(uidOf(other));
+  });
+
+  test('RS-16: stays where its Node may not be read', async () => {
+    const { cluster } = await withDeployment(RECREATE);
+    const sent: KubernetesRequest[] = [];
+    const fault: Fault = ({ path }) =>
+      path.startsWith('/api/v1/nodes/') ? { status: 403 } : undefined;
+    const client = clientOn(cluster.cluster.handle, { sent, fault, agent: 'surges' });
+    const { time } = cluster;
+    const definition = surge({
+      client,
+      time,
+      seed: 1,
+      withoutSurge: 'wait',
+      acceptsDowntimeOn: () => true,
+    });
+    onTestFinished(startInterceptor(definition, { client, time, seed: 1 }).stop);
+    onTestFinished(definition.stop);
+    const path = cluster.request(cluster.list(PODS)[0]);
+    await cluster.time.advance(60_000);
+    expect(messageOf(cluster, path)).toMatch(/^StrategyForbidsSurge: .+; the pod stays until/);
+    expect(sent.some(({ path: asked }) => asked.startsWith('/api/v1/nodes/'))).toBe(true);
+  });
+
   test('is withdrawn by its requester: nothing of it is left', async () => {
     const { cluster } = await withDeployment(RECREATE);
     const blocked = serve(cluster, 'wait');
@@ -210,6 +261,28 @@ describe('RS-16: a replacement without room', () => {
     await cluster.time.advance(90_000);
     expect(messageOf(cluster, path)).toMatch(/^Gave up: NoCapacityMemory: cannot surge "web"/);
     await cluster.until(() => conditionsOf(cluster.get(path)).includes('Evicted'), 'it leaves');
+  });
+
+  test('leaves a disabled Node whose downtime is accepted, and stays while it is not', async () => {
+    const { cluster, available } = await crowded('256Mi');
+    const blocked = serve(cluster);
+    const [pod] = cluster.list(PODS);
+    const disabled = (more: JsonRecord): void => {
+      const key = JSON.stringify({ v: 1, ids: ['disabled@x'], ...more });
+      cluster.ask('PATCH', '/api/v1/nodes/node-1', {
+        metadata: { annotations: { 'cordon.tidegate.dev/disabled': key } },
+      });
+    };
+    disabled({});
+    const path = cluster.request(pod);
+    await cluster.time.advance(400_000);
+    expect([active(cluster, path), available()]).toEqual([SURGE, 1]);
+    expect(cluster.list(PODS).map(uidOf)).toContain(uidOf(pod));
+    disabled({ acceptsDowntime: true });
+    await cluster.until(() => conditionsOf(cluster.get(path)).includes('Evicted'), 'it leaves');
+    expect(messageOf(cluster, path)).toMatch(/^Gave up: NoCapacityMemory: cannot surge "web"/);
+    await cluster.time.advance(15_000);
+    expect(blocked()).toEqual({});
   });
 
   test('is named by what most Nodes lack, as a closed set of labels in metrics', () => {

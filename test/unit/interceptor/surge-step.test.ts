@@ -44,6 +44,7 @@ const facts = (before: number, by: number | null, pods: readonly SurgePod[]): Su
     ? null
     : { replicas: before, raisedTo: before + by, isUnaimed: false, autoscaled: null },
   isDeleting: false,
+  downtimePods: [],
   pods,
 });
 
@@ -179,6 +180,7 @@ describe('the facts of a pod', () => {
       }],
       autoscaler: null,
       claims: [],
+      downtimePods: [],
     }, 0).pods[0];
 
   test('have a deletion cost of 0 where kube-controller-manager reads none', () => {
@@ -219,6 +221,7 @@ const besides = (other: { readonly deletionTimestamp?: string; readonly phase?: 
     ],
     autoscaler: null,
     claims: [],
+    downtimePods: [],
   }, 0);
 };
 

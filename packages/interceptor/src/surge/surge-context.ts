@@ -11,6 +11,16 @@ export interface DeploymentKey {
   readonly uid: string;
 }
 
+/** Whether a person accepts for a Node, as it was read, that its pods are down while they move. */
+export type AcceptsDowntimeOn = (node: unknown) => boolean;
+
+/** What a surge reads. */
+export interface SurgeQuestion {
+  readonly deployment: DeploymentKey;
+  /** UIDs of pods that cannot be replaced now: their Nodes are read, too. */
+  readonly stuck: readonly string[];
+}
+
 /** How long a surge waits. */
 export interface SurgeTiming {
   /** From one reading to the next while replacements start. */

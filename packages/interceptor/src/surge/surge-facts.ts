@@ -67,6 +67,8 @@ export interface SurgeFacts {
   readonly baseline: SurgeBaseline | null;
   readonly isDeleting: boolean;
   readonly pods: readonly SurgePod[];
+  /** UIDs of requested pods for whose Node a person accepts that they are down. */
+  readonly downtimePods: readonly string[];
 }
 
 const DEFAULT_SURGE = '25%';
@@ -171,6 +173,8 @@ export interface ReadDeployment {
   readonly autoscaler: FoundAutoscaler | null;
   /** The PersistentVolumeClaims that its pods mount. */
   readonly claims: readonly unknown[];
+  /** UIDs of pods for whose Node downtime is accepted. */
+  readonly downtimePods: readonly string[];
 }
 
 const SHARED_MODES = ['ReadWriteMany', 'ReadOnlyMany'];
@@ -192,7 +196,7 @@ const singleClaimIn = (claims: readonly unknown[]): string | null => {
 
 /** The facts in a Deployment and the pods that its selector selects. */
 export const surgeFacts = (
-  { deployment, pods, autoscaler: found, claims }: ReadDeployment,
+  { deployment, pods, autoscaler: found, claims, downtimePods }: ReadDeployment,
   nowMs: number,
 ): SurgeFacts => {
   const replicas = numberAt(deployment, 'spec', 'replicas') ?? 1;
@@ -211,6 +215,7 @@ export const surgeFacts = (
     isDeleting: textAt(deployment, 'metadata', 'deletionTimestamp') !== undefined,
     pods: pods.filter((pod) => controllerOf(pod, 'ReplicaSet') !== undefined)
       .map((pod) => podOf(pod, nowMs, minReadySeconds)),
+    downtimePods,
   };
 };
 
@@ -225,4 +230,5 @@ export const factsWithoutDeployment = (found: FoundAutoscaler | null): SurgeFact
   baseline: found?.baseline ?? null,
   isDeleting: true,
   pods: [],
+  downtimePods: [],
 });

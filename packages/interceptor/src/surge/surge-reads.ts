@@ -17,7 +17,12 @@ import {
   scaledDeployment,
 } from './autoscaler.ts';
 import { claimNames, factsWithoutDeployment, selectorText, surgeFacts } from './surge-facts.ts';
-import type { DeploymentKey, FactsOutcome } from './surge-context.ts';
+import type {
+  AcceptsDowntimeOn,
+  DeploymentKey,
+  FactsOutcome,
+  SurgeQuestion,
+} from './surge-context.ts';
 import { deploymentPath } from './surge-writes.ts';
 
 /** The value; `undefined` where the API server has no such object or API. */
@@ -60,11 +65,50 @@ const readClaims = async (
     ),
   );
 
-const readFacts = async (
+/** What a surge reads with. */
+export interface SurgeReader {
+  readonly api: KubernetesApi;
+  readonly time: Time;
+  readonly acceptsDowntimeOn: AcceptsDowntimeOn | undefined;
+}
+
+/** False where the Node is gone or may not be read: nothing is accepted that cannot be seen. */
+const isAcceptedOn = async (
   api: KubernetesApi,
-  time: Time,
-  key: DeploymentKey,
+  name: string,
+  accepts: AcceptsDowntimeOn,
+): Promise<boolean> => {
+  try {
+    return accepts(await api.get(`/api/v1/nodes/${encodeURIComponent(name)}`));
+  } catch (cause) {
+    if (['NotFound', 'Forbidden'].includes(kubernetesError(cause)._tag)) return false;
+    throw cause;
+  }
+};
+
+/** Those of the requested pods for whose Node downtime is accepted; each Node is read once. */
+const readDowntimePods = async (
+  { api, acceptsDowntimeOn }: SurgeReader,
+  pods: readonly unknown[],
+  requested: readonly string[],
+): Promise<readonly string[]> => {
+  if (acceptsDowntimeOn === undefined) return [];
+  const nodeOf = new Map(
+    pods.map((pod) => [textAt(pod, 'metadata', 'uid') ?? '', textAt(pod, 'spec', 'nodeName')]),
+  );
+  const names = new Set(requested.flatMap((uid) => nodeOf.get(uid) ?? []));
+  const accepting = await Promise.all(
+    [...names].map(async (name) => await isAcceptedOn(api, name, acceptsDowntimeOn) ? [name] : []),
+  );
+  const nodes = new Set(accepting.flat());
+  return requested.filter((uid) => nodes.has(nodeOf.get(uid) ?? ''));
+};
+
+const readFacts = async (
+  reader: SurgeReader,
+  { deployment: key, stuck }: SurgeQuestion,
 ): Promise<FactsOutcome> => {
+  const { api, time } = reader;
   const found = await unlessAbsent(api.get(deploymentPath(key)));
   // What was raised is restored, whatever owns the replicas since.
   const autoscaler = isRaised(found) ? null : await readAutoscaler(api, key);
@@ -76,22 +120,22 @@ const readFacts = async (
   const query = new URLSearchParams({ labelSelector: selectorText(found) });
   const { items: pods } = await api.list(`/api/v1/namespaces/${key.namespace}/pods?${query}`);
   const claims = await readClaims(api, key, found);
+  const downtimePods = await readDowntimePods(reader, pods, stuck);
   const nowMs = time.now();
   return {
     _tag: 'Read',
-    facts: surgeFacts({ deployment: found, pods, autoscaler, claims }, nowMs),
+    facts: surgeFacts({ deployment: found, pods, autoscaler, claims, downtimePods }, nowMs),
     nowMs,
   };
 };
 
-/** Reads a Deployment, its pods and what owns its replicas. */
+/** Reads a Deployment, its pods, what owns its replicas, and the Nodes of pods that are stuck. */
 export const readSurgeFacts = async (
-  api: KubernetesApi,
-  time: Time,
-  key: DeploymentKey,
+  reader: SurgeReader,
+  question: SurgeQuestion,
 ): Promise<FactsOutcome> => {
   try {
-    return await readFacts(api, time, key);
+    return await readFacts(reader, question);
   } catch (cause) {
     const { message: problem, retryAfterMs } = kubernetesError(cause);
     return { _tag: 'Failed', problem, retryAfterMs };

@@ -10,7 +10,7 @@ import type { JsonRecord } from '../json.ts';
 import type { KubernetesApi } from '../kubernetes-api.ts';
 import type { TargetPod } from '../observed-request.ts';
 import { statechartClock, type Time } from '../time.ts';
-import type { DeploymentKey, SurgeTiming, SurgeWrite } from './surge-context.ts';
+import type { AcceptsDowntimeOn, DeploymentKey, SurgeTiming, SurgeWrite } from './surge-context.ts';
 import type { SurgeFacts } from './surge-facts.ts';
 import { blockedReason, surgeMessage } from './surge-message.ts';
 import { readSurgeFacts } from './surge-reads.ts';
@@ -25,6 +25,7 @@ export interface SurgeEnvironment {
   readonly time: Time;
   readonly timing: SurgeTiming;
   readonly withoutSurge: WithoutSurge;
+  readonly acceptsDowntimeOn: AcceptsDowntimeOn | undefined;
   readonly seed: Seed;
   /** How many workloads cannot be surged now, by reason; called when that changes. */
   readonly onBlocked: (counts: ReadonlyMap<string, number>) => void;
@@ -35,11 +36,11 @@ type SurgeActor = Actor<typeof workloadSurge>;
 type SurgeSnapshot = SnapshotFrom<typeof workloadSurge>;
 
 const provideSurge = (environment: SurgeEnvironment): typeof workloadSurge => {
-  const { api, log, time } = environment;
+  const { api, log } = environment;
   const write = fromPromise(({ input }: { readonly input: SurgeWrite }) => writeStep(api, input));
   return workloadSurge.provide({
     actors: {
-      readFacts: fromPromise(({ input }) => readSurgeFacts(api, time, input.deployment)),
+      readFacts: fromPromise(({ input }) => readSurgeFacts(environment, input)),
       raiseReplicas: write,
       lowerCost: write,
       lowerReplicas: write,
@@ -64,6 +65,10 @@ const hasLeft = (
   before: SurgeFacts | null,
   uid: string,
 ): boolean => facts !== null && facts !== before && remainingPods(facts, [uid]).length === 0;
+
+/** The pods stay, but it is accepted for the Node of this one that it is down. */
+const mayBeDown = (snapshot: SurgeSnapshot, uid: string): boolean =>
+  snapshot.matches('blocked') && snapshot.context.facts?.downtimePods.includes(uid) === true;
 
 /** The surges of a process. */
 export class SurgeRegistry {
@@ -141,15 +146,17 @@ export class SurgeRegistry {
         signal.removeEventListener('abort', onAbort);
         settle();
       };
-      const onAbort = (): void => {
+      const onGivenUp = (cause: unknown): void => {
+        finish(() => reject(cause));
         actor.send({ type: 'pod.withdrawn', uid });
-        finish(() => reject(signal.reason));
       };
+      const onAbort = (): void => onGivenUp(signal.reason);
       const subscription = actor.subscribe({
         next: (snapshot) => {
           const { refusal } = snapshot.context;
           const why = refusal === null ? '' : refusalText(deployment.name, refusal);
           if (hasLeft(snapshot, facts, uid)) return finish(resolve);
+          if (mayBeDown(snapshot, uid)) return onGivenUp(new Error(why));
           if (snapshot.status !== 'done') return;
           finish(() => reject(new Error(why)));
         },

@@ -13,7 +13,12 @@ import type { KubernetesClient } from '../kubernetes-client.ts';
 import { podPath, type TargetPod } from '../observed-request.ts';
 import type { Log } from '../running-interceptor.ts';
 import type { Time } from '../time.ts';
-import { DEFAULT_SURGE_TIMING, type DeploymentKey, type SurgeTiming } from './surge-context.ts';
+import {
+  type AcceptsDowntimeOn,
+  DEFAULT_SURGE_TIMING,
+  type DeploymentKey,
+  type SurgeTiming,
+} from './surge-context.ts';
 import { controllerOf } from './surge-facts.ts';
 import { raisedDeployments } from './surge-reads.ts';
 import type { WithoutSurge } from './surge-refusal.ts';
@@ -31,6 +36,11 @@ export interface SurgeOptions {
   readonly timing?: Partial<SurgeTiming>;
   /** What becomes of pods that no surge can replace; default: they are evicted. */
   readonly withoutSurge?: WithoutSurge;
+  /**
+   * Whether a person accepts for a Node that its pods are down while they move. It is asked about
+   * the Nodes of pods that cannot be replaced; without it no Node is read.
+   */
+  readonly acceptsDowntimeOn?: AcceptsDowntimeOn;
   /** How many workloads cannot be surged now, by reason. */
   readonly onBlocked?: (counts: ReadonlyMap<string, number>) => void;
   readonly log?: Log;
@@ -68,6 +78,7 @@ export const surge = (options: SurgeOptions): Surge => {
     time,
     seed,
     withoutSurge: options.withoutSurge ?? 'evict',
+    acceptsDowntimeOn: options.acceptsDowntimeOn,
     onBlocked,
     log,
     timing: { ...DEFAULT_SURGE_TIMING, ...timing },

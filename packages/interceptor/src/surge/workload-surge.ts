@@ -9,11 +9,11 @@ import { assign, setup } from 'xstate';
 import { backoffMs, failedOnce, noFailures } from '../backoff.ts';
 import { required } from '../required.ts';
 import type {
-  DeploymentKey,
   FactsOutcome,
   SurgeContext,
   SurgeEvent,
   SurgeInput,
+  SurgeQuestion,
   SurgeWrite,
   SurgeWriteOutcome,
 } from './surge-context.ts';
@@ -72,7 +72,7 @@ export const workloadSurge = setup({
     tags: {} as 'settled',
   },
   actors: {
-    readFacts: required<FactsOutcome, { readonly deployment: DeploymentKey }>('readFacts'),
+    readFacts: required<FactsOutcome, SurgeQuestion>('readFacts'),
     raiseReplicas: required<SurgeWriteOutcome, SurgeWrite>('raiseReplicas'),
     lowerCost: required<SurgeWriteOutcome, SurgeWrite>('lowerCost'),
     lowerReplicas: required<SurgeWriteOutcome, SurgeWrite>('lowerReplicas'),
@@ -145,7 +145,10 @@ export const workloadSurge = setup({
       invoke: {
         id: 'readFacts',
         src: 'readFacts',
-        input: ({ context: { deployment } }) => ({ deployment }),
+        input: ({ context: { deployment, refusal, requested } }) => ({
+          deployment,
+          stuck: refusal === null ? [] : requested,
+        }),
         onDone: {
           target: 'deciding',
           actions: { type: 'setFacts', params: ({ event }) => event.output },

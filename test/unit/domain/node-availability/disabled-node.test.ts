@@ -1,8 +1,10 @@
 /** Nodes that a person takes out of service and gives back. */
 import { expect, test } from 'vitest';
+import { annotationOf } from '../../../../src/domain/drain/cordon.ts';
 import { projectDrainedNode } from '../../../../src/domain/drain/drained-node.ts';
 import { asRecord, recordAt, textAt, valueAt } from '../../../../src/domain/json.ts';
 import {
+  acceptsDowntimeOn,
   type DisablingStep,
   disablingStep,
   enablingStep,
@@ -21,13 +23,21 @@ class PatchedNode {
     this.#annotations = { ...annotations };
   }
 
-  get facts() {
-    const node = projectDrainedNode({
+  get #raw() {
+    return {
       metadata: { name: 'n', uid: 'n', resourceVersion: '1', annotations: this.#annotations },
       spec: { unschedulable: this.#unschedulable },
-    });
+    };
+  }
+
+  get facts() {
+    const node = projectDrainedNode(this.#raw);
     if (node === undefined) throw new Error('The node has no identity');
     return { ...node, whyDisabled: textAt(this.#annotations, WHY) ?? '' };
+  }
+
+  get accepts(): boolean {
+    return acceptsDowntimeOn(this.#raw);
   }
 
   get keys(): readonly string[] {
@@ -46,7 +56,7 @@ class PatchedNode {
   };
 }
 
-const disable = (why: string) => ({ why, nowMs: 0 });
+const disable = (why: string, acceptsDowntime = false) => ({ why, acceptsDowntime, nowMs: 0 });
 
 test('RS-03: a node is disabled once, with a reason, and enabled without a trace', () => {
   const node = new PatchedNode();
@@ -65,6 +75,32 @@ test('RS-03: a node that a person cordoned before stays so when it is enabled', 
   node.take(disablingStep(node.facts, disable('fan')));
   node.take(enablingStep(node.facts));
   expect([node.facts.unschedulable, node.keys]).toEqual([true, ['cordon.tidegate.dev/person']]);
+});
+
+test('RS-16: downtime is accepted with the key, withdrawn by the next call, and gone with it', () => {
+  const node = new PatchedNode();
+  node.take(disablingStep(node.facts, disable('fan', true)));
+  expect([node.accepts, node.keys]).toEqual([true, [WHY, KEY]]);
+  expect(disablingStep(node.facts, disable('fan', true))).toEqual({ _tag: 'Unchanged' });
+  const [id] = annotationOf(node.facts, 'disabled')?.ids ?? [];
+  node.take(disablingStep(node.facts, disable('fan')));
+  expect([node.accepts, annotationOf(node.facts, 'disabled')?.ids]).toEqual([false, [id]]);
+  node.take(disablingStep(node.facts, disable('fan', true)));
+  node.take(disablingStep(node.facts, disable('disk', true)));
+  expect([node.accepts, node.facts.whyDisabled]).toEqual([true, 'disk']);
+  node.take(enablingStep(node.facts));
+  expect([node.accepts, node.keys]).toEqual([false, []]);
+});
+
+test('RS-16: downtime is not accepted by a cordon that was cancelled, or of another owner', () => {
+  const said = '{"v":1,"ids":["a"],"acceptsDowntime":true}';
+  const accepts = (unschedulable: boolean, owner: string, text: string): boolean =>
+    new PatchedNode(unschedulable, { [`cordon.tidegate.dev/${owner}`]: text }).accepts;
+  expect(accepts(true, 'disabled', said)).toBe(true);
+  expect(accepts(false, 'disabled', said)).toBe(false);
+  expect(accepts(true, 'disabled', said.replace('{', '{"ended":"Cancelled",'))).toBe(false);
+  expect(accepts(true, 'disabled', said.replace('true', '"true"'))).toBe(false);
+  expect(accepts(true, 'reclaim', said)).toBe(false);
 });
 
 test('RS-03: a key of another version is left alone', () => {
