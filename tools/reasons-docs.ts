@@ -40,9 +40,11 @@ const anchorOf = (heading: string): string =>
 const written = new URL(`../${RUNBOOKS}`, import.meta.url);
 const anchors = [...readFileSync(written, 'utf8').matchAll(/^## (.+)$/gm)]
   .map(([, heading = '']) => anchorOf(heading));
-const wanted = new Set(
-  registry.flatMap(([, reason]) => reason.runbook === undefined ? [] : [reason.runbook]),
-);
+const alerts = readFileSync(new URL('../docs/tasks/alerts.yaml', import.meta.url), 'utf8');
+const wanted = new Set([
+  ...registry.flatMap(([, reason]) => reason.runbook === undefined ? [] : [reason.runbook]),
+  ...[...alerts.matchAll(/runbooks\.md#(\S+)$/gm)].map(([, anchor = '']) => anchor),
+]);
 
 const logProblem = (problem: string): void => {
   process.stderr.write(`${problem}\n`);
@@ -51,12 +53,16 @@ const logProblem = (problem: string): void => {
 
 for (const runbook of wanted) {
   if (!anchors.includes(runbook)) {
-    logProblem(`${RUNBOOKS} has no heading for "${runbook}": write what to do about that reason`);
+    logProblem(
+      `${RUNBOOKS} has no heading for "${runbook}": write what to do about that reason or alert`,
+    );
   }
 }
 for (const anchor of anchors) {
   if (!wanted.has(anchor)) {
-    logProblem(`${RUNBOOKS} has a heading "${anchor}" that no reason names: remove it, or name it`);
+    logProblem(
+      `${RUNBOOKS} has a heading "${anchor}" that no reason and no alert names: remove it, or name it`,
+    );
   }
 }
 

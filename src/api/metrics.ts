@@ -4,6 +4,9 @@
  * single objects are names of objects: such series are removed with their object, and there is a
  * limit of objects.
  */
+import { CORDON_ENDS } from '../domain/drain/cordon.ts';
+import { RECLAIM_REFUSALS } from '../domain/drain/reclaim-refusals.ts';
+import { SHARD_LIMITS } from '../domain/shard-limits.ts';
 import { EVICTION_REQUEST_METRICS } from './eviction-request-metrics.ts';
 import { catalogue } from './metric.ts';
 
@@ -135,6 +138,7 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Parts of messages of the shard that exceeded a limit and were left out, by limit.',
     labels: ['limit'],
+    fromStart: Object.keys(SHARD_LIMITS),
   },
   tidegate_bootstrap_pulls_total: {
     type: 'counter',
@@ -150,6 +154,7 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Roll-ups by outcome.',
     labels: ['outcome'],
+    fromStart: ['sent', 'acknowledged', 'overdue', 'too_large'],
   },
   tidegate_rollup_ack_duration_seconds: {
     type: 'histogram',
@@ -250,6 +255,7 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Deletions of stateless pods of offline Nodes, by outcome.',
     labels: ['outcome'],
+    fromStart: ['Fault'],
   },
   tidegate_surges_blocked: {
     type: 'gauge',
@@ -262,6 +268,12 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Ended node drains by outcome.',
     labels: ['outcome'],
+    fromStart: CORDON_ENDS,
+  },
+  tidegate_drains_in_last_quarter: {
+    type: 'gauge',
+    help: 'Drains that have used three quarters of their grace and have not ended.',
+    labels: [],
   },
   tidegate_node_drain_duration_seconds: {
     type: 'histogram',
@@ -289,6 +301,7 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Nodes that reclaim instructions named and that were not drained, by reason.',
     labels: ['reason'],
+    fromStart: Object.keys(RECLAIM_REFUSALS),
   },
   tidegate_reclaims_queued: {
     type: 'gauge',
@@ -339,6 +352,11 @@ export const METRICS = catalogue({
   tidegate_recording_failures_total: {
     type: 'counter',
     help: 'Recordings of lifecycles that ended early, such as on a full disk.',
+    labels: [],
+  },
+  tidegate_recording_lines_dropped_total: {
+    type: 'counter',
+    help: 'Lines that a recording of lifecycles left out because the disk was too slow.',
     labels: [],
   },
   bigfleet_unschedulable_pod_controller_reconciles_total: {

@@ -2,8 +2,8 @@
  * The inspectors of a process's statecharts: the live page and the recording, each enabled by its
  * flag.
  *
- * Promises: an inspector whose flag is absent is not created and costs nothing; a recording that
- * cannot go on is an error in the log and a metric, and ends nothing else.
+ * Promises: an inspector whose flag is absent is not created, not even loaded, and costs nothing; a
+ * recording that cannot go on is an error in the log and a metric, and ends nothing else.
  */
 import { readFile } from 'node:fs/promises';
 import { defectText, type Telemetry } from '../api/telemetry.ts';
@@ -12,7 +12,7 @@ import { realTime } from '../effects/real-time.ts';
 import { startActorRecorder } from '../observability/actor-recorder.ts';
 import type { Inspector } from '../observability/inspector.ts';
 import { failureSentence } from './failures.ts';
-import { KINDS, liveBoard, startLivePage } from './live-page.ts';
+import { KINDS } from './machine-levels.ts';
 
 /** Log messages about the live page; the demo reads its address from them. */
 export const PAGE_LOG = { served: 'Live page is served', opened: 'Live page is opened' } as const;
@@ -55,14 +55,20 @@ export const startInspectors = async (
   let onFailure = (problem: string): void => {
     earlyFailure = problem;
   };
+  let dropped = 0;
+  let onDropped = (): void => {
+    dropped += 1;
+  };
   const token = inspectTokenFile === undefined ? undefined : await tokenIn(inspectTokenFile);
-  const board = inspectAddress && liveBoard();
+  const livePage = inspectAddress && await import('./live-page.ts');
+  const board = livePage?.liveBoard();
   const recorder = recordFile === undefined ? undefined : await startActorRecorder({
     file: recordFile,
     title,
     time: realTime,
     kinds: KINDS,
     onFailure: (problem) => onFailure(problem),
+    onDropped: () => onDropped(),
   });
   let closePage = async (): Promise<void> => {};
   return {
@@ -75,9 +81,11 @@ export const startInspectors = async (
         telemetry.count('tidegate_recording_failures_total', 1);
         telemetry.log('error', 'Recording ended early', { problem });
       };
+      onDropped = () => telemetry.count('tidegate_recording_lines_dropped_total', 1);
+      if (dropped > 0) telemetry.count('tidegate_recording_lines_dropped_total', dropped);
       if (earlyFailure !== undefined) onFailure(earlyFailure);
-      if (inspectAddress === undefined || board === undefined) return;
-      const page = await startLivePage({
+      if (inspectAddress === undefined || livePage === undefined || board === undefined) return;
+      const page = await livePage.startLivePage({
         address: inspectAddress,
         access: { names: inspectHosts, token },
         board,

@@ -1,6 +1,7 @@
 /** The live page of a process: the board of its actors, and its server. */
 import type { ListenAddress } from '../effects/option-kinds.ts';
 import { realTime } from '../effects/real-time.ts';
+import { KINDS } from './machine-levels.ts';
 import { CHARTS } from '../gen/charts.ts';
 import { PAGE_HTML, PAGE_SCRIPT, PAGE_STYLE } from '../gen/page.ts';
 import { MACHINES } from '../machines/index.ts';
@@ -17,9 +18,6 @@ import { type DelayedMachine, type PendingDelay, pendingDelays } from '../view/p
 import type { Time } from '../domain/time.ts';
 import type { PageAccess } from '../web/page-access.ts';
 import { type InspectionServer, startInspectionServer } from '../web/inspection-server.ts';
-
-/** The machines of the catalogue, by name. */
-export const KINDS: ReadonlySet<string> = new Set(Object.keys(MACHINES));
 
 /** A board of this process's actors, and their last minutes. */
 export const liveBoard = (): HistoricalBoard =>

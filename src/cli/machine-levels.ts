@@ -1,6 +1,6 @@
 /**
- * The log level of each statechart: `info` where transitions are rare and important, `debug`
- * elsewhere.
+ * The kinds of actors, and the log level of each statechart: `info` where transitions are rare and
+ * important, `debug` elsewhere.
  */
 import type { LogLevel } from '../api/telemetry.ts';
 import type { MACHINES } from '../machines/index.ts';
@@ -28,3 +28,6 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   reclaimRecovery: 'debug',
   upcomingNode: 'debug',
 };
+
+/** The machines of the catalogue, by name. */
+export const KINDS: ReadonlySet<string> = new Set(Object.keys(MACHINE_LEVELS));

@@ -12,7 +12,8 @@ import { type FillableBoard, makeActorBoard } from '../observability/actor-board
 import { actorsText, actorText } from '../view/replay-text.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { failureSentence, unknownWord } from './failures.ts';
-import { KINDS, replayBoard, startLivePage } from './live-page.ts';
+import { replayBoard, startLivePage } from './live-page.ts';
+import { KINDS } from './machine-levels.ts';
 import { type Player, playerOn, recordedIn, stopMomentIn } from './recording.ts';
 import { REPLAY_FORMATS, type ReplayRequest } from './replay-request.ts';
 import { endingSignal } from './signals.ts';

@@ -25,6 +25,8 @@ export interface RecordingOptions {
   readonly time: Pick<Time, 'now' | 'schedule'>;
   /** The machines of the catalogue; other actors are ignored. */
   readonly kinds: ReadonlySet<string>;
+  /** Called for each line that is left out because the disk is too slow. */
+  readonly onDropped?: () => void;
 }
 
 /** The content and the file. */
@@ -75,7 +77,7 @@ const recordingError = (file: string, cause: unknown, remedy = ''): Error => {
 /** Begins a recording in an open file. */
 export const recordInto = (
   disk: LineFile,
-  { title, time, kinds }: RecordingOptions,
+  { title, time, kinds, onDropped }: RecordingOptions,
 ): ActorRecorder => {
   let batch: RecordItem[] = [];
   let lost = 0;
@@ -96,6 +98,7 @@ export const recordInto = (
   const record = (transition: Transition): void => {
     if (disk.waitingBytes() > WAITING_BYTES_MAX) {
       lost += 1;
+      onDropped?.();
       return;
     }
     if (lost > 0) write({ atMs: transition.atMs, lost });

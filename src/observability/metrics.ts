@@ -2,8 +2,9 @@
  * The registry of metrics, created from the catalogue in `src/api/metrics.ts`.
  *
  * Promises: every metric of the catalogue exists from the start, so that a dashboard shows zero
- * instead of no data; a metric never exceeds its limit of series: further ones share one overflow
- * series; an invalid value (NaN, a decreasing counter) is ignored and never throws into the caller.
+ * instead of no data, and so do the series on whose first increment an alert fires; a metric never
+ * exceeds its limit of series: further ones share one overflow series; an invalid value (NaN, a
+ * decreasing counter) is ignored and never throws into the caller.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type Metric, type MetricName, METRICS } from '../api/metrics.ts';
@@ -123,6 +124,9 @@ const limitedSeries = (name: string, metric: Metric, registry: Registry) => {
     return made;
   };
   if (metric.labels.length === 0) find({});
+  for (const value of metric.fromStart ?? []) {
+    find(Object.fromEntries(metric.labels.map((label) => [label, value])))(0);
+  }
   return {
     series: (labels: Labels): Series => {
       const series = frozen.get(labels);

@@ -3,7 +3,7 @@
  * between machines and absolute figures are not.
  *
  * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `registry`, `session`, `list`,
- * `process`, `page`, `burst`, `pods`, `hand-overs`, `requests`,
+ * `process`, `idle`, `page`, `burst`, `pods`, `hand-overs`, `requests`,
  * `cluster`, `simulate`, `drain`, `drain-node` and `maintenance`.
  *
  * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
@@ -17,6 +17,7 @@ import { benchCluster } from './cluster.ts';
 import { benchDrains } from './drain.ts';
 import { benchDrainNode } from './drain-node.ts';
 import { benchHandOvers } from './hand-overs.ts';
+import { benchIdle } from './idle.ts';
 import { benchLists } from './list.ts';
 import { benchMaintenance } from './maintenance.ts';
 import { print, printMachine } from './measurement.ts';
@@ -48,6 +49,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['registry', () => benchRegistry(ACTORS)],
   ['session', benchSession],
   ['process', () => benchProcess(MACHINES, REQUESTS)],
+  ['idle', benchIdle],
   ['page', benchPage],
   ['list', () => benchLists(PODS)],
   ['burst', benchBurst],

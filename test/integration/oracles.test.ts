@@ -1,10 +1,11 @@
-/** The Go oracles of the tests, and the module that pins their versions. */
+/** The Go oracles of the tests, and the modules that pin the versions of what is built. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommand } from '../../tools/testbed/commands.ts';
 import { moduleFolder, oracle } from '../../tools/testbed/go-builds.ts';
-import { describeWithGo } from '../support/api/testbed.ts';
+import { readObservabilityModule } from '../../tools/testbed/observability.ts';
+import { describeWithGo, describeWithReceivers } from '../support/api/testbed.ts';
 
 const BUILD_TIMEOUT_MS = 10 * 60 * 1000;
 
@@ -54,4 +55,22 @@ describeWithGo('Go oracles', () => {
       { error: expect.stringContaining("can't evaluate field Nope") },
     ]);
   });
+});
+
+describeWithReceivers('The module with Prometheus and the Collector', () => {
+  it('is vetted and formatted by gofmt', async () => {
+    const { folder: cwd } = await readObservabilityModule();
+    expect(await runCommand('go', ['vet', './...'], { cwd })).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    const unformatted = await runCommand('gofmt', ['-l', '.'], { cwd });
+    expect(unformatted).toMatchObject({ code: 0, stdout: '' });
+  }, BUILD_TIMEOUT_MS);
+
+  it('needs no module that go.mod and go.sum do not pin', async () => {
+    const { folder: cwd } = await readObservabilityModule();
+    const tidied = await runCommand('go', ['mod', 'tidy', '-diff'], { cwd });
+    expect(tidied).toMatchObject({ code: 0, stdout: '' });
+  }, BUILD_TIMEOUT_MS);
 });

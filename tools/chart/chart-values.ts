@@ -107,9 +107,12 @@ const CLUSTER_OBJECTS: ChartValues = {
       true,
     ),
   }),
-  policies: group('ValidatingAdmissionPolicies: who may request evictions, maintain nodes, drain.', {
-    install: value('Whether the chart installs them.', SWITCH, true),
-  }),
+  policies: group(
+    'ValidatingAdmissionPolicies: who may request evictions, maintain nodes, drain.',
+    {
+      install: value('Whether the chart installs them.', SWITCH, true),
+    },
+  ),
   rbac: group('Rights.', {
     create: value(
       'Whether each ServiceAccount gets exactly the rights of its roles.',

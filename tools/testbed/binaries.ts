@@ -9,7 +9,7 @@ import {
   type Build,
   type BuildEnvironment,
   builtOnce,
-  type GoModule,
+  type ControlPlaneModule,
   goProblem,
   type Print,
   printOnStderr,
@@ -43,7 +43,8 @@ const linkerFlags = (version: string): string => {
   ].join(' ');
 };
 
-const allTools = (module: GoModule): Build => ({
+const allTools = (module: ControlPlaneModule): Build => ({
+  module,
   what: `building etcd, Kubernetes ${module.kubernetes}, kwok and helm (once, some minutes)`,
   packages: 'tool',
   linker: linkerFlags(module.kubernetes),
@@ -70,16 +71,19 @@ const required = (folder: string, name: string): string => {
   return path;
 };
 
-const cached = (module: GoModule, env: Environment): string =>
+const cached = (module: ControlPlaneModule, env: Environment): string =>
   join(cacheFolder(env), module.key, 'bin');
 
-const built = async (module: GoModule, buildEnvironment: BuildEnvironment): Promise<string> =>
+const built = async (
+  module: ControlPlaneModule,
+  buildEnvironment: BuildEnvironment,
+): Promise<string> =>
   await builtOnce(cached(module, buildEnvironment.env), allTools(module), buildEnvironment);
 
 /** The folder to take what the assets lack from, or `undefined` when there is no Go to build it. */
 const builtForAssets = async (
   assets: string,
-  module: GoModule,
+  module: ControlPlaneModule,
   buildEnvironment: BuildEnvironment,
 ): Promise<string | undefined> => {
   if (EXTRAS.every((name) => existing(assets, name) !== undefined)) return undefined;

@@ -1,5 +1,5 @@
 /**
- * Builds programs of the test bed's Go module, once, into a cache directory.
+ * Builds programs of the test bed's Go modules, once, into a cache directory.
  *
  * Promises: cached programs are complete (built beside the cache and renamed into place), and a
  * machine without a usable Go gets one message that says what to install or set.
@@ -28,15 +28,24 @@ export class TestbedUnavailable extends Error {
   override readonly name = 'TestbedUnavailable';
 }
 
-/** The folder of the Go module. */
+/** The folder of the Go module with the control plane. */
 export const moduleFolder = dirname(fileURLToPath(import.meta.url));
 
-/** Contents of the module's lock. */
+/** Where a module is, and contents of its lock. */
 export interface GoModule {
+  readonly folder: string;
   /** The first 16 hex digits of SHA-256 over go.mod and go.sum. */
   readonly key: string;
   /** The minimum Go version, such as `1.26.0`. */
   readonly go: string;
+  /** What is built from it, such as `Kubernetes 1.36.3`. */
+  readonly product: string;
+  /** What helps on a machine without Go, if anything does. */
+  readonly instead: string;
+}
+
+/** The module with the control plane. */
+export interface ControlPlaneModule extends GoModule {
   /** The Kubernetes release that is built, such as `1.36.3`. */
   readonly kubernetes: string;
 }
@@ -47,19 +56,38 @@ export const cacheKey = (goMod: string, goSum: string): string =>
 
 const found = (text: string, pattern: RegExp): string => {
   const [, first] = pattern.exec(text) ?? [];
-  if (first === undefined) throw new Error(`Cannot read tools/testbed/go.mod: no ${pattern}`);
+  if (first === undefined) throw new Error(`Cannot read go.mod of the test bed: no ${pattern}`);
   return first;
 };
 
-/** Reads go.mod and go.sum. */
-export const readGoModule = async (folder: string = moduleFolder): Promise<GoModule> => {
+/** The module in a folder, and the version of the required module that `release` finds. */
+export const readModule = async (
+  folder: string,
+  { name, release }: { readonly name: string; readonly release: RegExp },
+): Promise<GoModule & { readonly version: string }> => {
   const goMod = await readFile(join(folder, 'go.mod'), 'utf8');
   const goSum = await readFile(join(folder, 'go.sum'), 'utf8');
+  const version = found(goMod, release);
   return {
+    folder,
     key: cacheKey(goMod, goSum),
     go: found(goMod, /^go (\S+)$/m),
-    kubernetes: found(goMod, /^\s*k8s\.io\/kubernetes v(\S+)/m),
+    product: `${name} ${version}`,
+    instead: '',
+    version,
   };
+};
+
+const ASSETS_REMEDY =
+  ', or set KUBEBUILDER_ASSETS to a folder that holds etcd, kube-apiserver and kubectl';
+
+/** Reads go.mod and go.sum of the control plane. */
+export const readGoModule = async (): Promise<ControlPlaneModule> => {
+  const { version, ...module } = await readModule(moduleFolder, {
+    name: 'Kubernetes',
+    release: /^\s*k8s\.io\/kubernetes v(\S+)/m,
+  });
+  return { ...module, kubernetes: version, instead: ASSETS_REMEDY };
 };
 
 const versionNumbers = (version: string): readonly number[] =>
@@ -77,13 +105,12 @@ export const goProblem = async (
   module: GoModule,
   env: Environment = environment,
 ): Promise<string | undefined> => {
-  const { code, stdout } = await runCommand('go', ['version'], { cwd: moduleFolder, env });
+  const { code, stdout } = await runCommand('go', ['version'], { cwd: module.folder, env });
   const [, version] = /go version go(\S+)/.exec(stdout) ?? [];
   if (code === 0 && version !== undefined && !isOlder(version, module.go)) return undefined;
   const has = version === undefined ? 'there is none' : `this is ${version}`;
-  return `The test bed needs Go ${module.go} or newer on PATH to build Kubernetes ` +
-    `${module.kubernetes} (${has}): install it from https://go.dev/dl, or set KUBEBUILDER_ASSETS ` +
-    `to a folder that holds etcd, kube-apiserver and kubectl`;
+  return `The test bed needs Go ${module.go} or newer on PATH to build ${module.product} (${has}): ` +
+    `install it from https://go.dev/dl${module.instead}`;
 };
 
 const PROGRESS_EVERY_MS = 20_000;
@@ -108,11 +135,14 @@ export interface BuildEnvironment {
   readonly env: Environment;
 }
 
-/** A build: which packages, what it is called while it runs, and the linker's flags. */
+/** A build: of which module and packages, its name while it runs, and the compiler's flags. */
 export interface Build {
+  readonly module: GoModule;
   readonly what: string;
   readonly packages: string;
   readonly linker: string;
+  /** Build tags, separated by commas. */
+  readonly tags?: string;
   /** Programs to call something else than Go does, which names them after their package. */
   readonly renamed?: Readonly<Record<string, string>>;
 }
@@ -128,8 +158,12 @@ const goBuild = async (
   const compiler = supervise({
     name: 'go build',
     file: 'go',
-    args: ['build', '-o', `${into}/`, '-ldflags', build.linker, build.packages],
-    cwd: moduleFolder,
+    args: [
+      ...['build', '-o', `${into}/`, '-ldflags', build.linker],
+      ...(build.tags === undefined ? [] : ['-tags', build.tags]),
+      build.packages,
+    ],
+    cwd: build.module.folder,
     env,
     onLine: (line) => {
       complaints.push(line);
@@ -152,7 +186,7 @@ export const builtOnce = async (
   buildEnvironment: BuildEnvironment,
 ): Promise<string> => {
   if (existsSync(target)) return target;
-  const problem = await goProblem(await readGoModule(), buildEnvironment.env);
+  const problem = await goProblem(build.module, buildEnvironment.env);
   if (problem !== undefined) throw new TestbedUnavailable(problem);
   await mkdir(dirname(target), { recursive: true });
   return await locked(`${target}.lock`, async () => {
@@ -178,18 +212,32 @@ const sourcesKey = async (folder: string): Promise<string> => {
 };
 
 /**
- * The path of the program `oracle/<name>`: a small Go program that prints the result of Go or
- * Kubernetes for some input. Rebuilt when its sources or the module's lock change. Rejects with
- * `TestbedUnavailable` on a machine without Go.
+ * The path of the program `<folder>/<name>` of a module, rebuilt when its sources or the module's
+ * lock change. Rejects with `TestbedUnavailable` on a machine without Go.
  */
-export const oracle = async (name: string, print: Print = printOnStderr): Promise<string> => {
-  const module = await readGoModule();
-  const sources = await sourcesKey(join(moduleFolder, 'oracle', name));
-  const folder = join(cacheFolder(), module.key, 'oracle', `${name}-${sources}`);
-  await builtOnce(folder, {
-    what: `building the oracle "${name}"`,
-    packages: `./oracle/${name}`,
+const programOf = async (
+  module: GoModule,
+  { folder, name, print }: {
+    readonly folder: string;
+    readonly name: string;
+    readonly print: Print;
+  },
+): Promise<string> => {
+  const path = folder === '' ? name : `${folder}/${name}`;
+  const sources = await sourcesKey(join(module.folder, path));
+  const target = join(cacheFolder(), module.key, folder, `${name}-${sources}`);
+  await builtOnce(target, {
+    module,
+    what: `building "${path}"`,
+    packages: `./${path}`,
     linker: '-s -w',
   }, { print, env: environment });
-  return join(folder, name);
+  return join(target, name);
 };
+
+/**
+ * The path of the program `oracle/<name>`: a small Go program that prints the result of Go or
+ * Kubernetes for some input.
+ */
+export const oracle = async (name: string, print: Print = printOnStderr): Promise<string> =>
+  await programOf(await readGoModule(), { folder: 'oracle', name, print });

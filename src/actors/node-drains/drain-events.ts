@@ -26,6 +26,7 @@ import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { machineId } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
+import { RECLAIM_REFUSALS, type ReclaimRefusal } from '../../domain/drain/reclaim-refusals.ts';
 import { SHARD_LIMITS, type ShardLimitName } from '../../domain/shard-limits.ts';
 import { listed, quoted } from '../../domain/text.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
@@ -198,16 +199,6 @@ export class UnrecognizedCordons {
   readonly forget = (name: string): void => void this.#recorded.delete(name);
 }
 
-/** Why a Node is not reclaimed, with the remedy. */
-const REFUSALS = {
-  NoMachine:
-    'the shard showed no machine of it CONFIGURED, and it has no UpcomingNode; the fleet ' +
-    'must report the machine first',
-  TooManyInstructions: 'its drain has joined as many instructions as it may (node_instructions); ' +
-    'the drain goes on',
-  NotSelected: '--reclaimable-node-selector excludes it; change its labels or the selector',
-} as const;
-
 /** The dependencies of the Events of instructions. */
 export interface InstructionEventsOptions {
   readonly record: RecordEvent;
@@ -254,9 +245,9 @@ export class InstructionEvents {
   /** The Node is not reclaimed. */
   readonly refused = (
     node: DrainSubject,
-    { id, refusal }: { readonly id: string; readonly refusal: keyof typeof REFUSALS },
+    { id, refusal }: { readonly id: string; readonly refusal: ReclaimRefusal },
   ): void => {
-    const problem = REFUSALS[refusal];
+    const problem = RECLAIM_REFUSALS[refusal];
     this.#telemetry.count('tidegate_reclaims_refused_total', 1, { reason: refusal });
     if (refusal === 'TooManyInstructions') this.#reached('node_instructions');
     if (!this.#mayWrite(id)) return;

@@ -20,6 +20,9 @@ import type { nodeDrain } from '../../machines/node-drain.ts';
 import type { NodeDrainContext, PodsObserved } from '../../machines/node-drain-context.ts';
 import type { DrainPods } from './drain-pods.ts';
 
+/** Nodes that are cordoned at once (DR-11). */
+export const CORDONS_AT_ONCE = 32;
+
 /** An owner's request for one node. */
 export interface DrainOrder extends CordonOrder {
   readonly owner: DrainOwner;

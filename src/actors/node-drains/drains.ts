@@ -7,7 +7,7 @@
  * instruction that finds a drain ending begins another; a crashed drain restarts from the Node.
  */
 import { audit, EMPTY, merge, type Observable, Subject, Subscription } from 'rxjs';
-import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import type { Actor, SnapshotFrom } from 'xstate';
 import { annotationOf, type DrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
@@ -26,6 +26,7 @@ import { UnrecognizedCordons } from './drain-events.ts';
 import {
   canJoin,
   cordonOrderOf,
+  CORDONS_AT_ONCE,
   countedAtEnd,
   deadlineOf,
   type DrainBeginning,
@@ -48,13 +49,9 @@ import {
 } from './drain-index.ts';
 import { DrainPods } from './drain-pods.ts';
 import type { DrainsOptions } from './drains-options.ts';
+import { LateDrains } from './late-drains.ts';
 import { drainScope } from './maintained-nodes.ts';
 import { blockersOf, type NodeDrainActors, nodeDrainActors } from './node-drain-actor.ts';
-
-/** Nodes that are cordoned at once (DR-11). */
-const CORDONS_AT_ONCE = 32;
-
-export type NodeDrainActor = ActorRefFrom<typeof nodeDrain>;
 
 /** All drains of a process; not leading at first. */
 export class DrainRegistry {
@@ -65,6 +62,7 @@ export class DrainRegistry {
   readonly #pods = nodePods();
   readonly #unrecognized: UnrecognizedCordons;
   readonly #blockers: DrainBlockers;
+  readonly #late: LateDrains;
   readonly #slots: ConcurrencyLimit<DrainEntry>;
   /** The resourceVersion of a written end, until its Node is observed with it. */
   readonly #ends = new Map<string, ResourceVersion>();
@@ -85,6 +83,7 @@ export class DrainRegistry {
     this.#options = options;
     this.#defer = deferredSends(environment.telemetry);
     this.#unrecognized = new UnrecognizedCordons(options.events.leftAlone);
+    this.#late = new LateDrains(environment.telemetry);
     this.#slots = startConcurrencyLimit<DrainEntry>({
       atOnce: CORDONS_AT_ONCE,
       keyOf: ({ key }) => key,
@@ -123,9 +122,8 @@ export class DrainRegistry {
   /** The instruction releases evictions of the node, as soon as it is cordoned. */
   readonly release = (node: string, owner: DrainOwner, id: string): void => {
     const entry = this.#entryOf(node, owner);
-    if (entry === undefined) return;
-    entry.releasedIds.add(id);
-    if (!entry.ids.has(id)) return;
+    entry?.releasedIds.add(id);
+    if (entry?.ids.has(id) !== true) return;
     entry.isReleased = true;
     this.#send(entry.key, { type: 'evictions.released' });
   };
@@ -179,9 +177,9 @@ export class DrainRegistry {
     this.#withdrawn.clear();
   };
 
-  readonly actors = (): Iterable<NodeDrainActor> => [...this.#registry.actors()];
+  readonly actors = (): Iterable<Actor<typeof nodeDrain>> => [...this.#registry.actors()];
 
-  readonly get = (node: string, owner: DrainOwner = 'reclaim'): NodeDrainActor | undefined =>
+  readonly get = (node: string, owner: DrainOwner = 'reclaim') =>
     this.#registry.get(drainKey(node, owner));
 
   /** True while a drain of the node is active or restarting. */
@@ -235,10 +233,12 @@ export class DrainRegistry {
   #forget(entry: DrainEntry): void {
     if (this.#registry.entry(entry.key) === entry) this.#registry.remove(entry.key);
     this.#blockers.forget(entry.key);
+    this.#late.forget(entry.key);
     this.#byNode.remove(entry);
   }
 
   #moved(entry: DrainEntry, snapshot: SnapshotFrom<typeof nodeDrain>): void {
+    this.#late.observe(entry.key, snapshot);
     for (const id of entry.awaited) {
       if (!hasLanded(snapshot.context, id)) continue;
       entry.awaited.delete(id);

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unavailability } from '../../../tools/testbed/binaries.ts';
 import { isContinuousIntegration } from '../../../tools/testbed/environment.ts';
 import { goProblem, readGoModule } from '../../../tools/testbed/go-builds.ts';
+import { observabilityProblem } from '../../../tools/testbed/observability.ts';
 import { startTestbed, type Testbed, type TestbedOptions } from '../../../tools/testbed/testbed.ts';
 import { forgetAccounts } from '../rights/role-account.ts';
 import { expectRights } from '../rights/used-rights.ts';
@@ -105,6 +106,7 @@ const describeUnless = (problem: string | undefined, title: string, suite: () =>
 
 const bedProblem = await unavailability();
 const toolchainProblem = await goProblem(await readGoModule());
+const receiversProblem = await observabilityProblem();
 
 /**
  * A suite with a test bed, which is as new and has the CRDs. The suites of one process use the same
@@ -123,3 +125,7 @@ export const describeWithBinaries = (title: string, suite: () => void): void =>
 /** A suite that asks programs of `tools/testbed/oracle`. */
 export const describeWithGo = (title: string, suite: () => void): void =>
   describeUnless(toolchainProblem, title, suite);
+
+/** A suite that uses promtool, Prometheus or the Collector. */
+export const describeWithReceivers = (title: string, suite: () => void): void =>
+  describeUnless(receiversProblem, title, suite);

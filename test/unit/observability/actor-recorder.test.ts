@@ -120,13 +120,17 @@ test('events are written in batches, while the recording runs', async () => {
 
 test('lines are dropped when the disk is too slow, and the recording counts them', async () => {
   let waiting = 0;
+  let dropped = 0;
   const lines: string[] = [];
+  const onDropped = () => {
+    dropped += 1;
+  };
   const { observe, close } = recordInto({
     put: (line) => void lines.push(line),
     flush: () => {},
     waitingBytes: () => waiting,
     close: () => Promise.resolve(),
-  }, { title: 'test', time: simulatedTime(), kinds: new Set(['podEviction']) });
+  }, { title: 'test', time: simulatedTime(), kinds: new Set(['podEviction']), onDropped });
   const inspect = inspectWith(() => {}, [observe]);
   const actor = createActor(podEviction, { id: 'podEviction/ns/p1', input: INPUT, inspect })
     .start();
@@ -137,6 +141,7 @@ test('lines are dropped when the disk is too slow, and the recording counts them
   await close();
   expect(lines.map(recordEntry).map((entry) => entry._tag === 'Gap' ? entry.gap.lost : entry._tag))
     .toEqual(['Head', 'Line', 3, 'Line']);
+  expect(dropped).toBe(3);
 });
 
 test('an error in a handwritten event is restored as an error', () => {

@@ -12,7 +12,11 @@ import {
   readGoModule,
 } from '../../../tools/testbed/go-builds.ts';
 
-const MODULE: GoModule = { key: '0123456789abcdef', go: '1.26.0', kubernetes: '1.36.3' };
+const MODULE: GoModule = {
+  ...await readGoModule(),
+  key: '0123456789abcdef',
+  go: '1.26.0',
+};
 
 let folder = '';
 
