@@ -92,7 +92,7 @@ describeWithTestbed('two replicas of the chart', BED, (bed) => {
   };
 
   test(
-    'DR-13, DR-15: the leader is killed in a drain: nothing is lost, and the other takes over within \
+    'DR-15: the leader is killed in a drain: nothing is lost, and the other takes over within \
 the lease',
     { timeout: 300_000 },
     async () => {

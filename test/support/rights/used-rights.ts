@@ -5,7 +5,7 @@
  * when it is a witness in `right-witnesses.ts` and its operators no longer used such a right. Only
  * processes with a single role are witnesses: of others it is open which role used it.
  */
-import { expect, type RunnerTestSuite } from 'vitest';
+import { expect } from 'vitest';
 import { rightName } from '../../../src/domain/operator-rights.ts';
 import { ROLE_NAMES, type RoleName } from '../../../src/domain/operator-roles.ts';
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
@@ -14,7 +14,7 @@ import { WITNESSES } from './right-witnesses.ts';
 import { hasAccounts, rolesOfEntry } from './role-account.ts';
 
 /** Rights such as `patch nodes/status` that a role used. */
-export type UsedRights = ReadonlyMap<RoleName, ReadonlySet<string>>;
+type UsedRights = ReadonlyMap<RoleName, ReadonlySet<string>>;
 
 const CREATED = 201;
 
@@ -29,7 +29,7 @@ const rightsOf = (entry: AuditEntry): readonly string[] => {
 };
 
 /** What the processes of each role used, of those that have that role alone. */
-export const usedRights = (entries: readonly AuditEntry[]): UsedRights => {
+const usedRights = (entries: readonly AuditEntry[]): UsedRights => {
   const used = new Map<RoleName, Set<string>>(ROLE_NAMES.map((role) => [role, new Set()]));
   for (const entry of entries) {
     const [role, ...others] = rolesOfEntry(entry) ?? [];
@@ -39,24 +39,42 @@ export const usedRights = (entries: readonly AuditEntry[]): UsedRights => {
   return used;
 };
 
-type EndedSuite = Pick<RunnerTestSuite, 'fullName' | 'tasks'>;
+/** A suite as far as it matters here. */
+export interface EndedSuite {
+  readonly fullName: string;
+  readonly tasks: readonly EndedTask[];
+}
+
+type EndedTask =
+  | { readonly type: 'test'; readonly result?: { readonly state: string } }
+  | { readonly type: 'suite'; readonly tasks: readonly EndedTask[] };
 
 /** Whether all of its tests ran and passed: a part of them shows a part of the rights. */
 const isComplete = ({ tasks }: Pick<EndedSuite, 'tasks'>): boolean =>
   tasks.every((task) => task.type === 'suite' ? isComplete(task) : task.result?.state === 'pass');
 
+/** What is wrong with the rights of the operators of a suite, by the requests of its bed. */
+export const rightsProblems = (
+  entries: readonly AuditEntry[],
+  suite: EndedSuite,
+): readonly string[] => {
+  const refused = entries.filter(({ isUnauthorized }) => isUnauthorized)
+    .flatMap((entry) => {
+      const roles = rolesOfEntry(entry);
+      const [right = entry.uri] = rightsOf(entry);
+      return roles === undefined ? [] : `${roles.join()} may not ${right}`;
+    });
+  const used = usedRights(entries);
+  const unused = ROLE_NAMES.flatMap((role) =>
+    (isComplete(suite) ? WITNESSES[role][suite.fullName] ?? [] : [])
+      .filter((right) => used.get(role)?.has(right) !== true)
+      .map((right) => `${role} did not ${right}, which this suite is a witness of`)
+  );
+  return [...new Set([...refused, ...unused])];
+};
+
 /** Checks the operators of a suite that has ended. */
 export const expectRights = async (bed: Testbed, suite: EndedSuite): Promise<void> => {
   if (!hasAccounts(bed)) return;
-  const entries = (await bed.audit()).filter((entry) => rolesOfEntry(entry) !== undefined);
-  const refused = entries.filter(({ isUnauthorized }) => isUnauthorized)
-    .map((entry) => `${rolesOfEntry(entry)?.join()}: ${rightsOf(entry)[0] ?? entry.uri}`);
-  expect([...new Set(refused)], 'no operator lacks a right').toEqual([]);
-  if (!isComplete(suite)) return;
-  const used = usedRights(entries);
-  for (const role of ROLE_NAMES) {
-    const shown = WITNESSES[role][suite.fullName] ?? [];
-    const unused = shown.filter((right) => used.get(role)?.has(right) !== true);
-    expect(unused, `rights of the role ${role} that are no longer used here`).toEqual([]);
-  }
+  expect(rightsProblems(await bed.audit(), suite), 'the rights of operators').toEqual([]);
 };
