@@ -90,6 +90,12 @@ export const WITNESSES: Readonly<Record<RoleName, Witnesses>> = {
     ],
     'test/integration/eviction-requests-rights.test.ts > the role evictions with its own rights':
       each('delete', 'evictionrequests.lifecycle.tidegate.dev'),
+    [`${NATIVE} > native EvictionRequests on a real API server`]: [
+      ...each('list watch delete', 'evictionrequests.lifecycle.k8s.io'),
+      ...each('list watch create patch delete', 'evictions.lifecycle.k8s.io'),
+      ...each('patch', 'evictionrequests.lifecycle.k8s.io/status'),
+      ...each('patch', 'evictions.lifecycle.k8s.io/status'),
+    ],
   },
   interceptors: {
     [SURGED]: [
@@ -147,13 +153,8 @@ export const NOT_WITNESSED: Readonly<Record<RoleName, Explanations>> = {
   },
   evictions: {
     ...SERIES,
-    ...tested(
-      NATIVE,
-      each('list watch patch delete', 'evictionrequests.lifecycle.k8s.io'),
-      each('patch', 'evictionrequests.lifecycle.k8s.io/status'),
-      each('get list watch create patch delete', 'evictions.lifecycle.k8s.io'),
-      each('patch', 'evictions.lifecycle.k8s.io/status'),
-    ),
+    // After a conflict.
+    ...tested(NATIVE, each('get', 'evictions.lifecycle.k8s.io')),
   },
   interceptors: {
     ...SERIES,
