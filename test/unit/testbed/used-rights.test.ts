@@ -23,7 +23,7 @@ const NODES: AuditEntry = {
 };
 const PASSED = { type: 'test', result: { state: 'pass' } } as const;
 const OTHER = { fullName: 'test/e2e/other.test.ts > other', tasks: [PASSED] };
-const [WITNESS = '', SHOWN = []] = Object.entries(WITNESSES.pods)[0] ?? [];
+const [WITNESS = '', WITNESSED = []] = Object.entries(WITNESSES.pods)[0] ?? [];
 
 /** The requests that use some rights of the role pods, such as `patch nodes/status`. */
 const requestsOf = (rights: readonly string[]): readonly AuditEntry[] =>
@@ -53,9 +53,9 @@ test('a request that a policy refused, and one of another user, are none', () =>
 
 test('a witness that no longer uses a right is a problem, unless tests of it are left out', () => {
   const suite = { fullName: WITNESS, tasks: [PASSED] };
-  expect(SHOWN).toContain('patch leases.coordination.k8s.io');
-  expect(rightsProblems(requestsOf(SHOWN), suite)).toEqual([]);
-  const less = SHOWN.filter((right) => right !== 'list namespaces');
+  expect(WITNESSED).toContain('patch leases.coordination.k8s.io');
+  expect(rightsProblems(requestsOf(WITNESSED), suite)).toEqual([]);
+  const less = WITNESSED.filter((right) => right !== 'list namespaces');
   expect(rightsProblems(requestsOf(less), suite)).toEqual([
     'pods did not list namespaces, which this suite is a witness of',
   ]);
@@ -66,14 +66,14 @@ test('a witness that no longer uses a right is a problem, unless tests of it are
 test('what a process with other roles as well used is no witness', () => {
   const suite = { fullName: WITNESS, tasks: [PASSED] };
   const user = 'system:serviceaccount:default:tidegate.fleet.pods';
-  const entries = requestsOf(SHOWN).map((entry) => ({ ...entry, user }));
-  expect(rightsProblems(entries, suite)).toHaveLength(SHOWN.length);
+  const entries = requestsOf(WITNESSED).map((entry) => ({ ...entry, user }));
+  expect(rightsProblems(entries, suite)).toHaveLength(WITNESSED.length);
 });
 
 test('a patch that creates uses the verb create', () => {
   const suite = { fullName: WITNESS, tasks: [PASSED] };
   const applied = 'capacityrequests.bigfleet.lucy.sh';
-  const entries = requestsOf(SHOWN.filter((right) => right !== `create ${applied}`))
+  const entries = requestsOf(WITNESSED.filter((right) => right !== `create ${applied}`))
     .map((entry) =>
       entry.verb === 'patch' && entry.subresource === '' && entry.apiGroup.startsWith('bigfleet')
         ? { ...entry, code: 201 }
