@@ -10,9 +10,9 @@ import { definitionsOf } from '../api/definitions.ts';
 import { textAt } from '../domain/json.ts';
 import type { KeyPair } from '../domain/credentials.ts';
 import { evictionsApiOf } from '../domain/native-evictions/evictions-api.ts';
-import { NEEDED_RIGHTS, policiesFor } from '../domain/operator-rights.ts';
+import { policiesFor } from '../domain/operator-rights.ts';
 import type { Time } from '../domain/time.ts';
-import { type AskedRight, reviewAccess } from '../effects/access-reviews.ts';
+import { askedRights, reviewAccess } from '../effects/access-reviews.ts';
 import { credentialReader } from '../effects/credentials.ts';
 import { type DoctorSettings, doctorSettings } from '../effects/doctor-options.ts';
 import { chooseApi, servesApi } from '../effects/evictions-api.ts';
@@ -56,25 +56,8 @@ const versionCheck: Checking = Effect.map(serverVersion, (version) => {
   }
 });
 
-/** Every verb of every role, once. */
-const askedRights = ({ roles, lease }: DoctorSettings): readonly AskedRight[] => {
-  const asked = roles.flatMap((role) => NEEDED_RIGHTS[role]).flatMap((right) =>
-    right.verbs.map((verb): AskedRight => ({
-      right,
-      verb,
-      namespace: right.isOfLease ? lease.namespace : undefined,
-    }))
-  );
-  return [
-    ...new Map(asked.map((one) => {
-      const { group, resource, subresource } = one.right;
-      return [`${group} ${resource} ${subresource} ${one.verb}`, one] as const;
-    })).values(),
-  ];
-};
-
 const rightsCheck = (settings: DoctorSettings): Checking => {
-  const asked = askedRights(settings);
+  const asked = askedRights(settings.roles, settings.lease.namespace);
   return Effect.forEach(
     asked,
     (one) => Effect.map(reviewAccess(one), (answer) => ({ ...one, answer })),

@@ -101,6 +101,7 @@ export const WITNESSES: Readonly<Record<RoleName, Witnesses>> = {
     [SURGED]: [
       ...LEASE,
       ...each('list watch', 'evictionrequests.lifecycle.tidegate.dev'),
+      ...each('list watch', 'nodemaintenances.lifecycle.tidegate.dev'),
       ...each('patch', 'evictionrequests.lifecycle.tidegate.dev/status'),
       ...each('get list patch', 'pods', 'deployments.apps'),
       ...each('get', 'replicasets.apps'),
