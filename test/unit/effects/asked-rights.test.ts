@@ -1,6 +1,6 @@
 /**
  * Which rights `tidegate doctor` asks about. Rights on one object, and rights in one namespace,
- * hid those on other objects and in all namespaces: they were told apart by resource and verb alone.
+ * hid those on other objects and in all namespaces: resource and verb alone told them apart.
  */
 import { expect, test } from 'vitest';
 import { rightName } from '../../../src/domain/operator-rights.ts';
