@@ -52,3 +52,7 @@ export const promtool = (print: Print = printOnStderr): Promise<string> =>
 /** The path of an OpenTelemetry Collector that receives OTLP and prints what it received. */
 export const collector = async (print: Print = printOnStderr): Promise<string> =>
   await programOf(await readObservabilityModule(), { folder: '', name: 'collector', print });
+
+/** The path of Prometheus, without its web page. */
+export const prometheus = (print: Print = printOnStderr): Promise<string> =>
+  prometheusProgram('prometheus', print);
