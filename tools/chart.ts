@@ -12,7 +12,7 @@ import { CHART_VALUES, OPERATOR_GROUP } from './chart/chart-values.ts';
 import { dashboard } from './chart/dashboard.ts';
 import { SETTINGS } from './chart/flag-values.ts';
 import { settlePages, table } from './pages.ts';
-import { rulesFor, VIEWER } from './rbac-rules.ts';
+import { DRAINER, rulesFor, VIEWER } from './rbac-rules.ts';
 
 const TOOL = 'tools/chart.ts';
 const FOLDER = 'charts/tidegate';
@@ -159,6 +159,7 @@ const PAGE = [
 const RIGHTS = {
   roles: Object.fromEntries(ROLE_NAMES.map((role) => [role, rulesFor([role])])),
   viewer: VIEWER,
+  drainer: DRAINER,
 };
 
 settlePages(TOOL, [

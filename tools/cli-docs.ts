@@ -280,7 +280,7 @@ const lines = [
   '## tidegate doctor',
   '',
   'Checks what an operator needs and says what to do about each problem: the API server and its',
-  'version, CRDs and their schemas, with the role `evictions` its admission policies, every right of the selected roles (by',
+  'version, CRDs and their schemas, the admission policies of the selected roles, their rights (by',
   '`SelfSubjectAccessReview`), the Lease and its holder, the clock, the certificate (its key, its',
   'identity, its expiry) and the shard. It only reads, and opens no session with the shard.',
   'The flags and variables are those of the operator, so that in its pod it needs none:',

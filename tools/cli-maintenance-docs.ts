@@ -21,9 +21,10 @@ const CHANGE_ROWS = [
 export const DRAIN_NODE_LINES = [
   '## tidegate drain NODE…',
   '',
-  'Drains nodes as `kubectl drain` does, by a NodeMaintenance `drain-NODE` for each, which an operator',
-  'with `--roles maintenance` works on; see [Maintain nodes](../tasks/maintain-nodes.md). A node that',
-  'is named like a command below is written `node/status`.',
+  'Drains nodes as `kubectl drain` does, by a NodeMaintenance `drain-NODE` for each from which pods',
+  'leave, which an operator with `--roles maintenance` works on; the others are only cordoned. See',
+  '[Maintain nodes](../tasks/maintain-nodes.md). A node that is named like a command below is written',
+  '`node/status`.',
   '',
   ...flagTable([
     ['`-l`, `--selector SELECTOR`', 'Label selector of the nodes, in place of names'],
@@ -40,8 +41,11 @@ export const DRAIN_NODE_LINES = [
       `\`--dry-run ${NODE_DRY_RUNS.join('|')}\``,
       '`client` prints what would leave; `server` also lets the API server check it',
     ],
-    ['`--pod-selector SELECTOR`', 'Label selector of the pods; dry runs only'],
-    ['`--grace-period SECONDS`', 'Only -1: each pod has its own grace'],
+    ['`--pod-selector SELECTOR`', 'Label selector of the pods that leave; the others stay'],
+    [
+      '`--grace-period SECONDS`',
+      'How long each pod gets to stop, from 1; -1, the default: its own grace',
+    ],
     ['`--disable-eviction`', 'Refused: budgets hold in every drain'],
     ...CLUSTER_ROWS,
   ]),

@@ -22,7 +22,7 @@ export const ACKNOWLEDGE_LINES = [
   'the API server refuses it.',
   '',
   'Rights: those of `drain status`, `list` of PersistentVolumeClaims and PersistentVolumes, and `patch`',
-  'of Nodes.',
+  'and [`drain`](../tasks/rbac.md#people) of Nodes.',
   '',
 ] as const;
 
@@ -81,6 +81,7 @@ export const NODE_LINES = [
   'Exit code 3: there is no such node, or it is Ready. 5: something would be lost that exists only on',
   'the node. 1: the API server refuses it.',
   '',
-  'Rights of the three: `get` and `patch` of Nodes; `confirm-gone` also those of `status`.',
+  'Rights of the three: `get`, `patch` and [`drain`](../tasks/rbac.md#people) of Nodes; `confirm-gone`',
+  'also those of `status`.',
   '',
 ] as const;

@@ -75,6 +75,12 @@ const escaped = (text: string): string =>
 const shown = (value: number): string =>
   value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(2)));
 
+/** Grafana's name of numbers without a unit says nothing here. */
+const panelUnit = ({ unit }: PanelQuery): string => unit === 'short' ? '' : ` ${escaped(unit)}`;
+
+const rangeText = (top: number, unit: string): string =>
+  top > 0 ? `up to ${shown(top)}${unit}` : 'always 0';
+
 const panelSvg = (
   { query, lines }: Panel,
   index: number,
@@ -82,7 +88,7 @@ const panelSvg = (
 ): string => {
   const x = (index % COLUMNS) * (PANEL.width + PANEL.gap) + PANEL.gap;
   const y = Math.floor(index / COLUMNS) * (PANEL.height + PANEL.gap) + HEAD;
-  const top = Math.max(...lines.flatMap(({ points }) => points.map(([, value]) => value)), 1e-9);
+  const top = Math.max(...lines.flatMap(({ points }) => points.map(([, value]) => value)), 0);
   const wide = PANEL.width - 2 * PANEL.left;
   const high = PANEL.height - PANEL.top - PANEL.bottom;
   const at = ([seconds, value]: readonly [number, number]): string => {
@@ -101,7 +107,7 @@ const panelSvg = (
     `<g transform="translate(${x} ${y})">`,
     `<rect width="${PANEL.width}" height="${PANEL.height}" rx="4" fill="#fff" stroke="#d0d4da"/>`,
     `<text x="${PANEL.left}" y="16" font-weight="600">${escaped(query.title)}</text>`,
-    `<text x="${PANEL.left}" y="29" fill="#666">up to ${shown(top)} ${escaped(query.unit)}</text>`,
+    `<text x="${PANEL.left}" y="29" fill="#666">${rangeText(top, panelUnit(query))}</text>`,
     ...drawn,
     `<text x="${PANEL.left}" y="${PANEL.height - 9}">${legend.join('')}${more}</text>`,
     '</g>',

@@ -49,11 +49,16 @@ export const rulesFor = (
 
 const READ = ['get', 'list', 'watch'];
 
-/** What `explain`, `drain`, `evictions`, `maintenance` and `tree` read. */
+/** What `explain`, `drain`, `node`, `evictions`, `maintenance` and `tree` read. */
 export const VIEWER: readonly Rule[] = [
   ruleOf('', 'nodes', READ),
   ruleOf('', 'pods', READ),
   ruleOf('', 'namespaces', READ),
+  ruleOf('', 'persistentvolumeclaims', READ),
+  ruleOf('', 'persistentvolumes', READ),
+  ...['daemonsets', 'deployments', 'replicasets', 'statefulsets'].map((resource) =>
+    ruleOf('apps', resource, READ)
+  ),
   ruleOf('policy', 'poddisruptionbudgets', READ),
   ruleOf('events.k8s.io', 'events', READ),
   ruleOf('coordination.k8s.io', 'leases', READ),
@@ -64,4 +69,15 @@ export const VIEWER: readonly Rule[] = [
   ruleOf(LIFECYCLE_GROUP, 'nodemaintenances', READ),
   ruleOf(NATIVE_GROUP, 'evictionrequests', READ),
   ruleOf(NATIVE_GROUP, 'evictions', READ),
+];
+
+/**
+ * What people need beside it who drain nodes: `tidegate drain NODE` and `drain acknowledge`, `node
+ * disable`, `node enable` and `node confirm-gone`, and the annotation of a pause. The policies of
+ * NodeMaintenances ask for the permission to delete nodes.
+ */
+export const DRAINER: readonly Rule[] = [
+  ruleOf('', 'nodes', ['patch', 'delete', 'drain']),
+  ruleOf('', 'pods/eviction', ['create']),
+  ruleOf(LIFECYCLE_GROUP, 'nodemaintenances', ['create', 'patch', 'delete']),
 ];

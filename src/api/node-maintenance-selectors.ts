@@ -53,9 +53,13 @@ const conditionField = (
     ),
   }).annotate(rules.length === 0 ? {} : { [RULES]: rules });
 
-const conditionsField = (item: ReturnType<typeof conditionField>, description: string) =>
+const conditionsField = (
+  item: ReturnType<typeof conditionField>,
+  description: string,
+  most: number = LIMITS.conditions,
+) =>
   Schema.optionalKey(
-    Schema.Array(item).check(Schema.isMaxLength(LIMITS.conditions)).annotate({
+    Schema.Array(item).check(Schema.isMaxLength(most)).annotate({
       ...atomic,
       description,
     }),
@@ -83,7 +87,7 @@ export const NodeSelectorField = Schema.Struct({
     }),
 });
 
-const podSelectorFields = (rules: readonly CelRule[]) => ({
+const podSelectorFields = (rules: readonly CelRule[], most: number) => ({
   matchLabels: Schema.optionalKey(
     Schema.Record(Schema.String, ValueField).check(Schema.isMaxProperties(LIMITS.conditions))
       .annotate({ description: 'Labels and the values that they must have.' }),
@@ -91,20 +95,24 @@ const podSelectorFields = (rules: readonly CelRule[]) => ({
   matchExpressions: conditionsField(
     conditionField('label', SET_OPERATORS, rules),
     'Conditions on labels; all must hold.',
+    most,
   ),
 });
 
 const whole = { 'x-kubernetes-map-type': 'atomic' } as const;
 
-/** `metav1.LabelSelector` in a plan: with a condition. */
-export const PodSelectorField = Schema.Struct(podSelectorFields([SET_RULE])).annotate({
-  ...whole,
-  [RULES]: [{
-    rule: '(has(self.matchLabels) && size(self.matchLabels) > 0) ' +
-      '|| (has(self.matchExpressions) && size(self.matchExpressions) > 0)',
-    message: 'an empty podSelector selects every pod: leave it out',
-  }],
-});
+/** `metav1.LabelSelector` in a spec: with a condition. */
+export const PodSelectorField = Schema.Struct(podSelectorFields([SET_RULE], LIMITS.conditions))
+  .annotate({
+    ...whole,
+    [RULES]: [{
+      rule: '(has(self.matchLabels) && size(self.matchLabels) > 0) ' +
+        '|| (has(self.matchExpressions) && size(self.matchExpressions) > 0)',
+      message: 'an empty podSelector selects every pod: leave it out',
+    }],
+  });
 
 /** The same in a status, which has thousands of them: without rules, which would cost too much. */
-export const ReportedPodSelectorField = Schema.Struct(podSelectorFields([])).annotate(whole);
+export const ReportedPodSelectorField = Schema.Struct(
+  podSelectorFields([], LIMITS.reportedConditions),
+).annotate(whole);

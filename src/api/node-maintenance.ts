@@ -106,6 +106,17 @@ const NodeMaintenanceSpec = Schema.Struct({
         description: 'Types of pods that leave; the others stay. Default: all. Immutable.',
       }),
   ),
+  podSelector: Schema.optionalKey(
+    PodSelectorField.annotate({
+      description: 'Only pods with these labels leave; the others stay. Default: all. Immutable.',
+    }),
+  ),
+  gracePeriodSeconds: Schema.optionalKey(
+    int32Field(1).annotate({
+      description: 'How long each pod gets to stop, instead of its own ' +
+        '`terminationGracePeriodSeconds`, unless others evict it as well. Immutable.',
+    }),
+  ),
   reason: Schema.optionalKey(
     Schema.String.check(Schema.isMaxLength(LIMITS.reasonCharacters)).annotate({
       description: 'Reason for the maintenance, for people.',
@@ -141,8 +152,11 @@ const NodeMaintenanceSpec = Schema.Struct({
       message: 'nodeSelector is immutable once the stage is not Idle',
       fieldPath: '.nodeSelector',
     },
-    { rule: isSame('drainPlan'), message: 'drainPlan is immutable', fieldPath: '.drainPlan' },
-    { rule: isSame('podTypes'), message: 'podTypes is immutable', fieldPath: '.podTypes' },
+    ...['drainPlan', 'podTypes', 'podSelector', 'gracePeriodSeconds'].map((field) => ({
+      rule: isSame(field),
+      message: `${field} is immutable`,
+      fieldPath: `.${field}`,
+    })),
     {
       rule: '!has(self.topologyKey) || has(self.maxNodesAtOnce)',
       message: 'topologyKey needs maxNodesAtOnce',

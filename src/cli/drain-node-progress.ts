@@ -20,6 +20,7 @@ import {
   type MaintenanceOutcome,
 } from '../effects/maintenance-objects.ts';
 import {
+  hasTerms,
   isAtWork,
   isDrained,
   isEnding,
@@ -162,17 +163,22 @@ export class NodeDrain {
 
   /** The maintenance of an earlier run, or a new one; a text when there is none. */
   async #made(): Promise<ObservedMaintenance | string> {
-    const { terminal } = this.#options;
+    const { question, terminal } = this.#options;
     for (;;) {
       const known = this.#current;
       if (known !== undefined && !isEnding(known)) {
+        if (!hasTerms(known, question)) {
+          return `NodeMaintenance ${quoted(this.#name)} of an earlier run has another ` +
+            '--pod-selector or --grace-period: use the same flags, or end it with ' +
+            `"tidegate maintenance complete ${this.#name}"`;
+        }
         terminal.report(`Going on with NodeMaintenance ${quoted(this.#name)}`);
         return known;
       }
       // An earlier run is cleaned up after; its name is free then.
       if (known !== undefined) await this.#until(() => this.#current?.uid !== known.uid);
       const outcome = await this.#perform(
-        createMaintenance(newMaintenance(this.node), { isTrial: false })
+        createMaintenance(newMaintenance(this.node, question), { isTrial: false })
           .pipe(Effect.catch(asRefusal)),
       );
       if (outcome._tag === 'Stored') return outcome.maintenance;
@@ -271,8 +277,8 @@ export class NodeDrain {
   }
 
   async #evict(pod: DrainPod): Promise<void> {
-    const { terminal, time } = this.#options;
-    const problem = await this.#perform(evictPod(pod).pipe(Effect.catch(asText)));
+    const { question: { graceSeconds }, terminal, time } = this.#options;
+    const problem = await this.#perform(evictPod(pod, graceSeconds).pipe(Effect.catch(asText)));
     if (problem === undefined) return;
     terminal.report(`Cannot evict pod ${quoted(podName(pod))}, trying again: ${problem}`);
     time.schedule(AGAIN_MS, () => {

@@ -2,6 +2,8 @@
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
 import type { DrainFilters } from '../domain/drain/drain-filters.ts';
+import type { LabelConditions } from '../domain/label-selector.ts';
+import { readSelector } from '../domain/pod-demand/label-selector-text.ts';
 import { quoted } from '../domain/text.ts';
 import { CLUSTER_FLAGS, optionalText, switchFlag } from './cluster-flags.ts';
 import { selectorProblem, unknownWord } from './failures.ts';
@@ -37,7 +39,7 @@ export const DRAIN_FLAGS = {
   podSelector: optionalText(
     'pod-selector',
     'SELECTOR',
-    'Only for dry runs yet: label selector of the pods that leave',
+    'Label selector of the pods that leave; the others stay',
   ),
   force: switchFlag('force', 'Also pods without a controller, which nothing recreates'),
   ignoreDaemonSets: switchFlag('ignore-daemonsets', 'Leave the pods of DaemonSets there'),
@@ -48,7 +50,7 @@ export const DRAIN_FLAGS = {
   gracePeriod: optionalText(
     'grace-period',
     'SECONDS',
-    'Only -1, the default: the grace of each pod',
+    'How long each pod gets to stop; -1, the default: its own grace',
   ),
   timeout: optionalText('timeout', 'DURATION', 'How long to wait; 0, the default: without end'),
   skipWaitSeconds: optionalText(
@@ -105,6 +107,10 @@ export interface DrainQuestion {
   readonly nodes: readonly string[];
   readonly selector: string | undefined;
   readonly podSelector: string | undefined;
+  /** The same, as conditions; empty: all pods. */
+  readonly podConditions: LabelConditions;
+  /** What each pod gets to stop; null: its own grace. */
+  readonly graceSeconds: number | null;
   readonly filters: DrainFilters;
   /** Undefined: without end. */
   readonly timeoutMs: number | undefined;
@@ -114,6 +120,7 @@ export interface DrainQuestion {
 
 const PREFIX = /^(node|nodes|no)\//u;
 const COUNT = /^\d{1,9}$/u;
+const GRACE = /^-?\d{1,9}$/u;
 
 const countProblem = (flag: string, text: string, example: string): string | undefined =>
   COUNT.test(text)
@@ -136,22 +143,25 @@ const choiceProblem = ({ nodes, selector, podSelector }: DrainNodesRequest): str
     selectorProblem(podSelector, 'app=web,tier!=test')?.replace('--selector', '--pod-selector');
 };
 
-/** Flags of kubectl that cannot be kept. */
-const unservedProblem = (
-  { disableEviction, gracePeriod, podSelector, dryRun }: DrainNodesRequest,
-) => {
-  if (podSelector !== undefined && dryRun === 'none') {
-    return `Cannot use --pod-selector ${quoted(podSelector)}: a NodeMaintenance selects pods by ` +
-      'their type alone; leave it out, or use kubectl drain';
-  }
+/** Flags of kubectl that cannot be kept, or have no such value. */
+const flagProblem = ({ disableEviction, gracePeriod }: DrainNodesRequest): string | undefined => {
   if (disableEviction) {
     return 'Cannot use --disable-eviction: pods leave by evictions, so that budgets hold; leave ' +
       'it out, or use kubectl drain';
   }
-  return gracePeriod === '-1'
+  if (/^0+$/u.test(gracePeriod)) {
+    return 'Cannot use --grace-period "0": pods would be gone from the API server before their ' +
+      'containers have stopped; write 1 for the shortest grace';
+  }
+  return GRACE.test(gracePeriod)
     ? undefined
-    : `Cannot use --grace-period ${quoted(gracePeriod)}: each pod has its own ` +
-      'terminationGracePeriodSeconds; leave it out, or use kubectl drain';
+    : `Cannot use --grace-period ${quoted(gracePeriod)}: it is not a number of seconds; write ` +
+      'one such as 30, or -1 for the grace of each pod';
+};
+
+const conditionsOf = (podSelector: string | undefined): LabelConditions => {
+  const reading = readSelector(podSelector ?? '');
+  return reading._tag === 'Selector' ? reading.conditions : [];
 };
 
 /** The request, or one line about its problem. */
@@ -159,17 +169,20 @@ export const drainQuestion = (request: DrainNodesRequest): DrainQuestion | strin
   const { nodes, selector, podSelector, timeout, chunkSize, skipWaitSeconds } = request;
   const dryRun = NODE_DRY_RUNS.find((candidate) => candidate === request.dryRun);
   if (dryRun === undefined) return unknownWord('--dry-run', request.dryRun, NODE_DRY_RUNS);
-  const problem = choiceProblem(request) ?? unservedProblem(request) ??
+  const problem = choiceProblem(request) ?? flagProblem(request) ??
     countProblem('--skip-wait-for-delete-timeout', skipWaitSeconds, '30') ??
     countProblem('--chunk-size', chunkSize, '500');
   if (problem !== undefined) return problem;
   const timeoutMs = /^0[a-zµμ]*$/u.test(timeout) ? undefined : timeoutOf(timeout);
   if (typeof timeoutMs === 'string') return timeoutMs;
   const { force, ignoreDaemonSets, deleteEmptyDirData } = request;
+  const graceSeconds = Number(request.gracePeriod);
   return {
     nodes: nodes.map((node) => node.replace(PREFIX, '')),
     selector,
     podSelector,
+    podConditions: conditionsOf(podSelector),
+    graceSeconds: graceSeconds < 0 ? null : graceSeconds,
     filters: {
       force,
       ignoreDaemonSets,

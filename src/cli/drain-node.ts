@@ -1,22 +1,24 @@
 /**
- * `tidegate drain NODE…`: drains nodes as `kubectl drain` does, by a NodeMaintenance for each.
+ * `tidegate drain NODE…`: drains nodes as `kubectl drain` does, by a NodeMaintenance for each from
+ * which pods leave.
  *
  * Promises: the filters of all nodes are checked before anything is made; a node that they refuse
  * is left alone, and the others are drained; a drained node stays cordoned, by a person, and its
  * NodeMaintenance is deleted. Exit code 0 when every node is drained and 1 otherwise, as kubectl; 4
  * when the cluster cannot be reached, 2 for invalid arguments.
  */
-import { type FilterFacts, podVerdict } from '../domain/drain/drain-filters.ts';
 import { quoted } from '../domain/text.ts';
 import type { Time } from '../domain/time.ts';
 import { Effect } from 'effect';
-import { daemonSetOf, type NodeReading, readNodesToDrain } from '../effects/drained-pods.ts';
+import { readNodesToDrain } from '../effects/drained-pods.ts';
 import { createMaintenance, type MaintenanceOutcome } from '../effects/maintenance-objects.ts';
 import { answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
+import { drainEmptyNodes } from './drain-empty-nodes.ts';
+import { filteredNodes } from './drain-node-filtering.ts';
 import { followNodeDrains } from './drain-node-following.ts';
 import { newMaintenance } from './maintenance-of-node.ts';
 import { type DrainNodesRequest, type DrainQuestion, drainQuestion } from './drain-node-request.ts';
-import { drainLines, type FilteredNode, refusalText, warningText } from './drain-node-text.ts';
+import { drainLines, type FilteredNode } from './drain-node-text.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -24,47 +26,6 @@ interface CommandEnvironment {
   readonly terminal: Terminal;
   readonly time: Pick<Time, 'now' | 'schedule'>;
 }
-
-type Read = Extract<NodeReading, { readonly _tag: 'Read' }>;
-
-const filteredNode = (
-  { node, pods, listed, goneDaemonSets }: Read,
-  { filters }: DrainQuestion,
-  nowMs: number,
-): FilteredNode => {
-  const hasDaemonSet: FilterFacts['hasDaemonSet'] = (pod) =>
-    !goneDaemonSets.has(daemonSetOf(pod) ?? '');
-  return {
-    name: node.name,
-    before: node,
-    listed,
-    wasCordoned: node.unschedulable,
-    hasDaemonSet,
-    pods: pods.map((pod) => ({ pod, verdict: podVerdict(pod, filters, { hasDaemonSet, nowMs }) })),
-  };
-};
-
-/** The nodes that may be drained; the others are reported. */
-const filteredNodes = (
-  readings: readonly NodeReading[],
-  question: DrainQuestion,
-  { terminal, time }: CommandEnvironment,
-): readonly FilteredNode[] =>
-  readings.flatMap((reading) => {
-    if (reading._tag === 'Refused') {
-      terminal.report(`Cannot drain node ${quoted(reading.name)}: ${reading.why}`);
-      return [];
-    }
-    const node = filteredNode(reading, question, time.now());
-    const refusal = refusalText(node.pods);
-    if (refusal !== '') {
-      terminal.report(`Cannot drain node ${quoted(node.name)}: it has ${refusal}`);
-      return [];
-    }
-    const warning = warningText(node.pods);
-    if (warning !== '') terminal.report(`Warning: node ${quoted(node.name)}: ${warning}`);
-    return [node];
-  });
 
 const printTrial = (
   nodes: readonly FilteredNode[],
@@ -89,12 +50,13 @@ const trialProblem = (name: string, outcome: MaintenanceOutcome): string | undef
 /** Lets the API server check what would be made; the problems. */
 const triedOnServer = (
   request: DrainNodesRequest,
+  question: DrainQuestion,
   nodes: readonly FilteredNode[],
 ) =>
   askCluster(
     request,
     Effect.forEach(nodes, ({ name }) =>
-      createMaintenance(newMaintenance(name), { isTrial: true }).pipe(
+      createMaintenance(newMaintenance(name, question), { isTrial: true }).pipe(
         Effect.map((outcome) =>
           trialProblem(name, outcome)
         ),
@@ -111,13 +73,31 @@ const tried = async (
   },
 ): Promise<ExitCode> => {
   if (question.dryRun === 'server') {
-    const answer = await triedOnServer(request, nodes);
+    const answer = await triedOnServer(request, question, nodes);
     if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
     for (const problem of answer.value) terminal.report(problem);
     if (answer.value.length > 0) return EXIT.failure;
   }
   printTrial(nodes, question, terminal);
   return EXIT.ok;
+};
+
+/** Drains the nodes, of which those without a pod that leaves need only a cordon. */
+const drained = async (
+  { request, nodes, question }: {
+    readonly request: DrainNodesRequest;
+    readonly nodes: readonly FilteredNode[];
+    readonly question: DrainQuestion;
+  },
+  environment: CommandEnvironment,
+): Promise<ExitCode> => {
+  const answer = await drainEmptyNodes({ cluster: request, question, nodes }, environment);
+  if (answer._tag === 'Silent') return logUnreachable(answer, environment.terminal);
+  const { nodes: left, areAll } = answer.value;
+  const code = left.length === 0
+    ? EXIT.ok
+    : await followNodeDrains({ cluster: request, question, nodes: left }, environment);
+  return code === EXIT.ok && !areAll ? EXIT.failure : code;
 };
 
 /** Drains nodes. */
@@ -147,7 +127,7 @@ export const runDrainNodes = async (
   const areAll = nodes.length === readings.length;
   if (nodes.length === 0) return EXIT.failure;
   const code = question.dryRun === 'none'
-    ? await followNodeDrains({ cluster: request, question, nodes }, environment)
+    ? await drained({ request, nodes, question }, environment)
     : await tried({ request, nodes, question, terminal });
   return code === EXIT.ok && !areAll ? EXIT.failure : code;
 };

@@ -56,6 +56,9 @@ const REQUESTING: readonly NeededRight[] = [
   { ...right('', 'pods', 'delete'), isOptional: true },
 ];
 
+/** Of roles that drain; only the policy of their annotations asks for the verb `drain`. */
+const NODES_OF_DRAINS = 'list watch patch drain';
+
 /** Of drains with `--local-volumes=keep`. */
 const STORAGE: readonly NeededRight[] = [
   { ...right('', 'persistentvolumeclaims', 'list watch'), isOptional: true },
@@ -70,7 +73,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right(API_GROUP, 'upcomingnodes', 'get list watch create patch delete'),
     right(API_GROUP, 'availablecapacities', 'get list watch create patch delete'),
     right(API_GROUP, 'upcomingnodes/status', 'patch'),
-    right('', 'nodes', 'list watch patch'),
+    right('', 'nodes', NODES_OF_DRAINS),
     { ...right('', 'nodes/status', 'patch'), isOptional: true },
     right('', 'pods', 'list watch'),
     right('', 'pods/eviction', 'create'),
@@ -109,7 +112,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
   maintenance: [
     right(LIFECYCLE_GROUP, 'nodemaintenances', 'get list watch patch'),
     right(LIFECYCLE_GROUP, 'nodemaintenances/status', 'patch'),
-    right('', 'nodes', 'list watch patch'),
+    right('', 'nodes', NODES_OF_DRAINS),
     { ...right('', 'nodes/status', 'patch'), isOptional: true },
     right('', 'pods', 'list watch'),
     right('', 'pods/eviction', 'create'),
@@ -122,7 +125,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     ...SHARED,
   ],
   availability: [
-    right('', 'nodes', 'list watch patch'),
+    right('', 'nodes', NODES_OF_DRAINS),
     right('', 'nodes/status', 'patch'),
     right('coordination.k8s.io', 'leases', 'list watch'),
     right('', 'pods', 'list watch delete'),
@@ -154,11 +157,16 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
 const policiesOf = (plural: string): readonly string[] =>
   ['spec', 'status'].map((part) => `${plural}-${part}.${LIFECYCLE_GROUP}`);
 
-/** The policies of EvictionRequests and NodeMaintenances. */
+/** The policy of who may change the annotations that drains obey. */
+export const DRAIN_ANNOTATIONS_POLICY = 'nodes-drain-annotations.tidegate.dev';
+
+/** Policies by role. */
 const POLICIES: Readonly<Partial<Record<RoleName, readonly string[]>>> = {
+  fleet: [DRAIN_ANNOTATIONS_POLICY],
   evictions: policiesOf('evictionrequests'),
   interceptors: policiesOf('evictionrequests'),
-  maintenance: policiesOf('nodemaintenances'),
+  maintenance: [...policiesOf('nodemaintenances'), DRAIN_ANNOTATIONS_POLICY],
+  availability: [DRAIN_ANNOTATIONS_POLICY],
 };
 
 /** The policies that the roles rely on; each has a binding of its own name. */
@@ -167,5 +175,7 @@ export const policiesFor = (roles: readonly RoleName[]): readonly string[] => [
 ];
 
 /** `capacityrequests.bigfleet.lucy.sh/status`, as `kubectl auth can-i` takes it. */
-export const rightName = ({ group, resource, subresource }: NeededRight): string =>
+export const rightName = (
+  { group, resource, subresource }: Pick<NeededRight, 'group' | 'resource' | 'subresource'>,
+): string =>
   `${resource}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`;

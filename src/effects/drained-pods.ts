@@ -71,9 +71,10 @@ const isGone = (daemonSet: string): Reads<boolean> => {
     .pipe(Effect.map(({ _tag }) => _tag === 'Absent'));
 };
 
-const readingOf = (
+/** The node with its pods, as they are now. */
+export const readPodsToDrain = (
   node: DrainedNode,
-  { podSelector, chunkSize }: DrainChoice,
+  { podSelector, chunkSize }: Pick<DrainChoice, 'podSelector' | 'chunkSize'>,
 ): Reads<NodeReading> =>
   Effect.gen(function* () {
     const { name } = node;
@@ -91,7 +92,7 @@ const namedNode = (name: string, choice: DrainChoice): Reads<NodeReading> =>
   readObject(nodePath(name)).pipe(
     Effect.flatMap((read): Reads<NodeReading> => {
       const node = read._tag === 'Found' ? projectDrainedNode(read.object) : undefined;
-      if (node !== undefined) return readingOf(node, choice);
+      if (node !== undefined) return readPodsToDrain(node, choice);
       const why = read._tag === 'Refused' ? read.why : 'it does not exist';
       return Effect.succeed({ _tag: 'Refused', name, why });
     }),
@@ -111,14 +112,18 @@ export const readNodesToDrain = (
     }
     const read = yield* readList(nodesSelected(selector), projectDrainedNode, choice.chunkSize);
     if (read._tag === 'Refused') return `Cannot list Nodes: ${read.why}`;
-    return yield* Effect.all(read.objects.map((node) => readingOf(node, choice)), {
+    return yield* Effect.all(read.objects.map((node) => readPodsToDrain(node, choice)), {
       concurrency: AT_ONCE,
     });
   });
 
-/** Evicts a pod that a maintenance leaves there; a text when it is refused. */
+/**
+ * Evicts a pod that a maintenance leaves there; a text when it is refused. `graceSeconds` is what
+ * the pod gets to stop, `null` its own grace.
+ */
 export const evictPod = (
   { namespace, name, uid }: DrainPod,
+  graceSeconds: number | null,
 ): Reads<string | undefined> =>
   KubeApi.use((api) =>
     api.call({
@@ -128,7 +133,10 @@ export const evictPod = (
         apiVersion: 'policy/v1',
         kind: 'Eviction',
         metadata: { name, namespace },
-        deleteOptions: { preconditions: { uid } },
+        deleteOptions: {
+          preconditions: { uid },
+          ...(graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds }),
+        },
       },
       timeoutMs: TIMEOUT_MS,
     })

@@ -23,6 +23,8 @@ export interface EvictionCall {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** What the pod gets to stop, in seconds; null: its own grace. */
+  readonly graceSeconds: number | null;
   readonly mayLeave: () => boolean;
 }
 
@@ -31,14 +33,17 @@ export class PodEvictionApi extends Context.Service<PodEvictionApi, {
   readonly evict: (call: EvictionCall) => Effect.Effect<EvictionOutcome>;
 }>()('tidegate/PodEvictionApi') {}
 
-const callOf = ({ namespace, name, uid, mayLeave }: EvictionCall): KubeCall => ({
+const callOf = ({ namespace, name, uid, graceSeconds, mayLeave }: EvictionCall): KubeCall => ({
   method: 'POST',
   path: `/api/v1/namespaces/${namespace}/pods/${name}/eviction`,
   body: {
     apiVersion: 'policy/v1',
     kind: 'Eviction',
     metadata: { name, namespace },
-    deleteOptions: { preconditions: { uid } },
+    deleteOptions: {
+      preconditions: { uid },
+      ...(graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds }),
+    },
   },
   timeoutMs: EVICTION_TIMEOUT_MS,
   mayLeave,

@@ -9,7 +9,11 @@ import { pageUrl } from '../domain/documentation.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../domain/json.ts';
 import { sameJson } from '../domain/json-equality.ts';
 import { leaseRecordOf } from '../domain/lease.ts';
-import { type NeededRight, rightName } from '../domain/operator-rights.ts';
+import {
+  DRAIN_ANNOTATIONS_POLICY,
+  type NeededRight,
+  rightName,
+} from '../domain/operator-rights.ts';
 import { quoted } from '../domain/text.ts';
 import { duration } from './duration.ts';
 import { oneLine } from './table.ts';
@@ -143,7 +147,15 @@ export const evictionsApiFinding = (
   );
 };
 
-/** The admission policies of EvictionRequests. */
+/** What the policies keep from users without rights. */
+const WITHOUT_POLICIES = {
+  requests: 'whoever may write EvictionRequests or NodeMaintenances may have any pod evicted and ' +
+    'write the status of any controller',
+  annotations: 'whoever may change Nodes, as every kubelet may its own, may stop a drain and ' +
+    'pretend one',
+};
+
+/** The admission policies of the selected roles; drains also work without theirs. */
 export const policiesFinding = (
   missing: readonly { readonly kind: string; readonly name: string }[],
 ): Finding => {
@@ -152,9 +164,11 @@ export const policiesFinding = (
     return finding(check, 'ok', 'The policies of the selected roles are installed');
   }
   const names = missing.map(({ kind, name }) => `${kind} ${name}`).join(', ');
-  return finding(check, 'failed', [
-    `Not installed: ${names}. Without them, whoever may write EvictionRequests or ` +
-    'NodeMaintenances may have any pod evicted and write the status of any controller',
+  const isOfRequests = missing.some(({ name }) => name !== DRAIN_ANNOTATIONS_POLICY);
+  return finding(check, isOfRequests ? 'failed' : 'warning', [
+    `Not installed: ${names}. Without them, ${
+      WITHOUT_POLICIES[isOfRequests ? 'requests' : 'annotations']
+    }`,
     'kubectl apply --server-side -f charts/tidegate/files/policies',
     PAGES.definitions,
   ]);

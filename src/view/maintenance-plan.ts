@@ -8,6 +8,7 @@
 import type { Budget } from '../domain/drain/budget.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import { effectivePlan, planEntryBody } from '../domain/node-maintenance/drain-plan.ts';
+import { mustLeave } from '../domain/node-maintenance/drain-step.ts';
 import { nodesAtOnce } from '../domain/node-maintenance/node-budget.ts';
 import type {
   NodeState,
@@ -21,7 +22,6 @@ import {
   type PreviewFinding,
 } from '../domain/node-maintenance/preview.ts';
 import type { Stage } from '../domain/node-maintenance/stage.ts';
-import { podTypeOf } from '../domain/node-maintenance/typed-pods.ts';
 import { forecastWaves } from '../domain/node-maintenance/wave-forecast.ts';
 import { plural } from '../domain/drain/verdict.ts';
 
@@ -137,16 +137,16 @@ export const maintenancePlan = (
     maintenancePreview({
       podsByNode: new Map(names.map((one) => [one, onNode.get(one) ?? []])),
       plan,
+      scope: spec,
+      graceSeconds: spec.gracePeriodSeconds,
       budgets: facts.budgets,
     });
   const preview = previewOf(waves.flat());
   const byWave = waves.map(previewOf);
-  const leaves = (pod: DrainPod): boolean =>
-    !pod.finished && !pod.mirror && spec.podTypes.includes(podTypeOf(pod));
   const nodes = facts.nodes.map((node): PlannedNode => ({
     node: node.name,
     topology: topologyKey === '' ? null : node.labels[topologyKey] ?? '',
-    pods: (onNode.get(node.name) ?? []).filter(leaves).length,
+    pods: (onNode.get(node.name) ?? []).filter((pod) => mustLeave(pod, spec)).length,
     schedulable: !node.unschedulable,
     wave: waveOf.get(node.name) ?? null,
   }));

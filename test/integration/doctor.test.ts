@@ -49,6 +49,8 @@ const HEALTHY = {
   'crd capacityrequests': 'ok',
   'crd upcomingnodes': 'ok',
   'crd availablecapacities': 'ok',
+  // Drains work without theirs.
+  policies: 'warning',
   rights: 'ok',
   lease: 'warning',
   clock: 'ok',
@@ -59,8 +61,10 @@ describeWithTestbed('doctor on a real API server', { print: () => {} }, (bed) =>
   beforeAll(() => bed().installCrds());
 
   test('finds the CRDs as this version has them, and the rights of an administrator', async () => {
-    const { code, states } = await doctor({ kubeconfig: bed().kubeconfig, roles: 'fleet,pods' });
+    const asked = { kubeconfig: bed().kubeconfig, roles: 'fleet,pods' };
+    const { code, states, findings } = await doctor(asked);
     expect([code, states]).toEqual([0, { ...HEALTHY, shard: 'skipped' }]);
+    expect(findings).toContain('may stop a drain and pretend one');
   });
 
   test('finds the policies of EvictionRequests with the role evictions', async () => {

@@ -6,9 +6,10 @@
  * Only the ports are others, so that a demo may run on the same machine, and the fleet is quick.
  * The examples of README.md name objects, addresses and files of nobody: here of this cluster.
  */
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../tools/testbed/ports.ts';
+import { PROGRAM } from '../../tools/package/bundle.ts';
 import { binaries } from '../../tools/testbed/binaries.ts';
 import { bundleFolder } from '../../tools/testbed/environment.ts';
 import { describeWithBinaries, describeWithTestbed } from '../support/api/testbed.ts';
@@ -140,7 +141,7 @@ const bundled = (commands: string): string => {
   const folder = bundleFolder();
   return folder === undefined
     ? commands
-    : commands.replaceAll('"$PWD/src/main.ts"', `"${folder}/main.js"`);
+    : commands.replaceAll('"$PWD/src/main.ts"', `"${join(folder, PROGRAM)}"`);
 };
 
 const PORTS = ['7780', '7700', '7701', '8770', '8771', '8772', '8779'] as const;

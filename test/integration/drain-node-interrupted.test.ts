@@ -48,9 +48,9 @@ const site = async () => {
 };
 
 /** The command as a process of its own. */
-const drained = (kubeconfig: string) => {
+const drained = (kubeconfig: string, ...flags: readonly string[]) => {
   const { file, args } = tidegateCommand();
-  const child = spawn(file, [...args, 'drain', 'node-1', `--kubeconfig=${kubeconfig}`]);
+  const child = spawn(file, [...args, 'drain', 'node-1', `--kubeconfig=${kubeconfig}`, ...flags]);
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (output.stdout += chunk));
   child.stderr.on('data', (chunk) => (output.stderr += chunk));
@@ -87,6 +87,13 @@ test('Ctrl-C leaves the drain to the operator, and a second run ends it', {
     pods: ['pod-1'],
     isCordoned: true,
   });
+
+  const other = drained(kubeconfig, '--pod-selector=role=web');
+  expect(await other.code).toBe(1);
+  expect(other.output.stderr).toContain(
+    'NodeMaintenance "drain-node-1" of an earlier run has another --pod-selector or --grace-period',
+  );
+  expect(stateOf(cluster).maintenances).toEqual(['drain-node-1']);
 
   const second = drained(kubeconfig);
   await second.untilPrinted('Going on with NodeMaintenance "drain-node-1"');

@@ -3,7 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
-import { effectivePlan, planEntriesOf } from '../../src/domain/node-maintenance/drain-plan.ts';
+import {
+  effectivePlan,
+  planEntriesOf,
+  planEntryBody,
+} from '../../src/domain/node-maintenance/drain-plan.ts';
 import { maintenancePreview, previewBody } from '../../src/domain/node-maintenance/preview.ts';
 import { POD_TYPES } from '../../src/domain/node-maintenance/typed-pods.ts';
 import { clusterClient } from '../support/api/cluster-client.ts';
@@ -186,18 +190,30 @@ describeWithTestbed('NodeMaintenances on a real API server', {}, (bed) => {
     const { create } = await schema();
     expect(await create({ drainPlan: [{ podPriority: 1, podSelector: {} }] }))
       .toContain('an empty podSelector selects every pod');
+    expect(await create({ podSelector: {} })).toContain('an empty podSelector selects every pod');
   });
 
-  it('NM-23: the plan and the types of pods are immutable', async () => {
+  it('NM-23: the plan, the pods that leave and their grace are immutable', async () => {
     const { create, change } = await schema();
-    await create({ drainPlan: [entry(5)], podTypes: ['Default'] });
+    const podSelector = { matchLabels: { app: 'web' } };
+    await create({
+      drainPlan: [entry(5)],
+      podTypes: ['Default'],
+      podSelector,
+      gracePeriodSeconds: 5,
+    });
     expect(await change({ drainPlan: [entry(6)] })).toContain('drainPlan is immutable');
     expect(await change({ drainPlan: null })).toContain('drainPlan is immutable');
     expect(await change({ podTypes: ['Static'] })).toContain('podTypes is immutable');
+    expect(await change({ podSelector: { matchLabels: { app: 'db' } } }))
+      .toContain('podSelector is immutable');
+    expect(await change({ podSelector: null })).toContain('podSelector is immutable');
+    expect(await change({ gracePeriodSeconds: 1 })).toContain('gracePeriodSeconds is immutable');
     expect(await change({ reason: 'changed' })).toBe('');
     const without = await schema();
     await without.create();
     expect(await without.change({ drainPlan: [entry(5)] })).toContain('drainPlan is immutable');
+    expect(await without.change({ podSelector })).toContain('podSelector is immutable');
   });
 
   it('NM-24: the stored plan stays as it was written', async () => {
@@ -222,6 +238,7 @@ describeWithTestbed('NodeMaintenances on a real API server', {}, (bed) => {
     ['topologyKey', { topologyKey: 'zone' }, 'topologyKey needs maxNodesAtOnce'],
     ['releaseWhen', { releaseWhen: 'Never' }, 'Unsupported value'],
     ['podTypes', { podTypes: [] }, 'at least 1 items'],
+    ['gracePeriodSeconds', { gracePeriodSeconds: 0 }, 'greater than or equal to 1'],
     ['podTypes', { podTypes: ['Default', 'Default'] }, 'Duplicate value'],
     ['window', { window: { schedule: '* * * * *' } }, 'durationMinutes: Required value'],
     ['window', { window: { schedule: '* * * * *', durationMinutes: 0 } }, 'durationMinutes'],
@@ -324,10 +341,31 @@ describeWithTestbed('NodeMaintenances on a real API server', {}, (bed) => {
     const preview = previewBody(maintenancePreview({
       podsByNode: new Map([[OWN_NODE, [pod]]]),
       plan: effectivePlan(planEntriesOf([entry(5, 'Default', 'web')]), POD_TYPES),
+      scope: { podTypes: POD_TYPES, podSelector: null },
+      graceSeconds: null,
       budgets: [budget],
     }));
     expect(await setStatus({ preview })).toBe('');
     expect(valueAt(await read(), 'status', 'preview')).toEqual(preview);
+  });
+
+  it('NM-37: a target with as many conditions as a selector may have is stored', async () => {
+    const { create, setStatus } = await schema();
+    const keys = Array.from({ length: 10 }, (_, index) => `label-${index}`);
+    const written = {
+      podPriority: 5,
+      podSelector: {
+        matchLabels: Object.fromEntries(keys.map((key) => [key, 'a'])),
+        matchExpressions: keys.map((key) => ({ key, operator: 'Exists' })),
+      },
+    };
+    expect(await create({ drainPlan: [written] })).toBe('');
+    const drainTargets = planEntriesOf([written]).map(planEntryBody);
+    expect(
+      await setStatus({
+        nodeStatuses: [{ nodeRef: { name: OWN_NODE }, state: 'Admitted', drainTargets }],
+      }),
+    ).toBe('');
   });
 
   it('NM-40: a status with 1,000 nodes is stored', async () => {

@@ -186,14 +186,18 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
     await must(cluster, 'DELETE', `${MAINTENANCES}/reached`);
   });
 
-  it('NM-46: a maintenance that leaves them alone does not keep them from coming', {
+  it.each([
+    ['types', { podTypes: ['Default'] }],
+    ['labels', { podSelector: { matchLabels: { app: 'other' } } }],
+  ])('NM-46: a maintenance of other %s does not keep them from coming', {
     timeout: 240_000,
-  }, async () => {
-    const { cluster, node, until, untilPods, maintain } = await site('kept-');
-    await maintain('alone', { podTypes: ['Default'] });
-    await until('alone', 'Drained');
+  }, async (prefix, spec) => {
+    const { cluster, node, until, untilPods, maintain } = await site(`kept-${prefix}-`);
+    const name = `other-${prefix}`;
+    await maintain(name, spec);
+    await until(name, 'Drained');
     await must(cluster, 'POST', daemonSets, daemonSet('keeper', node));
     await untilPods('the pod of the DaemonSet', ['keeper']);
-    await must(cluster, 'DELETE', `${MAINTENANCES}/alone`);
+    await must(cluster, 'DELETE', `${MAINTENANCES}/${name}`);
   });
 });

@@ -28,14 +28,15 @@ const must = async (
 
 const containers = [{ name: 'c', image: 'none' }];
 
-/** A pod that goes at once when it is evicted: no kubelet has to stop it. */
+/** A pod that goes at once when it is evicted, unless it has a grace: no kubelet ends that. */
 const createPod = (
   cluster: ClusterClient,
-  { name, app, node, owner }: {
+  { name, app, node, owner, graceSeconds = 0 }: {
     readonly name: string;
     readonly app: string;
     readonly node: string;
     readonly owner?: JsonRecord;
+    readonly graceSeconds?: number;
   },
 ): Promise<JsonRecord> =>
   must(cluster, 'POST', PODS, {
@@ -55,7 +56,7 @@ const createPod = (
     spec: {
       nodeName: node,
       containers,
-      terminationGracePeriodSeconds: 0,
+      terminationGracePeriodSeconds: graceSeconds,
       automountServiceAccountToken: false,
     },
   });
@@ -185,6 +186,46 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
     expect(released.flatMap(keysOf)).toEqual([]);
     expect(notes.filter(({ reason }) => reason.startsWith('NodeMaintenance'))).toEqual([]);
     await must(cluster, 'DELETE', `${DAEMON_SETS}/agent`);
+  });
+
+  it('NM-41: only the pods of its selector leave, with the grace that it names', {
+    timeout: 60_000,
+  }, async () => {
+    const { cluster, get, until } = await site();
+    for (const node of NODES) {
+      for (const app of ['web', 'db']) {
+        await createPod(cluster, { name: `${app}-${node}`, app, node, graceSeconds: 60 });
+      }
+    }
+    await serveMaintenances(bed().kubeconfig);
+    const planned = maintenance('some', 'Drain');
+    await must(cluster, 'POST', MAINTENANCES, {
+      ...planned,
+      spec: {
+        ...planned.spec,
+        podSelector: { matchLabels: { app: 'web' } },
+        gracePeriodSeconds: 7,
+      },
+    });
+    const webPods = NODES.map((node) => `${PODS}/web-${node}`);
+    await eventually(async () => {
+      const graces = (await Promise.all(webPods.map(get)))
+        .map((pod) => valueAt(pod, 'metadata', 'deletionGracePeriodSeconds'));
+      if (graces.every((grace) => grace === 7)) return true;
+      throw new Error(JSON.stringify(graces));
+    }, { what: 'both are evicted with the grace', everyMs: 100, timeoutMs: 30_000 });
+    for (const pod of webPods) await must(cluster, 'DELETE', pod, { gracePeriodSeconds: 0 });
+    const drained = await until(
+      'some',
+      'it is drained',
+      (one) => conditionOf(one, 'Drained') === 'True',
+    );
+    expect(textAt(drained, 'status', 'progress')).toBe('2/2');
+    const left = (await cluster.list(PODS))
+      .map((pod) => [nameOf(pod), textAt(pod, 'metadata', 'deletionTimestamp')]);
+    expect(left).toEqual(NODES.map((node) => [`db-${node}`, undefined]));
+    await must(cluster, 'DELETE', PODS, { gracePeriodSeconds: 0 });
+    await must(cluster, 'DELETE', `${MAINTENANCES}/some`);
   });
 
   it('NM-43: an idle maintenance previews its drain, and no longer once it begins', {

@@ -117,7 +117,13 @@ const wire = (invoked: InvokedActors) => {
     cancelDispatch: ignore,
     reportAnswer: ignore,
     untilLastTryMs: () => Number.POSITIVE_INFINITY,
-    callOf: ({ uid }) => ({ namespace: 'ns', name: 'p1', uid, mayLeave: () => true }),
+    callOf: ({ uid }) => ({
+      namespace: 'ns',
+      name: 'p1',
+      uid,
+      graceSeconds: null,
+      mayLeave: () => true,
+    }),
     inFlight: (eviction) => eviction,
   });
 };

@@ -9,6 +9,7 @@ import { type Bench, type Invariant, nameOf, viewsOf } from './invariant.ts';
 import { maintenancesOn } from './node-maintenance-object.ts';
 import {
   isCordoned,
+  isDisabled,
   isDraining,
   mayEmpty,
   ownersOf,
@@ -164,9 +165,9 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
       if (!mayEmpty(view.object)) {
         broken('evictions follow cordons', `${process} evicts "${name}" from "${node}"`);
       }
-      // A maintenance has no deadline, and goes on after that of a reclaim.
-      const isMaintained = maintenancesOn(view.object).length > 0;
-      const deadlineMs = isMaintained
+      // Other owners have no deadline, and go on after that of a reclaim.
+      const isUnlimited = isDisabled(view.object) || maintenancesOn(view.object).length > 0;
+      const deadlineMs = isUnlimited
         ? Infinity
         : reclaimAnnotation(view.object)?.deadlineMs ?? Infinity;
       if (time.now() > deadlineMs + LEAVING_MS) {

@@ -52,6 +52,10 @@ const endOf = (node: unknown, owner: string): string =>
     'ended',
   ) ?? '';
 
+/** A person disabled the Node, and its drain for that has not ended. */
+export const isDisabled = (node: unknown): boolean =>
+  ownersOf(node).includes('disabled') && endOf(node, 'disabled') === '';
+
 /** Owners that keep the Node cordoned. */
 export const holdersOf = (node: unknown): readonly string[] =>
   ownersOf(node).filter((owner) => endOf(node, owner) !== 'Cancelled');

@@ -11,6 +11,7 @@ import {
   valueAt,
 } from '../../src/domain/json.ts';
 import { lockEntries, shippedPackages } from '../../tools/shipped-packages.ts';
+import { auditReport } from '../../tools/suites/audit-report.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const entries = lockEntries();
@@ -85,4 +86,35 @@ test('a licence that nobody decided on stops the bill of materials', () => {
     ['node_modules/strange', { version: '1.0.0', integrity: 'sha512-AA==', license: 'SSPL-1.0' }],
   ]);
   expect(() => shippedPackages(strange)).toThrow('its licence is "SSPL-1.0"');
+});
+
+test('an advisory counts when its package ships, and fails when it is severe', () => {
+  const advisory = (severity: string) => ({ title: 'Smuggling', url: 'https://a/1', severity });
+  const vulnerability = (name: string, severity: string, node = `node_modules/${name}`) => ({
+    name,
+    severity,
+    via: [advisory(severity)],
+    nodes: [node],
+  });
+  const report = auditReport({
+    vulnerabilities: {
+      undici: vulnerability('undici', 'critical'),
+      rxjs: vulnerability('rxjs', 'low'),
+      vitest: vulnerability('vitest', 'critical'),
+      preact: { ...vulnerability('preact', 'high'), via: ['undici'] },
+    },
+  }, shippedPackages());
+  const found = report._tag === 'Audited' ? report.advisories : [];
+  expect(found.map(({ name, title, isSevere }) => [name, title, isSevere])).toEqual([
+    ['undici', 'Smuggling', true],
+    ['rxjs', 'Smuggling', false],
+    ['preact', 'through undici', true],
+  ]);
+});
+
+test('an audit that the registry does not answer was not run', () => {
+  const message = '405 Method Not Allowed - POST https://registry/-/npm/v1/security';
+  expect(auditReport({ message, statusCode: 405 }, [])).toEqual({ _tag: 'NotRun', why: message });
+  expect(auditReport(undefined, [])).toMatchObject({ _tag: 'NotRun' });
+  expect(auditReport({ vulnerabilities: {} }, [])).toEqual({ _tag: 'Audited', advisories: [] });
 });

@@ -107,9 +107,12 @@ const CLUSTER_OBJECTS: ChartValues = {
       true,
     ),
   }),
-  policies: group('ValidatingAdmissionPolicies of EvictionRequests and NodeMaintenances.', {
-    install: value('Whether the chart installs them.', SWITCH, true),
-  }),
+  policies: group(
+    'ValidatingAdmissionPolicies: who may request evictions, maintain nodes, drain.',
+    {
+      install: value('Whether the chart installs them.', SWITCH, true),
+    },
+  ),
   rbac: group('Rights.', {
     create: value(
       'Whether each ServiceAccount gets exactly the rights of its roles.',
@@ -117,6 +120,7 @@ const CLUSTER_OBJECTS: ChartValues = {
       true,
     ),
     viewer: value('ClusterRole for people, for the commands that only read.', SWITCH, true),
+    drainer: value('ClusterRole for people, beside it, for those that drain nodes.', SWITCH, true),
   }),
   serviceAccount: group('ServiceAccounts, one for each Deployment.', {
     create: value('Whether the chart creates them.', SWITCH, true),

@@ -152,7 +152,11 @@ const pods: RuleChapter = {
       'A terminating pod is never evicted again, one call is in flight for a pod, and every call ' +
         'names the pod’s UID; it is not sent when the cache shows another.',
     ),
-    rule('DR-23', 'A drain never deletes by force and never shortens the grace of a pod.'),
+    rule(
+      'DR-23',
+      'A drain never deletes by force and never shortens the grace of a pod, unless the spec of ' +
+        'its NodeMaintenance names a grace.',
+    ),
     rule(
       'DR-24',
       'A drain is done when no pod that must leave is on the node, terminating ones included. ' +

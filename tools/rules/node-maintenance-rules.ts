@@ -78,7 +78,7 @@ const plans: RuleChapter = {
       'A plan has no entry twice. Entries whose selectors are equal and written differently ' +
         'count once; an empty selector is refused.',
     ),
-    rule('NM-23', 'The plan and the types of pods are immutable.'),
+    rule('NM-23', 'The plan, the pods that leave and their grace are immutable.'),
     rule(
       'NM-24',
       'The effective plan has entries for 1000000000, 2000000000, 2000001000 and 2147483647 of ' +
@@ -152,7 +152,8 @@ const statuses: RuleChapter = {
     ),
     rule(
       'NM-41',
-      'A node is drained when no pod of the types of the plan is left; static pods do not count.',
+      'A node is drained when no pod of the types and labels of the spec is left; static pods do ' +
+        'not count.',
     ),
     rule(
       'NM-42',

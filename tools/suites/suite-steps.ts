@@ -82,6 +82,16 @@ const ATTACKS: SuiteStep = {
   isBeside: true,
 };
 
+/** Advisories about what ships; says so when the registry gives none, and does not fail then. */
+const AUDIT: SuiteStep = {
+  title: 'audit',
+  runtime: 'node',
+  args: ['tools/audit.ts'],
+  reports: false,
+  env: {},
+  isBeside: true,
+};
+
 /** Without a process or a cluster beside it. */
 const PURE = ['tidy', 'packages', 'unit', 'models'];
 const PURE_AND_SIMULATED = [...PURE, 'processes', 'simulation'];
@@ -155,6 +165,7 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
 const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
   vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
+  { ...AUDIT, env },
   { ...ATTACKS, env },
   plantedBugs(env),
   {

@@ -45,6 +45,8 @@ export interface DrainPodsOptions {
   readonly kept?: KeptData | undefined;
   /** Pods that must leave and are not due yet: they are in no tier. */
   readonly isWithheld: (pod: DrainPod) => boolean;
+  /** What evictions give a pod to stop; `null`: its own grace. Default: its own. */
+  readonly graceSeconds?: () => number | null;
   readonly now: () => number;
 }
 
@@ -141,6 +143,9 @@ export class DrainPods {
     this.#plan.tiers
       .filter(({ key }) => isStarted(key, startedTo))
       .flatMap(({ pods }) => pods.filter(({ uid }) => !this.#asked.has(uid)));
+
+  /** What evictions give each pod to stop, in seconds; `null`: its own grace. */
+  readonly graceSeconds = (): number | null => this.#options.graceSeconds?.() ?? null;
 
   readonly setAsked = ({ uid }: DrainPod): void => void this.#asked.add(uid);
 

@@ -18,17 +18,21 @@ export interface MaintainedNode {
   readonly isPlanned: (pod: DrainPod) => boolean;
   /** Those of them that leave now. */
   readonly isTargeted: (pod: DrainPod) => boolean;
+  /** The grace of evictions, in seconds; `null`: that of each pod. */
+  readonly graceSeconds: number | null;
 }
 
 const UNKNOWN: MaintainedNode = {
   isReleased: false,
   isPlanned: () => false,
   isTargeted: () => false,
+  graceSeconds: null,
 };
 const WHOLE: MaintainedNode = {
   isReleased: true,
   isPlanned: () => true,
   isTargeted: () => true,
+  graceSeconds: null,
 };
 
 /** The pods of a drain, all of its Node or those that a maintenance names, and which it keeps. */
@@ -48,6 +52,7 @@ export const drainScope = (
   return {
     on: isOfMaintenance ? () => [...on()].filter(now().isPlanned) : on,
     isWithheld: (pod: DrainPod): boolean => !now().isTargeted(pod),
+    graceSeconds: (): number | null => now().graceSeconds,
     daemonSetsLeave: isOfMaintenance,
     kept: localData?.of(node, owner),
   };

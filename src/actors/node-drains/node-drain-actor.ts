@@ -205,6 +205,7 @@ class DrainActions implements NodeDrainActions {
           owner: entry.owner,
           deadlineMonotonicMs: entry.deadline.atMs,
           drainSinceMs: entry.sinceMs,
+          graceSeconds: entry.pods.graceSeconds(),
           podsLeft: entry.pods.left,
         });
       }

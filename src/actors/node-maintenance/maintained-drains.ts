@@ -110,12 +110,13 @@ export class MaintainedDrains {
     const { name } = node;
     const targets = mode === 'Drain' ? storedTargets(maintenance, name) : [];
     const isReleased = targets.length > 0;
-    const { podTypes } = maintenance.spec;
+    const { spec } = maintenance;
     maintained.set(name, owner, {
       isReleased,
       // Before its targets are stored, a drain waits with its pods instead of ending without them.
-      isPlanned: (pod) => mode === 'Drain' && mustLeave(pod, podTypes),
+      isPlanned: (pod) => mode === 'Drain' && mustLeave(pod, spec),
       isTargeted: (pod) => isTargetedBy(targets, pod),
+      graceSeconds: spec.gracePeriodSeconds,
     });
     const isCordoned = isCordonedFor(node, owner);
     if (!isCordoned && entry.cordoned.delete(name)) onUncordoned(entry, name);
@@ -131,7 +132,7 @@ export class MaintainedDrains {
     if (isCordoned && annotation?.ended === null) return drains.reconsider(name, owner);
     const isDue = annotation?.ended !== 'Failed' ||
       this.#time.now() - annotation.sinceMs >= AGAIN_AFTER_MS;
-    const hasPods = isReleased && isDue && hasOwnLeavingPods(podsOn(name), targets, podTypes);
+    const hasPods = isReleased && isDue && hasOwnLeavingPods(podsOn(name), targets, [spec]);
     if (!isCordoned || hasPods) this.#order(entry, node, isReleased);
   }
 

@@ -45,13 +45,15 @@ export class MaintenancePreviews {
     selected: readonly { readonly name: string }[],
   ): void => {
     if (!this.#isDue(entry)) return;
-    const { generation, spec: { drainPlan, podTypes } } = entry.maintenance;
+    const { generation, spec } = entry.maintenance;
     const { podsOn, budgets, send } = this.#options;
     entry.wantsPreview = false;
     entry.previewedFacts = this.#factsOf(entry);
     const preview = maintenancePreview({
       podsByNode: new Map(selected.map(({ name }) => [name, podsOn(name)])),
-      plan: effectivePlan(drainPlan, podTypes),
+      plan: effectivePlan(spec.drainPlan, spec.podTypes),
+      scope: spec,
+      graceSeconds: spec.gracePeriodSeconds,
       budgets: [...budgets()],
     });
     send(entry, { generation, preview });

@@ -161,6 +161,7 @@ const actionsOf = (options: Options): PodEvictionActions => {
         namespace: entry?.pod.namespace ?? '',
         name: entry?.pod.name ?? '',
         uid: act.uid,
+        graceSeconds: entry?.terms.graceSeconds ?? null,
         mayLeave: () => entry !== undefined && mayLeave(options, entry),
       };
     },

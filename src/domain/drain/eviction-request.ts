@@ -1,8 +1,9 @@
 /**
  * The requesters of a pod's eviction, and their combined terms.
  *
- * Promises: a pod leaves while one request remains; the most urgent class, the earliest deadline
- * and the oldest drain among its requests count. Times are monotonic milliseconds.
+ * Promises: a pod leaves while one request remains; the most urgent class, the earliest deadline,
+ * the oldest drain and the longest grace among its requests count. Times are monotonic
+ * milliseconds.
  */
 import type { DrainOwner } from './cordon.ts';
 import { DRAIN_CLASSES, type DrainClass } from './eviction-rank.ts';
@@ -17,6 +18,8 @@ export interface EvictionRequest {
   /** Null when the owner sets none. */
   readonly deadlineMonotonicMs: number | null;
   readonly drainSinceMs: number;
+  /** What the pod gets to stop, in seconds; null, or nothing: its own grace. */
+  readonly graceSeconds?: number | null;
   readonly podsLeft: () => number;
 }
 
@@ -26,6 +29,8 @@ export interface EvictionTerms {
   /** `Infinity` when no owner sets one. */
   readonly deadlineMs: number;
   readonly drainSinceMs: number;
+  /** What is sent with the eviction; null: nothing, and the pod has its own grace. */
+  readonly graceSeconds: number | null;
   readonly podsLeft: () => number;
 }
 
@@ -35,10 +40,22 @@ const drainClassOf = (owner: EvictionOwner): DrainClass => {
   return owner === 'reclaim' ? 'reclaim' : 'maintenance';
 };
 
+/** A drain without a grace wants the pod's own. An EvictionRequest can name none. */
+const graceOf = (requests: readonly EvictionRequest[]): number | null => {
+  const graces = requests.flatMap(({ owner, graceSeconds = null }) =>
+    owner === 'eviction-request' ? [] : [graceSeconds]
+  );
+  return graces.reduce(
+    (longest, one) => longest === null || one === null ? null : Math.max(longest, one),
+    graces[0] ?? null,
+  );
+};
+
 const termsOf = ({ owner, deadlineMonotonicMs, ...request }: EvictionRequest): EvictionTerms => ({
   drainClass: drainClassOf(owner),
   deadlineMs: deadlineMonotonicMs ?? Number.POSITIVE_INFINITY,
   drainSinceMs: request.drainSinceMs,
+  graceSeconds: request.graceSeconds ?? null,
   podsLeft: request.podsLeft,
 });
 
@@ -51,14 +68,15 @@ export const combinedTerms = (
   others: Iterable<EvictionRequest>,
 ): EvictionTerms => {
   let all = termsOf(request);
-  for (const other of others) {
+  const requests = [request, ...others];
+  for (const other of requests) {
     const one = termsOf(other);
     all = {
+      ...all,
       drainClass: moreUrgent(all.drainClass, one.drainClass),
       deadlineMs: Math.min(all.deadlineMs, one.deadlineMs),
       drainSinceMs: Math.min(all.drainSinceMs, one.drainSinceMs),
-      podsLeft: all.podsLeft,
     };
   }
-  return all;
+  return { ...all, graceSeconds: graceOf(requests) };
 };

@@ -6,6 +6,7 @@
  * nothing (NM-47).
  */
 import type { DrainPod } from '../drain/pod.ts';
+import { type LabelConditions, selectsLabels } from '../label-selector.ts';
 import { entrySelects } from './drain-plan.ts';
 import type { DrainTargets } from './drain-targets.ts';
 import { type PodType, podTypeOf } from './typed-pods.ts';
@@ -48,24 +49,36 @@ export interface EvacuationCounts {
   readonly evacuating: number;
 }
 
-/** The pods of a node that a maintenance of these types removes in the end (NM-40, NM-41). */
-export const mustLeave = (pod: DrainPod, podTypes: readonly PodType[]): boolean =>
-  canLeave(pod) && podTypes.includes(podTypeOf(pod));
+/** Which pods a maintenance removes in the end; it leaves all others alone. */
+export interface PodScope {
+  readonly podTypes: readonly PodType[];
+  /** Only pods with these labels; `null`: all. */
+  readonly podSelector: LabelConditions | null;
+}
 
-/** Targeted pods that a maintenance of these types removes: another one may have named others. */
+/** The pods of a node that a maintenance of this scope removes in the end (NM-40, NM-41). */
+export const mustLeave = (pod: DrainPod, { podTypes, podSelector }: PodScope): boolean =>
+  canLeave(pod) && podTypes.includes(podTypeOf(pod)) &&
+  (podSelector === null || selectsLabels(podSelector, pod.labels));
+
+/** Targeted pods that one of these scopes has: the targets may be those of another maintenance. */
 export const hasOwnLeavingPods = (
   pods: Iterable<DrainPod>,
   targets: DrainTargets,
-  podTypes: readonly PodType[],
-): boolean => hasLeavingPods([...pods].filter((pod) => mustLeave(pod, podTypes)), targets);
+  scopes: readonly PodScope[],
+): boolean =>
+  hasLeavingPods(
+    [...pods].filter((pod) => scopes.some((scope) => mustLeave(pod, scope))),
+    targets,
+  );
 
 /** Counts the pods that must leave the node (NM-40). */
 export const evacuationCounts = (
   pods: Iterable<DrainPod>,
-  podTypes: readonly PodType[],
+  scope: PodScope,
   isRequested: (pod: DrainPod) => boolean,
 ): EvacuationCounts => {
-  const all = [...pods].filter((pod) => mustLeave(pod, podTypes));
+  const all = [...pods].filter((pod) => mustLeave(pod, scope));
   const evacuating = all.filter(isRequested).length;
   return { pending: all.length - evacuating, evacuating };
 };

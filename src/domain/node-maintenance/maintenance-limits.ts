@@ -6,6 +6,8 @@ export const NODE_MAINTENANCE_LIMITS = {
   selectorTerms: 10,
   /** Conditions of one term, and of a pod selector. */
   conditions: 10,
+  /** Of a pod selector in a status, which has labels as conditions. */
+  reportedConditions: 20,
   /** Values of one condition. */
   values: 100,
   /** A value of a label, or the name of a node. */

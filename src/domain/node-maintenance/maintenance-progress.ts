@@ -13,7 +13,7 @@ import { drainMessages } from './drain-message.ts';
 import { type Crossing, crossingText, type DrainWait } from './crossed-drains.ts';
 import { effectivePlan } from './drain-plan.ts';
 import { resolveProgress, type RunWait, runWaits } from './drain-progress.ts';
-import { evacuationCounts, hasOwnLeavingPods } from './drain-step.ts';
+import { evacuationCounts, hasOwnLeavingPods, type PodScope } from './drain-step.ts';
 import {
   type DrainTargets,
   isOver,
@@ -27,7 +27,6 @@ import type { ObservedNodes } from './maintenance-step.ts';
 import { isReleased, nextWave, nodesToAdmit } from './node-budget.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
 import { progressText } from './progress-text.ts';
-import type { PodType } from './typed-pods.ts';
 import {
   type CrossingFacts,
   isYieldOver,
@@ -168,7 +167,7 @@ const nodeStatusNow = (
   const isAtWork = holdsNode(maintenance, node.name);
   const { pending, evacuating } = evacuationCounts(
     facts.podsOn(node.name),
-    spec.podTypes,
+    spec,
     (pod) => isAtWork && (pod.terminating || isTargetedBy(stored.drainTargets, pod)),
   );
   const counts = { podsPendingEvacuation: pending, podsEvacuating: evacuating };
@@ -306,15 +305,15 @@ const reportOf = (one: WorkedMaintenance, resolved: Resolved): NodesProgress => 
 const runByNode = (runs: readonly PlanRun[]): ReadonlyMap<string, PlanRun> =>
   new Map(runs.flatMap((run) => run.nodes.map((node) => [node, run] as const)));
 
-/** The types of pods that somebody removes from each Node. */
-const typesByNode = (
+/** The pods that somebody removes from each Node. */
+const scopesByNode = (
   begun: readonly { readonly run: PlanRun; readonly maintenance: ObservedMaintenance }[],
-): ReadonlyMap<string, readonly PodType[]> => {
-  const types = new Map<string, readonly PodType[]>();
+): ReadonlyMap<string, readonly PodScope[]> => {
+  const scopes = new Map<string, readonly PodScope[]>();
   for (const { run, maintenance: { spec } } of begun) {
-    for (const node of run.nodes) types.set(node, [...types.get(node) ?? [], ...spec.podTypes]);
+    for (const node of run.nodes) scopes.set(node, [...scopes.get(node) ?? [], spec]);
   }
-  return types;
+  return scopes;
 };
 
 /** The progress that follows; `all` are the maintenances that exist, in whatever stage. */
@@ -332,10 +331,10 @@ export const maintenanceProgress = (
       run.nodes.filter((node) => !facts.isCordoned(node, maintenance))
     ),
   );
-  const types = typesByNode(begun);
+  const scopes = scopesByNode(begun);
   const hasTargetedPods = (node: string, targets: DrainTargets): boolean =>
     facts.isBehind || uncordoned.has(node) ||
-    hasOwnLeavingPods(facts.podsOn(node), targets, types.get(node) ?? []);
+    hasOwnLeavingPods(facts.podsOn(node), targets, scopes.get(node) ?? []);
   const resolvedRuns = resolveProgress(
     { runs: begun.map(({ run }) => run), targets: targetsBefore(all, before) },
     hasTargetedPods,

@@ -6,10 +6,20 @@
  */
 import { type DrainOwner, isDrainOwner } from '../drain/cordon.ts';
 import type { Identity } from '../facts.ts';
-import { listOrEmptyAt, numberAt, recordAt, textAt, timeAt, valueAt } from '../json.ts';
+import {
+  type JsonRecord,
+  listOrEmptyAt,
+  numberAt,
+  recordAt,
+  textAt,
+  timeAt,
+  valueAt,
+} from '../json.ts';
+import { type LabelConditions, labelSelectorOf } from '../label-selector.ts';
 import { generationOf, identityOf, isDeleting } from '../object-meta.ts';
 import { type StoredCondition, storedConditionOf } from '../stored-condition.ts';
 import { type DrainPlanEntry, planEntriesOf } from './drain-plan.ts';
+import type { PodScope } from './drain-step.ts';
 import type { DrainTargets } from './drain-targets.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 import { type MaintenanceName, maintenanceName } from './maintenance-name.ts';
@@ -40,12 +50,13 @@ export interface WindowSpec {
 }
 
 /** What the maintenance asks for. */
-export interface MaintenanceSpec {
+export interface MaintenanceSpec extends PodScope {
   readonly nodeSelector: NodeSelector;
   readonly stage: Stage;
   /** As written; `effectivePlan` adds what is injected. */
   readonly drainPlan: readonly DrainPlanEntry[];
-  readonly podTypes: readonly PodType[];
+  /** The grace of evictions, in seconds; `null`: that of each pod. */
+  readonly gracePeriodSeconds: number | null;
   readonly reason: string;
   /** `null`: all at once. */
   readonly maxNodesAtOnce: NodeCount | null;
@@ -152,11 +163,25 @@ const podTypesOf = (raw: unknown): readonly PodType[] => {
   return named.length === 0 ? POD_TYPES : POD_TYPES.filter((type) => named.includes(type));
 };
 
+/** Selects no pod: what cannot be read must not empty nodes. */
+const NO_POD: LabelConditions = [{ key: 'unreadable', operator: 'In', values: [] }];
+
+const podSelectorOf = (raw: JsonRecord | undefined): LabelConditions | null => {
+  if (raw === undefined) return null;
+  const conditions = labelSelectorOf(raw) ?? NO_POD;
+  return conditions.length === 0 ? null : conditions;
+};
+
+const graceOf = (seconds: number | undefined): number | null =>
+  seconds === undefined ? null : Math.max(1, Math.trunc(seconds));
+
 const specOf = (raw: unknown): MaintenanceSpec => ({
   nodeSelector: nodeSelectorOf(recordAt(raw, 'nodeSelector')),
   stage: stageOf(textAt(raw, 'stage')),
   drainPlan: planEntriesOf(listOrEmptyAt(raw, 'drainPlan')),
   podTypes: podTypesOf(raw),
+  podSelector: podSelectorOf(recordAt(raw, 'podSelector')),
+  gracePeriodSeconds: graceOf(numberAt(raw, 'gracePeriodSeconds')),
   reason: cutAt(LIMITS.reasonCharacters, raw, 'reason'),
   maxNodesAtOnce: nodeCountOf(valueAt(raw, 'maxNodesAtOnce')),
   topologyKey: cutAt(LIMITS.textCharacters, raw, 'topologyKey'),

@@ -12,6 +12,7 @@ import { slotNeed } from '../drain/slots.ts';
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../json.ts';
 import { compareText } from '../requirements.ts';
 import { cutText } from '../text.ts';
+import { mustLeave, type PodScope } from './drain-step.ts';
 import { type DrainPlanEntry, entrySelects, planEntriesOf, planEntryBody } from './drain-plan.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 
@@ -63,6 +64,9 @@ export interface PreviewFacts {
   readonly podsByNode: ReadonlyMap<string, Iterable<DrainPod>>;
   /** The effective plan. */
   readonly plan: readonly DrainPlanEntry[];
+  readonly scope: PodScope;
+  /** The grace of evictions, in seconds; `null`: that of each pod. */
+  readonly graceSeconds: number | null;
   readonly budgets: readonly Budget[];
 }
 
@@ -135,12 +139,13 @@ interface Bound {
 }
 
 /** The rounds of the pods of one entry; infinite when some never leave. */
-const boundOf = (pods: readonly LeavingPod[]): Bound => {
-  const queues = new Map<string, { slots: number; pods: number; graceSeconds: number }>();
+const boundOf = (pods: readonly LeavingPod[], graceSeconds: number | null): Bound => {
+  const queues = new Map<string, { slots: number; pods: number; seconds: number }>();
   let slowest = 0;
   for (const { pod, budgets } of pods) {
     const need = slotNeed(pod, budgets);
-    slowest = Math.max(slowest, pod.graceSeconds);
+    const seconds = graceSeconds ?? pod.graceSeconds;
+    slowest = Math.max(slowest, seconds);
     if (need._tag === 'Blocked') return { rounds: Infinity, seconds: Infinity };
     if (need._tag === 'None') continue;
     const { key } = need.budget;
@@ -148,12 +153,12 @@ const boundOf = (pods: readonly LeavingPod[]): Bound => {
     queues.set(key, {
       slots: widestOpening(need.budget),
       pods: (before?.pods ?? 0) + 1,
-      graceSeconds: Math.max(before?.graceSeconds ?? 0, pod.graceSeconds),
+      seconds: Math.max(before?.seconds ?? 0, seconds),
     });
   }
-  const bounds = [...queues.values()].map(({ slots, pods: waiting, graceSeconds }): Bound => {
+  const bounds = [...queues.values()].map(({ slots, pods: waiting, seconds }): Bound => {
     const rounds = slots === 0 ? Infinity : Math.ceil(waiting / slots);
-    return { rounds, seconds: rounds * Math.max(1, graceSeconds) };
+    return { rounds, seconds: rounds * Math.max(1, seconds) };
   });
   return {
     rounds: Math.max(pods.length === 0 ? 0 : 1, ...bounds.map(({ rounds }) => rounds)),
@@ -165,7 +170,7 @@ const finite = (value: number): number | null => Number.isFinite(value) ? value 
 
 /** Computes the preview. */
 export const maintenancePreview = (
-  { podsByNode, plan, budgets }: PreviewFacts,
+  { podsByNode, plan, scope, graceSeconds, budgets }: PreviewFacts,
 ): MaintenancePreview => {
   const byEntry = new Map(plan.map((entry): [DrainPlanEntry, LeavingPod[]] => [entry, []]));
   const found: PodFinding[] = [];
@@ -179,14 +184,14 @@ export const maintenancePreview = (
       continue;
     }
     const entry = plan.find((one) => entrySelects(one, pod));
-    if (entry === undefined) continue;
+    if (entry === undefined || !mustLeave(pod, scope)) continue;
     const covering = (ofNamespace.get(pod.namespace) ?? [])
       .filter((budget) => budgetCovers(budget, pod));
     byEntry.get(entry)?.push({ pod, budgets: covering });
     found.push(...findingsOfPod(pod, covering));
   }
   const steps = [...byEntry].filter(([, pods]) => pods.length > 0);
-  const bounds = steps.map(([, pods]) => boundOf(pods));
+  const bounds = steps.map(([, pods]) => boundOf(pods, graceSeconds));
   const sumOf = (part: keyof Bound): number => bounds.reduce((sum, one) => sum + one[part], 0);
   return {
     nodes: podsByNode.size,

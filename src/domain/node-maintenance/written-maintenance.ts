@@ -15,6 +15,7 @@ import {
   textAt,
   valueAt,
 } from '../json.ts';
+import { labelSelectorOf } from '../label-selector.ts';
 import { cutText, quoted } from '../text.ts';
 import { planEntriesOf, rankOf } from './drain-plan.ts';
 import { nodeSelectorOf } from './node-selector.ts';
@@ -40,6 +41,8 @@ const FIELDS = [
   'stage',
   'drainPlan',
   'podTypes',
+  'podSelector',
+  'gracePeriodSeconds',
   'reason',
   'maxNodesAtOnce',
   'topologyKey',
@@ -149,6 +152,27 @@ const typesProblem = (spec: JsonRecord): WrittenProblem | undefined => {
     : problemOf('podTypes', `${valueText(written)} is no list of types`, oneOf(POD_TYPES));
 };
 
+const podSelectorProblem = (spec: JsonRecord): WrittenProblem | undefined => {
+  const written = valueAt(spec, 'podSelector');
+  if (written === undefined) return undefined;
+  return (labelSelectorOf(asRecord(written)) ?? []).length > 0 ? undefined : problemOf(
+    'podSelector',
+    'it has an invalid condition, or none',
+    'write matchLabels, or matchExpressions of key, operator and values; leave it out for all pods',
+  );
+};
+
+const graceProblem = (spec: JsonRecord): WrittenProblem | undefined => {
+  const written = valueAt(spec, 'gracePeriodSeconds');
+  if (written === undefined) return undefined;
+  const isGrace = typeof written === 'number' && Number.isInteger(written) && written >= 1;
+  return isGrace ? undefined : problemOf(
+    'gracePeriodSeconds',
+    `${valueText(written)} is no grace`,
+    'write seconds from 1, such as 30; leave it out for the grace of each pod',
+  );
+};
+
 /** What the API server would refuse; undefined when nothing is known to. */
 export const writtenProblem = (raw: JsonRecord): WrittenProblem | undefined => {
   if ((textAt(raw, 'metadata', 'name') ?? '') === '') {
@@ -157,5 +181,5 @@ export const writtenProblem = (raw: JsonRecord): WrittenProblem | undefined => {
   const spec = asRecord(valueAt(raw, 'spec')) ?? {};
   return unknownField(spec) ?? selectorProblem(spec) ?? wrongWord(spec, 'stage', STAGES) ??
     wrongWord(spec, 'releaseWhen', RELEASES) ?? countProblem(spec) ?? planProblem(spec) ??
-    typesProblem(spec);
+    typesProblem(spec) ?? podSelectorProblem(spec) ?? graceProblem(spec);
 };

@@ -79,7 +79,7 @@ const maintenanceHold = (
     leaving: (node) => {
       const targets = storedTargets(maintenance, node);
       return targets.length === 0 ? [] : podsOn(node)
-        .filter((pod) => mustLeave(pod, spec.podTypes) && isTargetedBy(targets, pod));
+        .filter((pod) => mustLeave(pod, spec) && isTargetedBy(targets, pod));
     },
   };
 };

@@ -175,7 +175,7 @@ const runOf = (
     cancelDispatch: ignore,
     untilLastTryMs: () => Number.POSITIVE_INFINITY,
     reportAnswer: ignore,
-    callOf: () => ({ namespace, name: 'p1', uid, mayLeave: () => true }),
+    callOf: () => ({ namespace, name: 'p1', uid, graceSeconds: null, mayLeave: () => true }),
     inFlight: (eviction) => eviction,
   });
   let pod: 'living' | 'terminating' | 'finalizing' | 'gone' = 'living';

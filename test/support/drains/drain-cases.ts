@@ -31,11 +31,16 @@ export interface DrainCase {
     readonly ignoreDaemonSets: boolean;
     readonly deleteEmptyDirData: boolean;
   };
+  readonly podSelector?: string | undefined;
+  /** Seconds. */
+  readonly gracePeriod?: string | undefined;
 }
 
 const NODES_MOST = 3;
 const PODS_MOST = 8;
 const REPLICAS = [0, 0, 0, 2, 3];
+const POD_SELECTORS = [undefined, undefined, undefined, 'role=web', 'role!=other,app'];
+const GRACES = [undefined, undefined, undefined, '1', '5'];
 
 const chance = (draw: Draw, share: number): boolean => draw() < share;
 
@@ -80,6 +85,8 @@ export const drainCase = (seed: number): DrainCase => {
       ignoreDaemonSets: chance(draw, 0.85),
       deleteEmptyDirData: chance(draw, 0.8),
     },
+    podSelector: drawOne(draw, POD_SELECTORS),
+    gracePeriod: drawOne(draw, GRACES),
   };
 };
 

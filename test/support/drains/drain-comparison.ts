@@ -109,11 +109,13 @@ const runOn = async (
 };
 
 const flagsOf = (asked: DrainCase): readonly string[] => {
-  const { flags } = asked;
+  const { flags, podSelector, gracePeriod } = asked;
   return [
     ...(flags.force ? ['--force'] : []),
     ...(flags.ignoreDaemonSets ? ['--ignore-daemonsets'] : []),
     ...(flags.deleteEmptyDirData ? ['--delete-emptydir-data'] : []),
+    ...(podSelector === undefined ? [] : [`--pod-selector=${podSelector}`]),
+    ...(gracePeriod === undefined ? [] : [`--grace-period=${gracePeriod}`]),
     `--timeout=${timeoutOf(asked)}`,
   ];
 };
@@ -134,9 +136,9 @@ export const drainByTidegate = (asked: DrainCase): Promise<DrainRun> =>
     const code = await runDrainNodes({
       nodes: asked.drained,
       selector: undefined,
-      podSelector: undefined,
+      podSelector: asked.podSelector,
       disableEviction: false,
-      gracePeriod: '-1',
+      gracePeriod: asked.gracePeriod ?? '-1',
       timeout: timeoutOf(asked),
       skipWaitSeconds: '0',
       chunkSize: '500',

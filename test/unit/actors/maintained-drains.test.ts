@@ -11,11 +11,15 @@ import { podOfType } from '../../support/node-maintenance/plan-runs.ts';
 import { nodeOf } from '../../support/node-maintenance/registry-rig.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
-const POD = podOfType('Default', { node: 'n1', priority: 50 });
+const POD = podOfType('Default', { node: 'n1', priority: 50, labels: { app: 'web' } });
 
 /** A Node in a stage, with these targets in the status; nothing drains it yet. */
 const covered = (
-  { stage, targets }: { readonly stage: 'Cordon' | 'Drain'; readonly targets: readonly object[] },
+  { stage, targets, spec = {} }: {
+    readonly stage: 'Cordon' | 'Drain';
+    readonly targets: readonly object[];
+    readonly spec?: object;
+  },
 ) => {
   const maintained = new MaintainedNodes();
   const options: MaintainedDrainsOptions = {
@@ -37,25 +41,38 @@ const covered = (
     uid: 'uid-kernel',
     stage,
     isProtected: true,
+    spec,
     nodes: targets.length === 0 ? [] : [nodeRaw('n1', { drainTargets: targets })],
   });
   const entry = { ...maintenanceEntry(maintenance), mode: stage };
   new MaintainedDrains(simulatedTime(), options).cover(entry, [nodeOf('n1')]);
-  const { isReleased, isPlanned, isTargeted } = maintained.of('n1', entry.owner);
-  return { isReleased, isPlanned: isPlanned(POD), isTargeted: isTargeted(POD) };
+  const { isPlanned, isTargeted, ...more } = maintained.of('n1', entry.owner);
+  return { ...more, isPlanned: isPlanned(POD), isTargeted: isTargeted(POD) };
 };
 
 test('a drain whose targets are not stored waits with its pods, and does not end', () => {
   expect(covered({ stage: 'Drain', targets: [] }))
-    .toEqual({ isReleased: false, isPlanned: true, isTargeted: false });
+    .toEqual({ isReleased: false, isPlanned: true, isTargeted: false, graceSeconds: null });
 });
 
 test('NM-39: pods leave by the targets that are stored', () => {
   expect(covered({ stage: 'Drain', targets: [{ podType: 'Default', podPriority: 100 }] }))
-    .toEqual({ isReleased: true, isPlanned: true, isTargeted: true });
+    .toEqual({ isReleased: true, isPlanned: true, isTargeted: true, graceSeconds: null });
 });
 
 test('a maintenance that only cordons has no pods to wait for', () => {
   expect(covered({ stage: 'Cordon', targets: [] }))
-    .toEqual({ isReleased: false, isPlanned: false, isTargeted: false });
+    .toEqual({ isReleased: false, isPlanned: false, isTargeted: false, graceSeconds: null });
+});
+
+test('NM-41: pods of other labels stay, whatever the targets of the node are', () => {
+  const podSelector = { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['web'] }] };
+  const targets = [{ podType: 'Default', podPriority: 100 }];
+  expect(covered({ stage: 'Drain', targets, spec: { podSelector } }))
+    .toMatchObject({ isReleased: true, isPlanned: false });
+});
+
+test('DR-23: its evictions have the grace of the maintenance', () => {
+  expect(covered({ stage: 'Drain', targets: [], spec: { gracePeriodSeconds: 20 } }))
+    .toMatchObject({ graceSeconds: 20 });
 });

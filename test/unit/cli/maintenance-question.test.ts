@@ -92,13 +92,27 @@ describe('drain NODE', () => {
       .toMatchObject({ nodes: ['status', 'plan'], timeoutMs: undefined });
   });
 
+  test('pods and their grace are those of the flags', () => {
+    const question = (given: Partial<DrainNodesRequest>) => drainQuestion({ ...DRAIN, ...given });
+    expect(question({})).toMatchObject({ podConditions: [], graceSeconds: null });
+    expect(question({ podSelector: '' })).toMatchObject({ podConditions: [] });
+    expect(question({ podSelector: 'app=web,!old', gracePeriod: '30' })).toMatchObject({
+      podConditions: [
+        { key: 'app', operator: 'In', values: ['web'] },
+        { key: 'old', operator: 'DoesNotExist', values: [] },
+      ],
+      graceSeconds: 30,
+    });
+    expect(question({ gracePeriod: '-5' })).toMatchObject({ graceSeconds: null });
+  });
+
   test.each<readonly [Partial<DrainNodesRequest>, string]>([
     [{ nodes: [] }, 'Cannot start without <node>'],
     [{ selector: 'a=b' }, 'Cannot use --selector with names of nodes'],
     [{ nodes: ['a/b/c'] }, 'Cannot drain "a/b/c": it is not the name of a node'],
     [{ disableEviction: true }, 'Cannot use --disable-eviction'],
-    [{ gracePeriod: '30' }, 'Cannot use --grace-period "30"'],
-    [{ podSelector: 'app=web' }, 'Cannot use --pod-selector "app=web"'],
+    [{ gracePeriod: '30s' }, 'Cannot use --grace-period "30s"'],
+    [{ gracePeriod: '0' }, 'Cannot use --grace-period "0"'],
     [{ podSelector: 'a b', dryRun: 'client' }, 'Cannot use --pod-selector "a b"'],
     [{ timeout: '10' }, 'Cannot use --timeout "10": it is not a duration'],
     [{ skipWaitSeconds: '1s' }, 'Cannot use --skip-wait-for-delete-timeout "1s"'],

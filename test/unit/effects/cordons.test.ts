@@ -36,7 +36,13 @@ test('DR-36: a cordon goes before evictions that wait longer', async () => {
   const evict = (name: string) =>
     runtime.runPromise(
       PodEvictionApi.use((evictions) =>
-        evictions.evict({ namespace: 'ns', name, uid: 'u1', mayLeave: () => true })
+        evictions.evict({
+          namespace: 'ns',
+          name,
+          uid: 'u1',
+          graceSeconds: null,
+          mayLeave: () => true,
+        })
       ),
     );
   void evict('p1');

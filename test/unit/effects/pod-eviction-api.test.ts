@@ -46,10 +46,11 @@ const rig = (serve: (call: KubeCall) => Effect.Effect<KubeAnswer, AnswerLost | N
       Layer.provideMerge(clockLayer(time)),
     ),
   );
-  const evict = (mayLeave: () => boolean = () => true) =>
+  const evict = (mayLeave: () => boolean = () => true, graceSeconds: number | null = null) =>
     Effect.flatMap(
       PodEvictionApi,
-      (evictions) => evictions.evict({ namespace: 'ns', name: 'p1', uid: 'u1', mayLeave }),
+      (evictions) =>
+        evictions.evict({ namespace: 'ns', name: 'p1', uid: 'u1', graceSeconds, mayLeave }),
     );
   const open = () =>
     runtime.runPromise(
@@ -83,6 +84,16 @@ describe('an eviction', () => {
     await open();
     await runtime.runPromise(evict());
     expect(sent[0]?.body).toHaveProperty('deleteOptions', { preconditions: { uid: 'u1' } });
+  });
+
+  test('DR-23: sends the grace that a NodeMaintenance names', async () => {
+    const { sent, runtime, evict, open } = rig(() => Effect.succeed(DONE));
+    await open();
+    await runtime.runPromise(evict(() => true, 5));
+    expect(sent[0]?.body).toHaveProperty('deleteOptions', {
+      preconditions: { uid: 'u1' },
+      gracePeriodSeconds: 5,
+    });
   });
 
   test('DR-33: waits at least 15 s for its answer', async () => {

@@ -47,8 +47,8 @@ describe('suites', () => {
 
   it('plays what mostly waits beside what follows the pure suites, and nothing else', () => {
     const steps = suiteSteps(ALL);
-    const waiting = ['attacks', 'planted bugs', 'on clusters, on Deno'];
-    expect(steps.slice(1, 5).map(({ title }) => title)).toEqual(['pure', ...waiting]);
+    const waiting = ['audit', 'attacks', 'planted bugs', 'on clusters, on Deno'];
+    expect(steps.slice(1, 6).map(({ title }) => title)).toEqual(['pure', ...waiting]);
     expect(steps.filter(({ isBeside }) => isBeside).map(({ title }) => title)).toEqual(waiting);
     const fast = suiteSteps({ ...ALL, fast: true }).map(({ title }) => title);
     expect(fast).not.toContain('attacks');

@@ -32,6 +32,20 @@ describe('combinedTerms', () => {
     expect(combinedTerms(request({}), [disabled]).drainClass).toBe('emergency');
   });
 
+  it('DR-23: the longest grace counts, and that of the pod where a drain names none', () => {
+    const [short, long] = [maintenance({ graceSeconds: 5 }), maintenance({ graceSeconds: 60 })];
+    const graceOf = (one: EvictionRequest, ...others: readonly EvictionRequest[]) =>
+      combinedTerms(one, others).graceSeconds;
+    expect(graceOf(short)).toBe(5);
+    expect(graceOf(short, long)).toBe(60);
+    expect(graceOf(long, short)).toBe(60);
+    expect(graceOf(short, request({}))).toBeNull();
+    expect(graceOf(request({}), short)).toBeNull();
+    // It stands for drains, which have their own requests.
+    expect(graceOf(request({ owner: 'eviction-request' }), short)).toBe(5);
+    expect(graceOf(request({ owner: 'eviction-request' }))).toBeNull();
+  });
+
   it('DR-34: an owner without a deadline comes after those with one', () => {
     const without = maintenance({ deadlineMonotonicMs: null });
     expect(combinedTerms(without, []).deadlineMs).toBe(Number.POSITIVE_INFINITY);

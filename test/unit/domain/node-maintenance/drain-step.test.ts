@@ -6,9 +6,19 @@ import {
   hasLeavingPods,
   hasOwnLeavingPods,
   mustLeave,
+  type PodScope,
 } from '../../../../src/domain/node-maintenance/drain-step.ts';
-import { POD_TYPES } from '../../../../src/domain/node-maintenance/typed-pods.ts';
+import { POD_TYPES, type PodType } from '../../../../src/domain/node-maintenance/typed-pods.ts';
 import { entryOf, podOfType } from '../../../support/node-maintenance/plan-runs.ts';
+
+/** All pods of these types. */
+const ofTypes = (podTypes: readonly PodType[]): PodScope => ({ podTypes, podSelector: null });
+
+/** All pods with this label. */
+const ofApp = (app: string): PodScope => ({
+  podTypes: POD_TYPES,
+  podSelector: [{ key: 'app', operator: 'In', values: [app] }],
+});
 
 const EVERY_TYPE = POD_TYPES.map((podType) => entryOf(2 ** 31 - 1, podType));
 
@@ -37,8 +47,14 @@ test('NM-47: static pods stay and hold nothing', () => {
 
 test('NM-32: targets of another maintenance hold no pods of types that this one leaves alone', () => {
   const pods = [podOfType('DaemonSet')];
-  expect(hasOwnLeavingPods(pods, EVERY_TYPE, ['Default'])).toBe(false);
-  expect(hasOwnLeavingPods(pods, EVERY_TYPE, ['Default', 'DaemonSet'])).toBe(true);
+  expect(hasOwnLeavingPods(pods, EVERY_TYPE, [ofTypes(['Default'])])).toBe(false);
+  expect(hasOwnLeavingPods(pods, EVERY_TYPE, [ofTypes(['Default', 'DaemonSet'])])).toBe(true);
+});
+
+test('NM-32: targets of another maintenance hold no pods of labels that this one leaves alone', () => {
+  const pods = [podOfType('Default', { labels: { app: 'web' } })];
+  expect(hasOwnLeavingPods(pods, EVERY_TYPE, [ofApp('db')])).toBe(false);
+  expect(hasOwnLeavingPods(pods, EVERY_TYPE, [ofApp('db'), ofApp('web')])).toBe(true);
 });
 
 test('finished pods hold nothing', () => {
@@ -56,12 +72,24 @@ test('NM-40: pods of every priority are counted, static and finished ones are no
     podOfType('Static'),
   ];
   const isRequested = (pod: { readonly priority: number }): boolean => pod.priority === 1;
-  expect(evacuationCounts(pods, POD_TYPES, isRequested)).toEqual({ pending: 2, evacuating: 1 });
-  expect(evacuationCounts(pods, ['Default'], isRequested)).toEqual({ pending: 1, evacuating: 1 });
+  expect(evacuationCounts(pods, ofTypes(POD_TYPES), isRequested)).toEqual({
+    pending: 2,
+    evacuating: 1,
+  });
+  expect(evacuationCounts(pods, ofTypes(['Default']), isRequested)).toEqual({
+    pending: 1,
+    evacuating: 1,
+  });
 });
 
 test('NM-41: a node is drained without its static pods and the types that are left out', () => {
   const types = POD_TYPES.map((type) => podOfType(type));
-  expect(types.map((pod) => mustLeave(pod, POD_TYPES))).toEqual([true, true, false]);
-  expect(types.map((pod) => mustLeave(pod, ['Default']))).toEqual([true, false, false]);
+  expect(types.map((pod) => mustLeave(pod, ofTypes(POD_TYPES)))).toEqual([true, true, false]);
+  expect(types.map((pod) => mustLeave(pod, ofTypes(['Default'])))).toEqual([true, false, false]);
+});
+
+test('NM-41: a node is drained without the pods that the selector leaves out', () => {
+  const pods = ['web', 'db'].map((app) => podOfType('Default', { labels: { app } }));
+  expect(pods.map((pod) => mustLeave(pod, ofApp('web')))).toEqual([true, false]);
+  expect(evacuationCounts(pods, ofApp('web'), () => false)).toEqual({ pending: 1, evacuating: 0 });
 });

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { projectMaintenance } from '../../../../src/domain/node-maintenance/observed-maintenance.ts';
+import { labelsHold } from '../../../../src/domain/label-condition.ts';
 import { entryOf } from '../../../support/node-maintenance/plan-runs.ts';
 
 const METADATA = { name: 'os-upgrade', uid: 'u-1', resourceVersion: '7', generation: 3 };
@@ -25,6 +26,8 @@ describe('a NodeMaintenance', () => {
         stage: 'Idle',
         drainPlan: [],
         podTypes: ['Default', 'DaemonSet', 'Static'],
+        podSelector: null,
+        gracePeriodSeconds: null,
         reason: '',
         maxNodesAtOnce: null,
         topologyKey: '',
@@ -57,6 +60,8 @@ describe('a NodeMaintenance', () => {
           { podPriority: 9, podType: 'DaemonSet', podSelector: { matchLabels: { app: 'web' } } },
         ],
         podTypes: ['DaemonSet', 'Default'],
+        podSelector: { matchLabels: { app: 'web' } },
+        gracePeriodSeconds: 20,
         reason: 'OS upgrade',
         maxNodesAtOnce: '25%',
         topologyKey: 'topology.kubernetes.io/zone',
@@ -72,6 +77,8 @@ describe('a NodeMaintenance', () => {
       stage: 'Drain',
       drainPlan: [entryOf(5000), entryOf(9, 'DaemonSet', 'web')],
       podTypes: ['Default', 'DaemonSet'],
+      podSelector: [{ key: 'app', operator: 'In', values: ['web'] }],
+      gracePeriodSeconds: 20,
       reason: 'OS upgrade',
       maxNodesAtOnce: { _tag: 'Percent', percent: 25 },
       topologyKey: 'topology.kubernetes.io/zone',
@@ -80,6 +87,16 @@ describe('a NodeMaintenance', () => {
     });
     expect(read({ spec: { maxNodesAtOnce: 3 } }).spec.maxNodesAtOnce)
       .toEqual({ _tag: 'Number', nodes: 3 });
+  });
+
+  test('NM-26: a selector of pods that cannot be read selects none of them', () => {
+    const scopeOf = (podSelector: object) =>
+      read({ spec: { podSelector } }).spec.podSelector?.every((condition) =>
+        labelsHold(condition, { app: 'web' })
+      );
+    expect(scopeOf({ matchExpressions: [{ key: 'app', operator: 'Gt' }] })).toBe(false);
+    expect(scopeOf({ matchLabels: { app: 'web' } })).toBe(true);
+    expect(read({ spec: { podSelector: {} } }).spec.podSelector).toBeNull();
   });
 
   test('NM-08: shows whether our finalizer holds it, and its deletion', () => {

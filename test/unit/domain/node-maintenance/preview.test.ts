@@ -36,6 +36,8 @@ const budgetFor = (app: string, expectedPods: number, maxUnavailable: number): B
     },
   });
 
+const EVERYTHING = { scope: { podTypes: POD_TYPES, podSelector: null }, graceSeconds: null };
+
 const PLAN = effectivePlan([entryOf(1000)], POD_TYPES);
 
 const previewOf = (
@@ -43,7 +45,7 @@ const previewOf = (
   budgets: readonly Budget[] = [],
   plan: readonly DrainPlanEntry[] = PLAN,
 ): MaintenancePreview =>
-  maintenancePreview({ podsByNode: new Map([['one', pods]]), plan, budgets });
+  maintenancePreview({ podsByNode: new Map([['one', pods]]), plan, budgets, ...EVERYTHING });
 
 const entriesText = ({ entries }: MaintenancePreview): readonly string[] =>
   entries.map(({ entry, pods }) => `${targetsText([entry])}: ${pods}`);
@@ -61,6 +63,7 @@ describe('the preview of a maintenance', () => {
       podsByNode: new Map([['one', pods], ['two', podsOfApp('web', 1, 1)]]),
       plan: PLAN,
       budgets: [],
+      ...EVERYTHING,
     });
     expect(preview).toMatchObject({ nodes: 2, staticPods: 1, findings: [] });
     expect(entriesText(preview)).toEqual(['1000: 4', '1000000000: 2', 'DaemonSet 1000000000: 1']);
@@ -70,6 +73,32 @@ describe('the preview of a maintenance', () => {
     const plan = effectivePlan([], ['Default']);
     expect(entriesText(previewOf([podOfType('DaemonSet'), ...podsOfApp('web', 1)], [], plan)))
       .toEqual(['1000000000: 1']);
+  });
+
+  test('leaves out pods of labels that stay', () => {
+    const preview = maintenancePreview({
+      podsByNode: new Map([['one', [...podsOfApp('web', 2), ...podsOfApp('db', 1)]]]),
+      plan: PLAN,
+      budgets: [budgetFor('db', 1, 0)],
+      ...EVERYTHING,
+      scope: {
+        podTypes: POD_TYPES,
+        podSelector: [{ key: 'app', operator: 'NotIn', values: ['db'] }],
+      },
+    });
+    expect(entriesText(preview)).toEqual(['1000: 2']);
+    expect(preview).toMatchObject({ findings: [], rounds: 1 });
+  });
+
+  test('a grace of the maintenance takes the place of that of its pods', () => {
+    const facts = {
+      podsByNode: new Map([['one', podsOfApp('web', 2)]]),
+      plan: PLAN,
+      budgets: [budgetFor('web', 2, 1)],
+      ...EVERYTHING,
+    };
+    expect(maintenancePreview(facts).terminationSeconds).toBe(60);
+    expect(maintenancePreview({ ...facts, graceSeconds: 5 }).terminationSeconds).toBe(10);
   });
 
   test('NM-28: finds bare pods and local data, which hold nothing', () => {

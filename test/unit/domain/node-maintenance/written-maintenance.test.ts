@@ -27,6 +27,7 @@ test.each([
   [{}],
   [nodeMaintenance.example['spec']],
   [{ maxNodesAtOnce: '25%', topologyKey: 'zone', releaseWhen: 'Drained', podTypes: ['Default'] }],
+  [{ podSelector: { matchLabels: { app: 'web' } }, gracePeriodSeconds: 1 }],
   [{ drainPlan: [{ podPriority: 5 }, { podPriority: 5, podType: 'DaemonSet' }] }],
 ])('%j is accepted', (spec) => {
   expect(writtenProblem(written(spec ?? {}))).toBeUndefined();
@@ -45,6 +46,11 @@ test.each([
   [{ drainPlan: [{ podType: 'Default' }] }, 'spec.drainPlan[0]'],
   [{ drainPlan: 5 }, 'spec.drainPlan[0]'],
   [{ podTypes: ['Mirror'] }, 'spec.podTypes'],
+  [{ podSelector: {} }, 'spec.podSelector'],
+  [{ podSelector: 'app=web' }, 'spec.podSelector'],
+  [{ podSelector: { matchExpressions: [{ key: 'app', operator: 'In' }] } }, 'spec.podSelector'],
+  [{ gracePeriodSeconds: 0 }, 'spec.gracePeriodSeconds'],
+  [{ gracePeriodSeconds: '30s' }, 'spec.gracePeriodSeconds'],
   [{ releaseWhen: 'Rebooted' }, 'spec.releaseWhen'],
 ])('%j is refused at its field, with a remedy', (spec, field) => {
   const problem = writtenProblem(written(spec));
