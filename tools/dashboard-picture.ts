@@ -72,14 +72,14 @@ const panelOf = async (
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-const shown = (value: number): string =>
+const numberText = (value: number): string =>
   value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(2)));
 
 /** Grafana's name of numbers without a unit says nothing here. */
 const panelUnit = ({ unit }: PanelQuery): string => unit === 'short' ? '' : ` ${escaped(unit)}`;
 
 const rangeText = (top: number, unit: string): string =>
-  top > 0 ? `up to ${shown(top)}${unit}` : 'always 0';
+  top > 0 ? `up to ${numberText(top)}${unit}` : 'always 0';
 
 const panelSvg = (
   { query, lines }: Panel,

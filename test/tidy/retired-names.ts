@@ -149,6 +149,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       ...['test/integration/maintenance', 'test/integration/crossed-maintenances'],
       'tools/cli-maintenance',
       ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],
+      'test/support/monitoring/',
       ...[
         'test/unit/actors/node-maintenance',
         'test/unit/actors/maintained-drains',
