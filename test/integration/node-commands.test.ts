@@ -12,6 +12,7 @@ import type { NodeGoneRequest } from '../../src/cli/node-request.ts';
 import { runNodeStatus } from '../../src/cli/node-status.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
+import { eventually } from '../support/eventually.ts';
 
 const barePod = (name: string, volumes: readonly object[] = []) => ({
   apiVersion: 'v1',
@@ -160,6 +161,13 @@ test('RS-22: a machine is confirmed gone only when it is not Ready and its losse
   const { ask, confirmGone, node, status } = await site();
   ask('POST', '/api/v1/namespaces/default/pods', barePod('job', [{ name: 'disk', hostPath: {} }]));
   const unready = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
+  await eventually(
+    () =>
+      listOrEmptyAt(node('node-2'), 'status', 'conditions').some((one) =>
+        textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True'
+      ),
+    { what: 'the kubelet of node-2 to be ready' },
+  );
   const refused = await confirmGone('node-2');
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain('it is Ready; use "tidegate node disable"');
