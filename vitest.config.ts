@@ -58,6 +58,9 @@ const PROCESSES = [
   'test/unit/testbed/tidegate-process.test.ts',
 ];
 
+/** Fails what never happens; the default of a second also failed what a busy machine does late. */
+const POLLS = { poll: { timeout: 30_000 } };
+
 /** One project per floor of the test pyramid; `--project unit` runs one of them. */
 const floor = (name: string, testTimeout: number, more: object = {}) => ({
   test: {
@@ -65,6 +68,7 @@ const floor = (name: string, testTimeout: number, more: object = {}) => ({
     include: [`test/${name}/**/*.test.ts`],
     testTimeout,
     hookTimeout: 600_000,
+    expect: POLLS,
     pool: 'forks' as const,
     provide: { scale: SCALE },
     ...more,
