@@ -1,4 +1,5 @@
 /** The export of traces: to the path of OTLP, and without harm when no collector answers. */
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { Effect } from 'effect';
@@ -42,4 +43,12 @@ test('spans are posted to /v1/traces of the endpoint as protobuf when tracing en
 
 test('a request has its answer, and tracing ends, when no collector listens', async () => {
   expect(await tracedRequest(`http://127.0.0.1:${await freePort()}`)).toBe(200);
+});
+
+test('the operator loads the export on demand only', async () => {
+  const path = new URL('../../../src/cli/operator-process.ts', import.meta.url);
+  const imports = (await readFile(path, 'utf8')).split('\n')
+    .filter((line) => line.includes('otlp-tracing.ts'));
+  expect(imports.length).toBe(2);
+  expect(imports.filter((line) => !/^import type |await import\(/.test(line))).toEqual([]);
 });
