@@ -5,7 +5,13 @@
  * Promises: `--check` names each file that is not current or belongs to no machine.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { interception, jobRun, requestWatch, workloadSurge } from '../packages/interceptor/mod.ts';
+import {
+  interception,
+  jobRun,
+  podRemoval,
+  requestWatch,
+  workloadSurge,
+} from '../packages/interceptor/mod.ts';
 import { fleetMachine } from '../packages/stand-in-fleet/src/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { type Chart, chartOf, statesOf } from '../src/view/chart/chart.ts';
@@ -50,6 +56,7 @@ const drawn: readonly Drawn[] = [
     { machine: requestWatch, source: 'request-watch.ts' },
     { machine: workloadSurge, source: 'surge/workload-surge.ts' },
     { machine: jobRun, source: 'command/job-run.ts' },
+    { machine: podRemoval, source: 'removal/pod-removal.ts' },
   ].map(({ machine, source }) => ({
     chart: chartOf(machine),
     source: `packages/interceptor/src/${source}`,

@@ -35,6 +35,8 @@ export { type Surge, surge, type SurgeOptions } from './src/surge/surge.ts';
 export type { SurgeTiming } from './src/surge/surge-context.ts';
 export type { WithoutSurge } from './src/surge/surge-refusal.ts';
 export { workloadSurge } from './src/surge/workload-surge.ts';
+export { removal, type RemovalGate, type RemovalOptions } from './src/removal/removal.ts';
+export { podRemoval, type RemovalVerdict } from './src/removal/pod-removal.ts';
 export { command, type CommandOptions } from './src/command/command.ts';
 export { jobRun } from './src/command/job-run.ts';
 export type { JobTemplate } from './src/command/job.ts';

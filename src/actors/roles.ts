@@ -123,7 +123,7 @@ export const makeRoles =
       maintenance,
       availability,
       evictions,
-      options.interceptors && interceptorsRole(environment, options.interceptors),
+      options.interceptors && interceptorsRole(environment, options.interceptors, context),
       pods,
       fleet?.demand,
       fleet?.fleetSession,

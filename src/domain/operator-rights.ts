@@ -4,7 +4,7 @@
  * Promises: the same rights as docs/compatibility.md lists, which a test compares.
  */
 import { API_GROUP, LIFECYCLE_GROUP } from './api-group.ts';
-import { IMPERATIVE_EVICTION, SURGE } from './eviction-requests/qualified-name.ts';
+import { DAEMON_SET, IMPERATIVE_EVICTION, SURGE } from './eviction-requests/qualified-name.ts';
 import { NATIVE_GROUP } from './native-evictions/objects.ts';
 import type { RoleName } from './operator-roles.ts';
 
@@ -150,6 +150,8 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'persistentvolumeclaims', 'get'),
     // A resource that only the policies of EvictionRequests ask for.
     { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: SURGE },
+    { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: DAEMON_SET },
+    { ...right(LIFECYCLE_GROUP, 'nodemaintenances', 'list watch'), isOptional: true },
     ...SHARED,
   ],
 };

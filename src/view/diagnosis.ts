@@ -24,7 +24,7 @@ export const PAGES = {
   cluster: 'docs/tasks/install.md#6-verify',
   evictionsApi: 'docs/native-evictions.md#which-api',
   upgrade: 'docs/tasks/upgrade.md',
-  definitions: 'docs/tasks/install.md#2-custom-resources',
+  definitions: 'docs/tasks/install.md#2-custom-resources-and-policies',
   rights: 'docs/tasks/rbac.md',
   start: 'docs/tasks/install.md#5-start',
   lease: 'docs/runbooks.md#lease-not-renewed',

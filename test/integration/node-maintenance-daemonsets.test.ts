@@ -2,7 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
-import { type ClusterClient, nameOf } from '../support/api/cluster-client.ts';
+import { INTERCEPTORS_ANNOTATION } from '../../src/domain/eviction-requests/interceptor-list.ts';
+import { annotationsOf } from '../../src/domain/object-meta.ts';
+import { type ClusterClient, nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { connectCluster } from '../support/api/cluster-connection.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
@@ -30,6 +32,8 @@ const OF_DAEMON_SET = {
   uid: 'probe',
   controller: true,
 };
+const INTERCEPTOR = 'daemonset.tidegate.dev';
+const REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/namespaces/default/evictionrequests';
 const HIGH = { metadata: { name: 'agents-high' }, value: 9000 };
 /** The controller tries again after 5 ms and doubles that: two and a half seconds in all. */
 const TRIES = 9;
@@ -84,7 +88,7 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
   });
 
   /** A node, and the role. */
-  const site = async (prefix: string) => {
+  const site = async (prefix: string, withInterceptors = false) => {
     // Before the nodes: nothing ends pods without them for long.
     const connection = await connectCluster(bed());
     await connection.client.clear(daemonSets);
@@ -92,7 +96,7 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
     await connection.close();
     const cluster = await freshCluster(bed());
     const [node = ''] = await spareNodes(cluster, { count: 1, prefix });
-    await serveMaintenances(bed().kubeconfig);
+    await serveMaintenances(bed().kubeconfig, { withInterceptors });
     const until = (name: string, type: string) =>
       eventually(async () => {
         const { body } = await cluster.call('GET', `${MAINTENANCES}/${name}`);
@@ -184,6 +188,45 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
     await until('reached', 'Drained');
     await untilPods('both to leave', []);
     await must(cluster, 'DELETE', `${MAINTENANCES}/reached`);
+  });
+
+  it('NM-45: one that registers the interceptor is deleted by it, and not evicted', {
+    timeout: 240_000,
+  }, async () => {
+    const { cluster, node, until, untilPods, maintain } = await site('asked-', true);
+    await must(cluster, 'POST', daemonSets, daemonSet('asked', node));
+    await must(cluster, 'PATCH', `${daemonSets}/asked`, {
+      spec: { template: { metadata: { annotations: { [INTERCEPTORS_ANNOTATION]: INTERCEPTOR } } } },
+    });
+    const isRegistered = (pod: unknown): boolean =>
+      annotationsOf(pod)[INTERCEPTORS_ANNOTATION] === INTERCEPTOR;
+    const pod = await eventually(
+      async () => (await cluster.list(pods)).find(isRegistered) ?? false,
+      { what: 'a pod that registers it', everyMs: 100, timeoutMs: 60_000 },
+    );
+    await untilPods('the pod of the DaemonSet', ['asked']);
+    // It stops until the finalizer is gone: the drain deletes requests that have ended.
+    const stopping = { metadata: { finalizers: ['example.com/stopping'] } };
+    await must(cluster, 'PATCH', `${pods}/${nameOf(pod)}`, stopping);
+    await maintain('asking', { reason: 'New kernel' });
+    const entry = await eventually(async () => {
+      const { body } = await cluster.call('GET', `${REQUESTS}/${uidOf(pod)}`);
+      const [first] = listOrEmptyAt(body, 'status', 'interceptors');
+      return (textAt(first, 'message') ?? '').includes('"asking" (New kernel)') && first;
+    }, { what: 'the interceptor to report', everyMs: 100, timeoutMs: 60_000 });
+    expect(textAt(entry, 'name')).toBe(INTERCEPTOR);
+    expect(textAt(entry, 'heartbeatTime')).toBeDefined();
+    expect(textAt(entry, 'completionTime')).toBeUndefined();
+    await must(cluster, 'PATCH', `${pods}/${nameOf(pod)}`, { metadata: { finalizers: null } });
+    await until('asking', 'Drained');
+    await untilPods('its pod to leave', []);
+    const writes = (await bed().audit()).filter(({ resource, name, code, subresource }) =>
+      resource === 'pods' && name === nameOf(pod) && code < 300 && subresource !== 'status'
+    );
+    expect(writes.map(({ verb, subresource }) => `${verb} ${subresource}`))
+      .toContain('delete ');
+    expect(writes.filter(({ subresource }) => subresource === 'eviction')).toEqual([]);
+    await must(cluster, 'DELETE', `${MAINTENANCES}/asking`);
   });
 
   it.each([

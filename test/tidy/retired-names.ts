@@ -147,6 +147,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       ],
       ...['src/cli/maintenance', 'test/unit/cli/maintenance', 'test/unit/cli/program'],
       ...['test/integration/maintenance', 'test/integration/crossed-maintenances'],
+      'test/unit/interceptor/daemon-set',
       'tools/cli-maintenance',
       ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],
       'test/support/monitoring/',

@@ -79,6 +79,7 @@ const COMPOSITION_ROOTS = new Set(['src/main.ts', 'src/demo.ts', 'src/demo-opera
 const PACKAGE_USERS: Readonly<Record<string, ReadonlySet<string>>> = {
   '@tidegate/go-template': new Set(['src/domain/bootstrap.ts']),
   '@tidegate/interceptor': new Set([
+    'src/actors/interceptors/daemon-set-gate.ts',
     'src/actors/interceptors/interceptor-client.ts',
     'src/actors/interceptors/interceptors-role.ts',
   ]),

@@ -170,7 +170,14 @@ const statuses: RuleChapter = {
     rule(
       'NM-44',
       'A pod of a DaemonSet leaves only for a maintenance whose drain has reached it. Without an ' +
-        'interceptor of its own it has no EvictionRequest, because no request would evict it.',
+        'interceptor of its own it has no EvictionRequest, because no request would evict it. Until ' +
+        'then the interceptor `daemonset.tidegate.dev` does nothing and does not complete.',
+    ),
+    rule(
+      'NM-45',
+      'Once a maintenance in Drain has reached its pod, the active interceptor ' +
+        '`daemonset.tidegate.dev` deletes it, with a heartbeat, a message that names the ' +
+        'maintenance and its reason, and now and the grace of the pod as the expected finish.',
     ),
     rule(
       'NM-46',

@@ -49,9 +49,15 @@ const retryAfterOf = (header: string | readonly string[] | undefined) => {
 
 const requested = async (
   config: ClusterConfig,
-  { method, path, body, contentType = 'application/json', signal }: KubernetesRequest,
+  { method, path, body, contentType = 'application/json', signal, mayLeave }: KubernetesRequest,
 ): Promise<KubernetesAnswer> => {
   const { url, headers, dispatcher } = await connected(config, path);
+  if (mayLeave?.() === false) {
+    throw new KubernetesError(
+      'Unavailable',
+      `Cannot ${method} ${path}: it may not be sent any more`,
+    );
+  }
   const response = await send(url, {
     method,
     headers: { ...headers, accept: 'application/json', 'content-type': contentType },

@@ -73,7 +73,15 @@ export interface KubernetesApi {
   /** Server-side apply with force, for fields that are the manager's by contract. */
   readonly apply: (path: string, object: object, fieldManager: string) => Promise<JsonRecord>;
   /** Deletes the object with this UID, and its dependents in the background. */
-  readonly remove: (path: string, uid: string) => Promise<void>;
+  readonly remove: (path: string, uid: string, options?: RemoveOptions) => Promise<void>;
+}
+
+/** How an object is deleted. */
+export interface RemoveOptions {
+  /** Default: the object's own. */
+  readonly gracePeriodSeconds?: number;
+  /** Asked right before the request is sent. */
+  readonly mayLeave?: () => boolean;
 }
 
 /** The requests over a client. */
@@ -95,11 +103,16 @@ export const kubernetesApi = (client: KubernetesClient): KubernetesApi => ({
       body,
       contentType: 'application/apply-patch+yaml',
     }),
-  remove: async (path, uid) => {
+  remove: async (path, uid, { gracePeriodSeconds, mayLeave } = {}) => {
     await send(client, {
       method: 'DELETE',
       path,
-      body: { preconditions: { uid }, propagationPolicy: 'Background' },
+      body: {
+        preconditions: { uid },
+        propagationPolicy: 'Background',
+        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      },
+      ...(mayLeave === undefined ? {} : { mayLeave }),
     });
   },
 });

@@ -14,6 +14,8 @@ export interface KubernetesRequest {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly signal?: AbortSignal;
+  /** Asked right before it is sent: when false it is not, and is rejected. */
+  readonly mayLeave?: () => boolean;
 }
 
 /** The answer of the API server. */

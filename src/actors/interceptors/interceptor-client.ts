@@ -41,11 +41,14 @@ const targetOf = (path: string): Pick<KubeCall, 'path' | 'query'> => {
     : { path: bare, query: Object.fromEntries(new URLSearchParams(query)) };
 };
 
-const callOf = ({ method, path, body, contentType }: KubernetesRequest): KubeCall => ({
+const callOf = (
+  { method, path, body, contentType, mayLeave }: KubernetesRequest,
+): KubeCall => ({
   ...targetOf(path),
   method,
   ...(body === undefined ? {} : { body }),
   ...(contentType === undefined ? {} : { contentType }),
+  ...(mayLeave === undefined ? {} : { mayLeave }),
 });
 
 const answerOf = ({ status, body, retryAfterSeconds }: KubeAnswer): KubernetesAnswer => ({
@@ -90,7 +93,11 @@ async function* watched(
 ): AsyncGenerator<WatchLine> {
   const target = targetOf(path);
   const scope = Scope.makeUnsafe();
+  let isClosed = false;
   const close = (): void => {
+    // The runtime may be disposed when the stream has ended after an abort.
+    if (isClosed) return;
+    isClosed = true;
     runtime.runPromise(Scope.close(scope, Exit.void), { signal: NEVER });
   };
   signal.addEventListener('abort', close, { once: true });

@@ -1,19 +1,30 @@
 /**
- * The role that runs the interceptor `surge.tidegate.dev`: pods of Deployments leave after their
- * replacement is available.
+ * The role that runs two interceptors. With `surge.tidegate.dev` pods of Deployments leave after
+ * their replacement is available; with `daemonset.tidegate.dev` pods of DaemonSets leave when a
+ * maintenance has reached them (NM-44, NM-45).
  *
  * Promises: intercepts only while this process leads; the next leader resumes what it has begun,
  * from the cluster alone.
  */
-import { startInterceptor, surge, type WithoutSurge } from '@tidegate/interceptor';
-import { SURGE } from '../../domain/eviction-requests/qualified-name.ts';
+import {
+  type InterceptorDefinition,
+  removal,
+  type RemovalGate,
+  startInterceptor,
+  surge,
+  type WithoutSurge,
+} from '@tidegate/interceptor';
+import { DAEMON_SET, SURGE } from '../../domain/eviction-requests/qualified-name.ts';
+import { projectMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import { surgeReasonCounts } from '../../domain/surge-reasons.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { KubeApi } from '../../effects/kube-api.ts';
+import { NODE_MAINTENANCES_PATH, NodeMaintenances } from '../../effects/node-maintenance.ts';
 import type { Writes } from '../../effects/writes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { startWhereServed } from '../eviction-requests/served-requests.ts';
-import { type Role, roleDefaults } from '../role.ts';
+import { type Role, type RoleContext, roleDefaults } from '../role.ts';
+import { daemonSetGate } from './daemon-set-gate.ts';
 import { interceptorClient } from './interceptor-client.ts';
 
 /** How surges go. */
@@ -25,19 +36,37 @@ export interface InterceptorsPolicy {
 /** A reason is in the status this soon; what has not changed is not written. */
 const PROGRESS_PERIOD_MS = 1000;
 
-/** A surge while this process leads; returns how to leave it to the next leader. */
-const startSurge = (
-  { time, telemetry, seed }: Pick<ActorEnvironment<never>, 'time' | 'telemetry' | 'seed'>,
-  client: ReturnType<typeof interceptorClient>,
-  { withoutSurge }: InterceptorsPolicy,
+type Leading = Pick<ActorEnvironment<never>, 'time' | 'telemetry' | 'seed'>;
+type Client = ReturnType<typeof interceptorClient>;
+
+const logOf =
+  ({ telemetry }: Pick<Leading, 'telemetry'>, interceptor: string) =>
+  (message: string, fields: Readonly<Record<string, unknown>>): void =>
+    telemetry.log('warn', message, { interceptor, ...fields });
+
+/** Runs an interceptor while this process leads; returns how to leave it to the next leader. */
+const start = (
+  environment: Leading,
+  client: Client,
+  definition: InterceptorDefinition,
 ): () => void => {
-  const options = {
+  const { time, seed } = environment;
+  const running = startInterceptor(definition, {
     client,
     time,
     timing: { progressPeriodMs: PROGRESS_PERIOD_MS },
-    log: (message: string, fields: Readonly<Record<string, unknown>>) =>
-      telemetry.log('warn', message, { interceptor: SURGE, ...fields }),
-  };
+    log: logOf(environment, definition.name),
+    seed: seed(),
+  });
+  return running.stop;
+};
+
+const startSurge = (
+  environment: Leading,
+  client: Client,
+  { withoutSurge }: InterceptorsPolicy,
+): () => void => {
+  const { time, telemetry, seed } = environment;
   const onBlocked = (reasons: ReadonlyMap<string, number>): void => {
     for (const [reason, count] of surgeReasonCounts(reasons)) {
       telemetry.gauge('tidegate_surges_blocked', count, { reason });
@@ -46,35 +75,55 @@ const startSurge = (
   const definition = surge({
     client,
     time,
-    log: options.log,
+    log: logOf(environment, SURGE),
     withoutSurge,
     onBlocked,
     seed: seed(),
   });
-  const running = startInterceptor(definition, { ...options, seed: seed() });
+  const stop = start(environment, client, definition);
   return () => {
-    running.stop();
+    stop();
     definition.stop();
   };
 };
 
+const startRemovals = (environment: Leading, client: Client, gate: RemovalGate): () => void => {
+  const { time, seed } = environment;
+  const definition = removal({ name: DAEMON_SET, gate, client, time, seed: seed() });
+  return start(environment, client, definition);
+};
+
 /** Creates the role, not leading. */
 export const interceptorsRole = (
-  environment: ActorEnvironment<EvictionRequests | KubeApi | Writes>,
+  environment: ActorEnvironment<EvictionRequests | KubeApi | NodeMaintenances | Writes>,
   policy: InterceptorsPolicy,
+  { informers }: Pick<RoleContext, 'informers'>,
 ): Role => {
   const client = interceptorClient(environment.runtime);
-  let end = (): void => {};
+  let hasMaintenances = true;
+  const maintenances = informers.collection({
+    id: 'nodemaintenances',
+    path: NODE_MAINTENANCES_PATH,
+    project: projectMaintenance,
+    isWanted: () => hasMaintenances,
+  });
+  const gate = daemonSetGate(maintenances);
+  let ends: readonly (() => void)[] = [];
   const onLeadershipLost = (): void => {
-    end();
-    end = () => {};
+    for (const end of ends) end();
+    ends = [];
   };
   return {
     ...roleDefaults('interceptors', []),
-    start: () => startWhereServed(environment, 'interceptors'),
+    start: async () => {
+      hasMaintenances = await environment.runtime.runPromise(
+        NodeMaintenances.use((service) => service.areServed),
+      );
+      return startWhereServed(environment, 'interceptors');
+    },
     onLeading: () => {
-      end();
-      end = startSurge(environment, client, policy);
+      onLeadershipLost();
+      ends = [startSurge(environment, client, policy), startRemovals(environment, client, gate)];
     },
     onLeadershipLost,
     close: () => Promise.resolve(onLeadershipLost()),

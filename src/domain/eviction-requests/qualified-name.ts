@@ -22,6 +22,9 @@ export const IMPERATIVE_EVICTION = 'imperative-eviction.k8s.io';
 /** The interceptor of the role `interceptors`: a replacement first, for pods of Deployments. */
 export const SURGE = 'surge.tidegate.dev';
 
+/** The interceptor of the role `interceptors` for pods of DaemonSets under maintenances. */
+export const DAEMON_SET = 'daemonset.tidegate.dev';
+
 /** Whether the name is fully qualified. */
 export const isQualifiedName = (name: string): boolean =>
   name.length <= QUALIFIED_NAME_MAX && QUALIFIED_NAME.test(name);

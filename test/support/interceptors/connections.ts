@@ -16,6 +16,7 @@ import { evictionRequestsRole } from '../../../src/actors/eviction-requests/evic
 import { interceptorsRole } from '../../../src/actors/interceptors/interceptors-role.ts';
 import { nodeAvailabilityRole } from '../../../src/actors/node-availability/node-availability-role.ts';
 import type { LocalVolumes } from '../../../src/domain/drain/kept-pods.ts';
+import type { EvictionMode } from '../../../src/domain/eviction-requests/drain-requester.ts';
 import { DEGRADED_CONDITIONS_DEFAULT } from '../../../src/domain/node-availability/available-node.ts';
 import { nodeMaintenanceRole } from '../../../src/actors/node-maintenance/node-maintenance-role.ts';
 import type { Role, RoleContext } from '../../../src/actors/role.ts';
@@ -223,7 +224,7 @@ export const serveInterceptors = (
   } = {},
 ): () => Promise<void> =>
   serveRole(handle, time, {
-    make: (environment) => interceptorsRole(environment, { withoutSurge }),
+    make: (environment, context) => interceptorsRole(environment, { withoutSurge }, context),
     telemetry,
   });
 
@@ -231,15 +232,16 @@ export const serveInterceptors = (
 export const serveMaintenance = (
   handle: Handle,
   time: SimulatedTime,
-  { record, localVolumes = 'evict' }: {
+  { record, localVolumes = 'evict', via = 'evictions' }: {
     readonly record: RoleContext['record'];
     readonly localVolumes?: LocalVolumes;
+    readonly via?: EvictionMode;
   },
 ): () => Promise<void> =>
   serveRole(handle, time, {
     make: (environment, context) =>
       nodeMaintenanceRole(environment, {
-        policy: { own: null, paused: false, localVolumes },
+        policy: { own: null, paused: false, localVolumes, via },
         drains: undefined,
       }, context),
     record,

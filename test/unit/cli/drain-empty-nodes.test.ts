@@ -38,13 +38,13 @@ const serving =
     json(response, 200, { metadata: { resourceVersion: '9' }, items });
   };
 
-const drained = async (served: Served = {}, podSelector?: string) => {
+const drained = async (served: Served = {}) => {
   const api = await startStubApi(serving(served));
   apis.push(api);
   const question = drainQuestion({
     nodes: ['n1'],
     selector: undefined,
-    podSelector,
+    podSelector: undefined,
     force: false,
     ignoreDaemonSets: false,
     deleteEmptyDirData: false,

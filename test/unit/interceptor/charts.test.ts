@@ -4,6 +4,7 @@ import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import {
   interception,
   jobRun,
+  podRemoval,
   requestWatch,
   type WithoutSurge,
   workloadSurge,
@@ -405,6 +406,36 @@ describeChart({
   stepInvariant: ({ before, actions }) => {
     const creates = actions.includes('invoke:createJob');
     must(!creates || before.context.job === null, 'a Job that was found is not created again');
+  },
+});
+
+const MAY = { may: true, message: 'reached', graceSeconds: 30 };
+const MAY_NOT = { ...MAY, may: false };
+const FAILED = { _tag: 'Failed', problem: 'planted', retryAfterMs: 0 };
+
+describeChart({
+  machine: podRemoval,
+  inputs: [{ seed: 1 }],
+  events: {
+    'verdict.changed': [{ verdict: MAY }, { verdict: MAY_NOT }],
+    'xstate.done.actor.readPod': [
+      { output: { _tag: 'Found', verdict: MAY } },
+      { output: { _tag: 'Found', verdict: MAY_NOT } },
+      { output: { _tag: 'Absent' } },
+      { output: FAILED },
+    ],
+    'xstate.done.actor.deletePod': [
+      { output: { _tag: 'Deleted' } },
+      { output: { _tag: 'Absent' } },
+      { output: FAILED },
+    ],
+  },
+  project: ({ verdict, outcome, problem }) => [verdict?.may, outcome, problem],
+  settles: (snapshot) => snapshot.matches('waiting') || snapshot.hasTag('settled'),
+  stepInvariant: ({ before, after, actions }) => {
+    const deletes = actions.includes('invoke:deletePod');
+    must(!deletes || after.context.verdict?.may === true, 'NM-44: only what may be is deleted');
+    must(!deletes || !before.hasTag('settled'), 'a pod is deleted once');
   },
 });
 

@@ -3,6 +3,7 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { interceptorClient } from '../../../src/actors/interceptors/interceptor-client.ts';
+import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
 import { interceptorsRole } from '../../../src/actors/interceptors/interceptors-role.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
@@ -14,6 +15,7 @@ import {
   NotSent,
   WatchRefused,
 } from '../../../src/effects/kube-api.ts';
+import { nodeMaintenancesLayer } from '../../../src/effects/node-maintenance.ts';
 import { NotLeader, type WriteFault, Writes } from '../../../src/effects/writes.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
@@ -36,7 +38,8 @@ const connected = ({ read = Effect.succeed(OK), write = Effect.succeed(OK), refu
   });
   const writes = Layer.succeed(Writes, { send: () => write });
   const runtime = ManagedRuntime.make(
-    evictionRequestsLayer.pipe(Layer.provideMerge(Layer.merge(api, writes))),
+    Layer.merge(evictionRequestsLayer, nodeMaintenancesLayer)
+      .pipe(Layer.provideMerge(Layer.merge(api, writes))),
   );
   onTestFinished(() => runtime.dispose());
   const environment = makeActorEnvironment({
@@ -48,7 +51,9 @@ const connected = ({ read = Effect.succeed(OK), write = Effect.succeed(OK), refu
   return {
     calls,
     client: interceptorClient(runtime),
-    role: interceptorsRole(environment, { withoutSurge: 'evict' }),
+    role: interceptorsRole(environment, { withoutSurge: 'evict' }, {
+      informers: sharedInformers(environment),
+    }),
   };
 };
 
