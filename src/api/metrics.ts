@@ -8,6 +8,7 @@ import { CORDON_ENDS } from '../domain/drain/cordon.ts';
 import { RECLAIM_REFUSALS } from '../domain/drain/reclaim-refusals.ts';
 import { SHARD_LIMITS } from '../domain/shard-limits.ts';
 import { EVICTION_REQUEST_METRICS } from './eviction-request-metrics.ts';
+import { NODE_AVAILABILITY_METRICS } from './node-availability-metrics.ts';
 import { catalogue } from './metric.ts';
 
 export type { Metric } from './metric.ts';
@@ -241,29 +242,7 @@ export const METRICS = catalogue({
     help: 'NodeMaintenances beyond the limit of objects that have series of their own.',
     labels: [],
   },
-  tidegate_nodes: {
-    type: 'gauge',
-    help: 'Nodes by state: active, degraded, draining, disabled or offline.',
-    labels: ['state'],
-  },
-  tidegate_storm_nodes: {
-    type: 'gauge',
-    help: 'Nodes that went offline together with many others; none of their pods is deleted.',
-    labels: [],
-  },
-  tidegate_lost_pods_total: {
-    type: 'counter',
-    help: 'Deletions of stateless pods of offline Nodes, by outcome.',
-    labels: ['outcome'],
-    fromStart: ['Fault'],
-  },
-  tidegate_surges_blocked: {
-    type: 'gauge',
-    help: 'Deployments whose pods cannot be replaced now, by reason: no_capacity_memory, ' +
-      'strategy_forbids_surge and so on. Extended resources count as ' +
-      'no_capacity_extended_resource.',
-    labels: ['reason'],
-  },
+  ...NODE_AVAILABILITY_METRICS,
   tidegate_drains_ended_total: {
     type: 'counter',
     help: 'Ended node drains by outcome.',
@@ -279,6 +258,12 @@ export const METRICS = catalogue({
     type: 'histogram',
     help: 'Time from the acceptance of a drain to its end, by outcome.',
     labels: ['outcome'],
+  },
+  tidegate_stateless_drain_duration_seconds: {
+    type: 'histogram',
+    help: 'Time from the acceptance of a drain until only pods that it keeps for their data ' +
+      'remain, or none; of drains that ended as Drained.',
+    labels: [],
   },
   tidegate_node_writes_total: {
     type: 'counter',
@@ -322,6 +307,11 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Eviction calls by outcome.',
     labels: ['outcome'],
+  },
+  tidegate_node_evictions_total: {
+    type: 'counter',
+    help: 'Accepted evictions of pods of a Node, while it exists.',
+    labels: ['node'],
   },
   tidegate_pod_evictions: {
     type: 'gauge',

@@ -26,6 +26,7 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   podEviction: 'debug',
   reclaimInstruction: 'info',
   reclaimRecovery: 'debug',
+  servingGate: 'debug',
   upcomingNode: 'debug',
 };
 

@@ -19,13 +19,16 @@ import type { DrainSettings } from '../effects/drain-settings.ts';
 import { machineClocks, realTime } from '../effects/real-time.ts';
 import type { LeaseSettings, OperatorSettings } from '../effects/settings.ts';
 import { shardCallsLayer } from '../effects/shard-call.ts';
+import { tracedApi, type TraceKubeCall } from '../effects/traced-api.ts';
+import type { Inspector } from '../observability/inspector.ts';
+import type { Tracing } from '../observability/otlp-tracing.ts';
 import { makeObservability, type Observability } from '../observability/observability.ts';
 import { checkedStreams } from '../observability/stream-check.ts';
 import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
 import type { RunningOperator } from './operator.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { type Inspectors, startInspectors } from './inspectors.ts';
+import { startInspectors } from './inspectors.ts';
 import { exitOnUnhandledErrors } from './unhandled-errors.ts';
 import { VERSION } from './version.ts';
 
@@ -40,7 +43,11 @@ interface Shared {
   readonly intern: Intern;
 }
 
-const layersOf = (settings: OperatorSettings, { time, telemetry, intern }: Shared) => {
+const layersOf = (
+  settings: OperatorSettings,
+  { time, telemetry, intern }: Shared,
+  trace: TraceKubeCall | undefined,
+) => {
   const { kubeconfig, writesPerSecond: qps, writeBurst: burst } = settings;
   const connection = kubeConnection({
     source: kubeconfig === undefined ? { _tag: 'Default' } : { _tag: 'File', path: kubeconfig },
@@ -50,7 +57,7 @@ const layersOf = (settings: OperatorSettings, { time, telemetry, intern }: Share
   });
   const services = operatorServices(
     { time, seed: firstSeed(), clocks: machineClocks, telemetry, intern, qps, burst },
-    connection,
+    trace === undefined ? connection : tracedApi(connection, trace),
   );
   return Layer.mergeAll(services, shardCallsLayer, credentialsLayer);
 };
@@ -99,7 +106,7 @@ const titleOf = ({ fleet }: OperatorSettings): string => `Tidegate · ${fleet?.c
 
 const observabilityOf = (
   { logLevel: level, fleet }: OperatorSettings,
-  { all: inspectors }: Inspectors,
+  inspectors: readonly Inspector[],
 ): Observability =>
   makeObservability({
     level,
@@ -110,20 +117,34 @@ const observabilityOf = (
     inspectors,
   });
 
+/** Tracing of reclaims, loaded only when it is asked for. */
+const tracingOf = async (
+  { otlpEndpoint: endpoint, fleet }: OperatorSettings,
+  time: ClusterTime,
+): Promise<Tracing | undefined> => {
+  if (endpoint === undefined) return undefined;
+  const { startTracing } = await import('../observability/otlp-tracing.ts');
+  return await startTracing({ endpoint, version: VERSION, cluster: fleet?.clusterId, time });
+};
+
 /** Starts an operator in this process; throws when the cluster is not usable. */
 export const startOperatorProcess = async (
   settings: OperatorSettings,
 ): Promise<RunningOperator> => {
+  const time = clusterTime(realTime);
   const inspectors = await startInspectors({ ...settings, title: titleOf(settings) });
-  const observability = observabilityOf(settings, inspectors);
+  const tracing = await tracingOf(settings, time);
+  const observability = observabilityOf(settings, [
+    ...inspectors.all,
+    ...(tracing === undefined ? [] : [tracing.observe]),
+  ]);
   const { inspect } = observability;
   const { telemetry, check: streams } = checkedStreams(observability.telemetry);
   const endHandling = exitOnUnhandledErrors(telemetry);
   logStreamDefects(telemetry);
-  const time = clusterTime(realTime);
   const intern = textPool(SHARED_TEXTS_MAX);
   const runtime = ManagedRuntime.make(
-    layersOf(settings, { time, telemetry, intern }).pipe(Layer.orDie),
+    layersOf(settings, { time, telemetry, intern }, tracing?.traceCall).pipe(Layer.orDie),
   );
   // Rejects when the kubeconfig is invalid.
   await runtime.context();
@@ -155,7 +176,7 @@ export const startOperatorProcess = async (
   });
   const closed = operator.done.finally(async () => {
     heartbeat.stop();
-    await Promise.all([servers.close(), inspectors.close()]);
+    await Promise.all([servers.close(), inspectors.close(), tracing?.close()]);
     await runtime.dispose();
     endHandling();
   });

@@ -56,6 +56,12 @@ const REQUESTING: readonly NeededRight[] = [
   { ...right('', 'pods', 'delete'), isOptional: true },
 ];
 
+/** Of pods with the readiness gate `tidegate.dev/serving`. */
+const SERVING: readonly NeededRight[] = [
+  { ...right('', 'pods/status', 'patch'), isOptional: true },
+  { ...right('discovery.k8s.io', 'endpointslices', 'list'), isOptional: true },
+];
+
 /** Of roles that drain; only the policy of their annotations asks for the verb `drain`. */
 const NODES_OF_DRAINS = 'list watch patch drain';
 
@@ -80,6 +86,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('policy', 'poddisruptionbudgets', 'list watch'),
     { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
     ...STORAGE,
+    ...SERVING,
     ...REQUESTING,
     ...SHARED,
   ],
@@ -104,6 +111,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'pods/eviction', 'create'),
     right('', 'nodes', 'list watch'),
     right('policy', 'poddisruptionbudgets', 'list watch'),
+    ...SERVING,
     // Resources that only the policies of EvictionRequests ask for.
     { ...right(LIFECYCLE_GROUP, 'controllers', 'act'), name: 'evictionrequest' },
     { ...right(LIFECYCLE_GROUP, 'interceptors', 'report'), name: IMPERATIVE_EVICTION },
@@ -119,6 +127,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('policy', 'poddisruptionbudgets', 'list watch'),
     { ...right('storage.k8s.io', 'volumeattachments', 'list watch'), isOptional: true },
     ...STORAGE,
+    ...SERVING,
     ...REQUESTING,
     // A resource that only the policies of NodeMaintenances ask for.
     { ...right(LIFECYCLE_GROUP, 'controllers', 'act'), name: 'nodemaintenance' },
@@ -129,7 +138,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
     right('', 'nodes/status', 'patch'),
     right('coordination.k8s.io', 'leases', 'list watch'),
     right('', 'pods', 'list watch delete'),
-    { ...right('', 'pods/status', 'patch'), isOptional: true },
+    ...SERVING,
     right('', 'persistentvolumeclaims', 'list watch'),
     right('', 'persistentvolumes', 'list watch'),
     right('', 'pods/eviction', 'create'),

@@ -17,6 +17,7 @@ import { type Events, eventsLayer } from './events.ts';
 import { type NodeAvailabilityApi, nodeAvailabilityLayer } from './node-availability.ts';
 import { type NodeMaintenances, nodeMaintenancesLayer } from './node-maintenance.ts';
 import { type PodEvictionApi, podEvictionApiLayer } from './pod-eviction-api.ts';
+import { type ServingGates, servingGatesLayer } from './serving-gates.ts';
 import type { KubeApi } from './kube-api.ts';
 import { type PodRequests, podRequestsLayer } from './pod-requests.ts';
 import { type UpcomingNodes, upcomingNodesLayer } from './upcoming-nodes.ts';
@@ -36,6 +37,7 @@ export type ClusterServices =
   | AvailableCapacities
   | Events
   | PodEvictionApi
+  | ServingGates
   | EvictionRequests
   | NodeMaintenances
   | NodeAvailabilityApi
@@ -71,6 +73,7 @@ export const operatorServices = <Problem>(
     eventsLayer,
     cordonsLayer(telemetry),
     podEvictionApiLayer(telemetry),
+    servingGatesLayer,
     podRequestsLayer({ telemetry, intern }),
     evictionRequestsLayer,
     nodeMaintenancesLayer,

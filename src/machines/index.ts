@@ -18,6 +18,7 @@ import { podDemand } from './pod-demand.ts';
 import { podEviction } from './pod-eviction.ts';
 import { reclaimInstruction } from './reclaim-instruction.ts';
 import { reclaimRecovery } from './reclaim-recovery.ts';
+import { servingGate } from './serving-gate.ts';
 import { upcomingNode } from './upcoming-node.ts';
 
 /** All statecharts, by name. */
@@ -41,5 +42,6 @@ export const MACHINES = {
   podEviction,
   reclaimInstruction,
   reclaimRecovery,
+  servingGate,
   upcomingNode,
 } as const;

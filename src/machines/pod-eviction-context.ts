@@ -1,4 +1,4 @@
-/** The types of the `podEviction` statechart: input, context and events. */
+/** The types of the `podEviction` statechart, and what ends the waits of its pod. */
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import type { PodFacts } from '../domain/drain/pod-facts.ts';
 import type { Seed } from '../domain/random.ts';
@@ -40,3 +40,12 @@ export type PodEvictionEvent =
 
 /** The pod that is evicted. */
 export type PodEvictionAct = Pick<PodEvictionContext, 'uid' | 'key'>;
+
+/** No eviction is allowed, regardless of other facts. */
+export const isDecided = ({ vanished, released, accepted, facts }: PodEvictionContext): boolean =>
+  vanished || released || accepted || facts.terminating;
+
+/** What ends the waits of a pod that is to be evicted. */
+export const isInterrupted = (context: PodEvictionContext): boolean =>
+  isDecided(context) || context.facts.intercepted ||
+  (context.asked && context.facts.kubeletSilent);

@@ -13,16 +13,20 @@ import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import { type PodFacts, sameNeed } from '../domain/drain/pod-facts.ts';
 import type { SlotBlocker } from '../domain/drain/slots.ts';
 import { nextSeed } from '../domain/random.ts';
-import type {
-  PodEvictionAct,
-  PodEvictionContext,
-  PodEvictionEvent,
-  PodEvictionInput,
+import {
+  isDecided,
+  isInterrupted,
+  type PodEvictionAct,
+  type PodEvictionContext,
+  type PodEvictionEvent,
+  type PodEvictionInput,
 } from './pod-eviction-context.ts';
 import { required } from './required.ts';
 
 /** API server faults and conflicts. */
 const RETRY = { firstMs: 500, lastMs: 30_000 };
+/** How long Services may take to stop sending clients to a pod (RS-14). */
+const BACKENDS_MS = 30_000;
 /** How long the cache has to show the effect of a call with a lost answer. */
 const CACHE_LOOK_MS = 2000;
 
@@ -35,10 +39,6 @@ const WAITS: ReadonlySet<EvictionOutcome['_tag']> = new Set([
   'Unauthenticated',
   'NotSent',
 ]);
-
-/** No eviction is allowed, regardless of other facts. */
-const isDecided = ({ vanished, released, accepted, facts }: PodEvictionContext): boolean =>
-  vanished || released || accepted || facts.terminating;
 
 const answered = {
   target: 'evaluating',
@@ -79,6 +79,10 @@ const reconsidered = [
 /** An earlier deadline ends the wait after a refusal. */
 const hurried = { 'deadline.moved': '#podEviction.deciding' } as const;
 
+const dispatched = [{ guard: 'isServing', target: 'leavingBackends' }, {
+  target: 'calling',
+}] as const;
+
 /** The statechart of a pod's eviction; `src/actors/pod-evictions` provides its actions. */
 export const podEviction = setup({
   types: {
@@ -95,6 +99,10 @@ export const podEviction = setup({
     /** Answered by `eviction.dispatched`. */
     awaitDispatch: () => {},
     cancelDispatch: () => {},
+    /** Its Services are to stop sending clients to it; ends with `serving` false. */
+    leaveBackends: () => {},
+    /** It keeps its place in its Services, and gives back what it was dispatched with. */
+    stayInBackends: () => {},
     reportAnswer: () => {},
     /** Final for any pod that is terminating. */
     setFacts: assign(({ context }, facts: PodFacts) => ({
@@ -115,11 +123,13 @@ export const podEviction = setup({
     vanished: ({ context }) => context.vanished,
     leaving: ({ context }) => context.facts.terminating || context.accepted,
     released: ({ context }) => context.released,
+    isServing: ({ context }) => context.facts.serving,
+    outOfBackends: ({ context }) => !context.facts.serving,
+    staysInBackends: ({ context }) =>
+      isInterrupted(context) || context.facts.need._tag === 'Blocked',
     wanted: ({ context }) => !context.released,
     leavesOrStays: ({ context }) => isDecided(context),
-    decisionChanged: ({ context }) =>
-      isDecided(context) || context.facts.intercepted ||
-      (context.asked && context.facts.kubeletSilent),
+    decisionChanged: ({ context }) => isInterrupted(context),
     intercepted: ({ context }) => context.facts.intercepted,
     interceptionOver: ({ context }) => isDecided(context) || !context.facts.intercepted,
     kubeletSilent: ({ context }) => context.asked && context.facts.kubeletSilent,
@@ -146,6 +156,7 @@ export const podEviction = setup({
     refusalBackoff: ({ context }) => refusalBackoffMs(context.attempt),
     recheckDelay: ({ context }) => recheckMs(context.attempt),
     cacheLook: CACHE_LOOK_MS,
+    backendsLimit: BACKENDS_MS,
   },
 }).createMachine({
   id: 'podEviction',
@@ -193,7 +204,7 @@ export const podEviction = setup({
       exit: 'cancelDispatch',
       always: { guard: 'decisionChanged', target: 'deciding' },
       on: {
-        'eviction.dispatched': 'calling',
+        'eviction.dispatched': dispatched,
         'pod.observed': reconsidered,
       },
     },
@@ -205,7 +216,7 @@ export const podEviction = setup({
       exit: 'cancelDispatch',
       always: { guard: 'decisionChanged', target: 'deciding' },
       on: {
-        'eviction.dispatched': 'calling',
+        'eviction.dispatched': dispatched,
         'pod.observed': reconsidered,
       },
     },
@@ -214,6 +225,17 @@ export const podEviction = setup({
       meta: { reason: 'WaitingForInterceptor' },
       tags: 'waiting',
       always: { guard: 'interceptionOver', target: 'deciding' },
+    },
+    leavingBackends: {
+      description: 'Not serving any more; waiting until no EndpointSlice lists the pod as ready.',
+      meta: { reason: 'LeavingBackends' },
+      tags: 'waiting',
+      entry: 'leaveBackends',
+      always: [
+        { guard: 'staysInBackends', target: 'deciding', actions: 'stayInBackends' },
+        { guard: 'outOfBackends', target: 'calling' },
+      ],
+      after: { backendsLimit: 'calling' },
     },
     calling: {
       description: 'Waiting for the API server to answer the eviction.',

@@ -13,6 +13,7 @@ import { projectNode } from '../../src/domain/cluster-node.ts';
 import { projectBudget } from '../../src/domain/drain/budget.ts';
 import { podProjection } from '../../src/domain/drain/pod.ts';
 import { numberAt, textAt } from '../../src/domain/json.ts';
+import { servingGatesLayer } from '../../src/effects/serving-gates.ts';
 import { podEvictionApiLayer } from '../../src/effects/pod-eviction-api.ts';
 import { kubeConnection } from '../../src/effects/kube-connection.ts';
 import { realTime } from '../../src/effects/real-time.ts';
@@ -41,7 +42,7 @@ const evictor = async (bed: Testbed) => {
   const servers = Layer.merge(connection, Layer.succeed(WriteGate, gate));
   const writes = Layer.provideMerge(writeBudget({ qps: 200, burst: 400, telemetry }), servers);
   const runtime = ManagedRuntime.make(
-    Layer.provideMerge(podEvictionApiLayer(telemetry), writes).pipe(
+    Layer.provideMerge(Layer.merge(podEvictionApiLayer(telemetry), servingGatesLayer), writes).pipe(
       Layer.provideMerge(clockLayer(realTime)),
     ),
   );

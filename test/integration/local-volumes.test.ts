@@ -102,6 +102,21 @@ test('RS-11: a pod whose data is on a disabled node only stays, and is its block
   expect(blocked.map(({ regarding }) => regarding.name)).toEqual(['node-1']);
 });
 
+test('RS-30: evictions are counted by node, and the stateless pods have a time of their own', async () => {
+  const { cluster, names, ended, acknowledge } = await disabledNode();
+  const before = names().length;
+  await cluster.time.advance(60_000);
+  expect(names()).toEqual(['db-a']);
+  const { metrics } = cluster;
+  expect(metrics.get('tidegate_node_evictions_total node-1')).toBe(before - 1);
+  await cluster.time.advance(300_000);
+  acknowledge(['db-a']);
+  await cluster.time.advance(20_000);
+  expect(ended()).toBe('Drained');
+  expect(metrics.get('tidegate_node_drain_duration_seconds Drained')).toBeGreaterThanOrEqual(360);
+  expect(metrics.get('tidegate_stateless_drain_duration_seconds')).toBeLessThan(60);
+});
+
 test('RS-12: the drain is complete when the pods that stay are acknowledged', async () => {
   const { cluster, names, ended, condition, acknowledge } = await disabledNode();
   await cluster.time.advance(60_000);

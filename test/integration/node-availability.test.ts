@@ -1,6 +1,7 @@
 /** The role availability on an embedded cluster whose kubelets fall silent. */
 import { expect, test } from 'vitest';
 import { printCordon } from '../../src/domain/drain/cordon.ts';
+import { textAt } from '../../src/domain/json.ts';
 import { failingCluster } from '../support/node-availability/failing-cluster.ts';
 
 const DISABLED = printCordon({
@@ -15,6 +16,8 @@ const OUT_OF_SERVICE = {
   value: 'nodeshutdown',
   effect: 'NoExecute',
 };
+
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 
 type Cluster = Awaited<ReturnType<typeof failingCluster>>;
 
@@ -43,6 +46,61 @@ test('RS-20: stateless pods of an offline node run elsewhere within 75 s, each d
   expect(cluster.deleted).toEqual(stateless.map(({ name }) => name).toSorted());
   expect(cluster.notes.map(({ reason, regarding }) => `${reason} ${regarding.name}`))
     .toContain(`NodeOffline ${lost}`);
+});
+
+/** Advances to the next renewal of the Lease of a Node. */
+const untilRenewed = async ({ ask, time }: Cluster, node: string): Promise<void> => {
+  const renewed = () => textAt(ask('GET', `${LEASES}/${node}`), 'spec', 'renewTime');
+  const before = renewed();
+  for (let at = 0; at < 200 && renewed() === before; at += 1) await time.advance(100);
+  expect(renewed()).not.toBe(before);
+};
+
+/** Advances until it is so; how long that took, in milliseconds. */
+const untilSo = async ({ time }: Cluster, isSo: () => boolean): Promise<number> => {
+  const beganMs = time.monotonic();
+  for (let at = 0; at < 1000 && !isSo(); at += 1) await time.advance(100);
+  expect(isSo()).toBe(true);
+  return time.monotonic() - beganMs;
+};
+
+test('RS-20: replacements run at most 10 s after the node was found offline', async () => {
+  const cluster = await failingCluster(6);
+  cluster.deploy('web', 18);
+  await cluster.time.advance(20_000);
+  cluster.serve();
+  const lost = nodeOf(cluster, 'web');
+  await untilRenewed(cluster, lost);
+  cluster.silence(lost);
+  const detectedMs = await untilSo(cluster, () => cluster.state(lost) === 'Offline');
+  expect(detectedMs).toBeGreaterThanOrEqual(60_000);
+  const replacedMs = await untilSo(
+    cluster,
+    () => cluster.pods().filter(({ node, isReady }) => node !== lost && isReady).length === 18,
+  );
+  expect(replacedMs).toBeLessThanOrEqual(10_000);
+  expect(detectedMs + replacedMs).toBeLessThanOrEqual(75_000);
+});
+
+test('RS-22: a node that is back 70 s after its last renewal is clean within 5 s', async () => {
+  const cluster = await failingCluster(6);
+  cluster.deploy('web', 6);
+  cluster.deployStateful('db', 6);
+  await cluster.time.advance(20_000);
+  cluster.serve();
+  const stateful = () => cluster.pods().filter(({ name }) => name.startsWith('db'));
+  const before = stateful().map(({ uid }) => uid).toSorted();
+  const lost = nodeOf(cluster, 'db-0');
+  await untilRenewed(cluster, lost);
+  cluster.silence(lost);
+  await cluster.time.advance(70_000);
+  expect(cluster.state(lost)).toBe('Offline');
+  cluster.silence(lost, false);
+  await cluster.time.advance(5000);
+  expect([cluster.state(lost), cluster.taints(lost), cluster.isCordoned(lost)])
+    .toEqual(['Active', [], false]);
+  await cluster.time.advance(60_000);
+  expect(stateful().map(({ uid }) => uid).toSorted()).toEqual(before);
 });
 
 test('RS-21: stateful pods of an offline node stay there, and an Event says so', async () => {
@@ -90,11 +148,14 @@ test('RS-30: nodes are counted by state, and deletions of lost pods by outcome',
   await cluster.time.advance(5000);
   const nodes = (state: string) => cluster.metrics.get(`tidegate_nodes ${state}`) ?? 0;
   expect([nodes('active'), nodes('offline')]).toEqual([4, 0]);
-  cluster.silence(nodeOf(cluster, 'web'));
+  const lost = nodeOf(cluster, 'web');
+  cluster.silence(lost);
   await cluster.time.advance(90_000);
   expect([nodes('active'), nodes('offline')]).toEqual([3, 1]);
   expect(cluster.deleted.length).toBeGreaterThan(0);
   expect(cluster.metrics.get('tidegate_lost_pods_total Deleted')).toBe(cluster.deleted.length);
+  expect(cluster.metrics.get(`tidegate_node_replaced_pods_total ${lost}`))
+    .toBe(cluster.deleted.length);
 });
 
 test('RS-22: a node that comes back is active within 5 s, with one pod for each ordinal', async () => {

@@ -105,11 +105,18 @@ const endsWait = (step: Step): boolean => {
 const decides = (step: Step): boolean => {
   const context: PodEvictionContext = step.after.context;
   if (step.event.type === 'xstate.init' || endsWait(step)) return true;
+  if (isIn(step, ['leavingBackends'])) return true;
   if (isIn(step, ['queued', 'asking', 'heldUp'])) return isInterrupted(context);
   if (isIn(step, ['intercepted'])) return isDecided(context) || !context.facts.intercepted;
   if (isIn(step, ['stranded'])) return isDecided(context) || !context.facts.kubeletSilent;
   if (isIn(step, ['released'])) return context.vanished || !context.released;
   return false;
+};
+
+/** RS-14: a pod is evicted when Services send nobody to it any more, or after the limit. */
+const backendsLeft = ({ event, after }: Step): string | undefined => {
+  const isOver = event.type.startsWith('xstate.after.') || !after.context.facts.serving;
+  return isOver ? 'calling' : undefined;
 };
 
 /** Where a step must lead; `undefined` when nothing changes. */
@@ -119,7 +126,11 @@ const expected = (step: Step): string | undefined => {
   if (isIn(step, ['calling'])) return isAnswer(step) ? afterAnswer(context) : undefined;
   if (isIn(step, ['leaving'])) return context.vanished ? 'gone' : leaving(context);
   const isWaiting = isIn(step, ['queued', 'asking']);
-  if (event.type === 'eviction.dispatched' && isWaiting) return 'calling';
+  if (event.type === 'eviction.dispatched' && isWaiting) {
+    return context.facts.serving ? 'leavingBackends' : 'calling';
+  }
+  const isStaying = isInterrupted(context) || context.facts.need._tag === 'Blocked';
+  if (isIn(step, ['leavingBackends']) && !isStaying) return backendsLeft(step);
   return decides(step) ? decision(context) : undefined;
 };
 
@@ -137,6 +148,9 @@ const moves = (step: Step): void => {
   exactly(step, 'awaitDispatch', hasMoved && (to === 'queued' || to === 'asking'));
   exactly(step, 'cancelDispatch', !isBeginning && hasMoved && isIn(step, ['queued', 'asking']));
   exactly(step, 'invoke:evictPod', hasMoved && to === 'calling');
+  const leavesBackends = isIn(step, ['leavingBackends']);
+  exactly(step, 'leaveBackends', hasMoved && to === 'leavingBackends');
+  exactly(step, 'stayInBackends', hasMoved && leavesBackends && to !== 'calling');
   exactly(step, 'reportAnswer', isIn(step, ['calling']) && isAnswer(step));
 };
 

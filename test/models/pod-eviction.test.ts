@@ -28,6 +28,7 @@ const facts = (more: Partial<PodFacts> = {}): PodFacts => ({
   need: { _tag: 'None' },
   kubeletSilent: false,
   intercepted: false,
+  serving: false,
   ...more,
 });
 const ONE: EvictionNeed = { _tag: 'One', budget: 'ns/db' };
@@ -115,6 +116,8 @@ const wire = (invoked: InvokedActors) => {
   return providePodEviction(ManagedRuntime.make(layer), {
     awaitDispatch: ignore,
     cancelDispatch: ignore,
+    leaveBackends: ignore,
+    stayInBackends: ignore,
     reportAnswer: ignore,
     untilLastTryMs: () => Number.POSITIVE_INFINITY,
     callOf: ({ uid }) => ({
@@ -137,6 +140,8 @@ const OBSERVED: readonly PodFacts[] = [
   facts({ terminating: true, kubeletSilent: true }),
   facts({ kubeletSilent: true }),
   facts({ intercepted: true }),
+  facts({ serving: true }),
+  facts({ need: ONE, serving: true }),
   facts({ need: { _tag: 'Blocked', reason: 'TwoBudgets' } }),
   facts({ need: { _tag: 'Blocked', reason: 'BudgetBroken' } }),
   facts({ need: { _tag: 'Blocked', reason: 'BudgetNeverAllows' } }),
@@ -144,7 +149,12 @@ const OBSERVED: readonly PodFacts[] = [
   facts({ need: ONE, finalizers: true }),
   ...SLOT_BLOCKERS.map((reason) => facts({ need: { _tag: 'Blocked', reason }, finalizers: true })),
 ];
-const FIRST = [facts(), facts({ need: ONE }), facts({ intercepted: true })];
+const FIRST = [
+  facts(),
+  facts({ need: ONE }),
+  facts({ intercepted: true }),
+  facts({ need: ONE, serving: true }),
+];
 
 const receivedFacts = (value: unknown): PodFacts =>
   [...OBSERVED, ...FIRST].find((one) => one === value) ?? facts();

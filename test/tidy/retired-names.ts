@@ -150,6 +150,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       'test/unit/interceptor/daemon-set',
       'tools/cli-maintenance',
       ...['test/unit/domain/node-maintenance/', 'test/support/node-maintenance/'],
+      'test/support/monitoring/',
       ...[
         'test/unit/actors/node-maintenance',
         'test/unit/actors/maintained-drains',

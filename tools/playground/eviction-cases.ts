@@ -9,6 +9,7 @@ const FACTS: PodFacts = {
   finalizers: false,
   kubeletSilent: false,
   intercepted: false,
+  serving: false,
   need: { _tag: 'None' },
 };
 const BUDGET: EvictionNeed = { _tag: 'One', budget: 'default/db' };

@@ -1,8 +1,12 @@
 /** The rules of Nodes that fail (`drain-evict-reschedule`: *Node states*, *Node disabled*). */
 import type { Rule, RuleChapter } from './rule.ts';
 
-/** A rule tested by every test whose title begins with its number. */
-const rule = (id: string, text: string): Rule => ({ id, text, testedBy: [`${id}:`] });
+/** A rule tested by every test whose title begins with its number, or with one of `others`. */
+const rule = (id: string, text: string, ...others: readonly string[]): Rule => ({
+  id,
+  text,
+  testedBy: [`${id}:`, ...others],
+});
 
 const states: RuleChapter = {
   title: 'Nodes that fail: states',
@@ -14,7 +18,12 @@ const states: RuleChapter = {
         'facts and is shown as the reason of the condition `tidegate.dev/Availability`; a node that ' +
         'was always active has none. A node that only a person cordoned is active.',
     ),
-    rule('RS-02', 'A node with a cordon of a reclaim or of a maintenance is `Draining`.'),
+    rule(
+      'RS-02',
+      'A node with a cordon of a reclaim or of a maintenance is `Draining`: it gets no new pods, ' +
+        'and its pods leave.',
+      'Compliance 1:',
+    ),
     rule(
       'RS-03',
       'A node with a cordon of the owner `disabled` is `Disabled`; its pods leave as in a drain, in ' +
@@ -60,14 +69,28 @@ const drains: RuleChapter = {
         'stay. `tidegate drain acknowledge` names them by UID, and its drains by their start: a ' +
         'pod that comes later, or the next drain, needs another one.',
     ),
-    {
-      id: 'RS-13',
-      text:
-        'A pod has its own `terminationGracePeriodSeconds` to stop. Ten seconds after it the pod ' +
+    rule(
+      'RS-13',
+      'A pod has its own `terminationGracePeriodSeconds` to stop. Ten seconds after it the pod ' +
         'is a blocker `TerminationOverdue`. No drain deletes it by force: once a person has ' +
         'confirmed that its machine is gone, Kubernetes does, within 30 s.',
-      testedBy: ['RS-13:', 'Compliance 3: RS-13:'],
-    },
+      'Compliance 3: RS-13:',
+    ),
+    rule(
+      'RS-14',
+      'A pod with the readiness gate `tidegate.dev/serving` is set not-serving once it has its ' +
+        'slot, and evicted when no EndpointSlice lists it as ready, or after 30 s. It serves ' +
+        'again when its eviction is refused or not wanted any more. The role `availability` sets ' +
+        'the condition `True` when the containers are ready, also two minutes after another ' +
+        'process set it `False` and evicted nothing. EndpointSlices are read for such pods only.',
+      'Compliance 5: RS-14:',
+    ),
+    rule(
+      'RS-15',
+      'A rollout goes on while a node drains. Of the pods of one node, those of an old revision ' +
+        'leave first: a younger revision of their Deployment or StatefulSet has pods. Pods that ' +
+        'are terminating or have failed never count as serving.',
+    ),
     rule(
       'RS-31',
       '`drain status` counts the pods that remain by class, stateless and stateful, and names ' +
@@ -86,12 +109,14 @@ const pods: RuleChapter = {
         'StatefulSet, without a controller, with a hostPath, with an emptyDir that the annotation ' +
         '`tidegate.dev/keep-volumes` names, or with a volume that only one node may use, are ' +
         'stateful. DaemonSet pods and static pods are left.',
+      'Compliance 2:',
     ),
     rule(
       'RS-21',
       'Stateful pods of an offline node stay. They have the condition ' +
         '`tidegate.dev/VolumeHomeNodeOffline` until the node is back, and an Event of that name, ' +
         'which their claims have, too.',
+      'Compliance 2:',
     ),
     rule(
       'RS-22',
@@ -105,7 +130,12 @@ const pods: RuleChapter = {
       'Pods are deleted in the order of name and UID, each once; failed deletions are repeated ' +
         'with backoff, five times at most.',
     ),
-    rule('RS-30', 'Nodes are counted by state, and deletions of lost pods by outcome.'),
+    rule(
+      'RS-30',
+      'Nodes are counted by state, evictions and replaced pods by node, and deletions of lost ' +
+        'pods by outcome. The time until a drain has only pods that it keeps is measured apart; ' +
+        'drains that wait for the acknowledgement of these are counted.',
+    ),
   ],
 };
 

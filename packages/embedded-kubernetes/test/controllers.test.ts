@@ -5,7 +5,7 @@ import { simulatedTime } from '../src/values/simulated-time.ts';
 import { makeCluster } from '../src/cluster.ts';
 import { startControllers } from '../src/controllers/controllers.ts';
 import { STOPS_AFTER } from '../src/controllers/kubelets.ts';
-import { isReady, isTerminating, nodeOf } from '../src/controllers/pod-reading.ts';
+import { conditionOf, isReady, isTerminating, nodeOf } from '../src/controllers/pod-reading.ts';
 import { DEFAULT_TIMING } from '../src/controllers/controller-environment.ts';
 import { storeEnvironment } from '../src/controllers/store-environment.ts';
 import { seededRandom } from '../src/values/random.ts';
@@ -208,6 +208,35 @@ describe('the controllers', () => {
     await time.advance(70_000);
     expect(pods().filter(isReady)).toHaveLength(6);
     expect(pods().some((pod) => nodeOf(pod) === 'n0')).toBe(false);
+  });
+
+  test('a pod is Ready while its containers are, and its readiness gates are True', async () => {
+    const { time, ask } = setUp();
+    const gate = 'example.com/gate';
+    ask('POST', `${CORE}/pods`, {
+      metadata: { name: 'gated' },
+      spec: {
+        readinessGates: [{ conditionType: gate }],
+        containers: [{ name: 'main', image: 'a' }],
+      },
+    });
+    const pod = () => ask('GET', `${CORE}/pods/gated`);
+    const setGate = async (status: string) => {
+      const conditions = listOrEmptyAt(pod(), 'status', 'conditions')
+        .filter((condition) => textAt(condition, 'type') !== gate);
+      ask('PATCH', `${CORE}/pods/gated/status`, {
+        status: { conditions: [...conditions, { type: gate, status }] },
+      });
+      await time.advance(1000);
+    };
+    const containersReady = () =>
+      textAt(conditionOf(pod(), 'ContainersReady'), 'status') === 'True';
+    await time.advance(20_000);
+    expect([containersReady(), isReady(pod())]).toEqual([true, false]);
+    await setGate('True');
+    expect([containersReady(), isReady(pod())]).toEqual([true, true]);
+    await setGate('False');
+    expect([containersReady(), isReady(pod())]).toEqual([true, false]);
   });
 
   test('a silent node is Unknown and tainted until its kubelet reports again', async () => {

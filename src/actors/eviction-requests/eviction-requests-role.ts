@@ -11,6 +11,7 @@ import { HEARTBEAT_SPACING_MS } from '../../domain/eviction-requests/interceptor
 import { interceptedPodProjection } from '../../domain/eviction-requests/target-pod.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
+import type { ServingGates } from '../../effects/serving-gates.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { Informer } from '../informers/informer.ts';
 import { missingLists } from '../informers/shared-informers.ts';
@@ -39,7 +40,7 @@ export interface EvictionRequestsRoleOptions {
 
 /** The evictions of a process without drains. */
 const ownEvictions = (
-  environment: ActorEnvironment<PodEvictionApi>,
+  environment: ActorEnvironment<PodEvictionApi | ServingGates>,
   { informers }: RoleContext,
   { callsPerBudget, names }: { readonly callsPerBudget: number; readonly names: readonly string[] },
 ) => {
@@ -64,7 +65,7 @@ const ownEvictions = (
 
 /** Creates the role, not leading. */
 export const evictionRequestsRole = (
-  environment: ActorEnvironment<EvictionRequests | PodEvictionApi>,
+  environment: ActorEnvironment<EvictionRequests | PodEvictionApi | ServingGates>,
   { policy, callsPerBudget = 1, drains }: EvictionRequestsRoleOptions,
   context: RoleContext,
 ): Role => {

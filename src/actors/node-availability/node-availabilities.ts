@@ -257,6 +257,7 @@ export class NodeAvailabilities {
     this.#byName.delete(name);
     this.#enabled.delete(name);
     this.#renewals.delete(name);
+    this.#environment.telemetry.forget('tidegate_node_replaced_pods_total', { node: name });
   }
 
   #onNodes(fact: Fact<AvailableNode>): void {

@@ -104,6 +104,10 @@ const removal = (
       if (!isReplacing(actor)) break;
       const outcome = yield* api.remove({ ...pod, mayLeave: () => isReplacing(actor) });
       environment.telemetry.count('tidegate_lost_pods_total', 1, { outcome: outcome._tag });
+      if (outcome._tag === 'Deleted') {
+        const { name: node } = actor.getSnapshot().context.node;
+        environment.telemetry.count('tidegate_node_replaced_pods_total', 1, { node });
+      }
       if (outcome._tag === 'Fault') why = outcome.why;
       else removed.push(pod.uid);
     }

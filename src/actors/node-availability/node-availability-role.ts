@@ -13,6 +13,7 @@ import type { Cordons } from '../../effects/cordons.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { NodeAvailabilityApi } from '../../effects/node-availability.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
+import type { ServingGates } from '../../effects/serving-gates.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { isBehind, missingLists } from '../informers/shared-informers.ts';
 import { type DrainEngine, type DrainPolicy, ownDrains } from '../node-drains/drain-engine.ts';
@@ -78,7 +79,7 @@ const availabilityInformers = (
 /** Creates the role, not leading. */
 export const nodeAvailabilityRole = (
   environment: ActorEnvironment<
-    Cordons | EvictionRequests | PodEvictionApi | NodeAvailabilityApi
+    Cordons | EvictionRequests | PodEvictionApi | ServingGates | NodeAvailabilityApi
   >,
   { policy, drainPolicy, drains }: NodeAvailabilityRoleOptions,
   context: RoleContext,
@@ -101,6 +102,7 @@ export const nodeAvailabilityRole = (
   });
   const onLeadershipLost = (): void => {
     registry.onLeadershipLost();
+    engine.evictions.gates.onLeadershipLost();
     if (!isOwn) return;
     engine.requested?.onLeadershipLost();
     engine.drains.onLeadershipLost();
@@ -118,6 +120,7 @@ export const nodeAvailabilityRole = (
         engine.requested?.onLeading();
         engine.drains.onLeading();
       }
+      engine.evictions.gates.onLeading();
       registry.onLeading();
     },
     onLeadershipLost,

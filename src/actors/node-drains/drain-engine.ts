@@ -22,6 +22,7 @@ import type { EvictionsApiOption } from '../../domain/native-evictions/evictions
 import type { Cordons } from '../../effects/cordons.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
+import type { ServingGates } from '../../effects/serving-gates.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { DefaultInterceptors } from '../eviction-requests/default-interceptors.ts';
 import { drainRequests } from '../eviction-requests/drain-requests.ts';
@@ -143,7 +144,7 @@ const storageInformers = (
 
 /** The evictions of the drains, and the requests by which they ask first. */
 const drainEvictions = (
-  environment: ActorEnvironment<EvictionRequests | PodEvictionApi>,
+  environment: ActorEnvironment<EvictionRequests | PodEvictionApi | ServingGates>,
   context: RoleContext,
   { read, policy, maintained }: {
     readonly read: ReturnType<typeof drainInformers>;
@@ -170,7 +171,7 @@ const drainEvictions = (
 
 /** Creates the drains of a process, not leading. */
 export const drainEngine = (
-  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi>,
+  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi | ServingGates>,
   { policy, showOnMachine, machineOf: machineFinder }: DrainEngineOptions,
   context: RoleContext,
 ): DrainEngine => {
@@ -236,7 +237,7 @@ export const drainEngine = (
 
 /** The drains of a process without a fleet. */
 export const ownDrains = (
-  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi>,
+  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi | ServingGates>,
   policy: DrainPolicy,
   context: RoleContext,
 ): DrainEngine =>

@@ -142,6 +142,9 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
       telemetry.log(end === 'Failed' ? 'warn' : 'info', 'Drain ended', fields);
       telemetry.count('tidegate_drains_ended_total', 1, { outcome: end });
       telemetry.observe('tidegate_node_drain_duration_seconds', seconds, { outcome: end });
+      if (end === 'Drained') {
+        telemetry.observe('tidegate_stateless_drain_duration_seconds', drain.statelessSeconds);
+      }
       recordUnlimited(subject, endReason(drain), fittingSentence(endNote(drain)));
     },
     blocked: (subject, blocked, noted) => {

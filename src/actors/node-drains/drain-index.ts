@@ -18,6 +18,7 @@ import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
 import type { Time } from '../../domain/time.ts';
 import type { nodeDrain } from '../../machines/node-drain.ts';
 import type { NodeDrainContext, PodsObserved } from '../../machines/node-drain-context.ts';
+import { innermostState } from '../actor-registry.ts';
 import type { DrainPods } from './drain-pods.ts';
 
 /** Nodes that are cordoned at once (DR-11). */
@@ -78,6 +79,8 @@ export interface DrainEntry {
   isWithdrawn: boolean;
   /** The last reported pod counts. */
   observed: PodsObserved | null;
+  /** When only pods that it keeps remained; null before, and without such pods. */
+  statelessGoneMs: number | null;
   isStartRecorded: boolean;
   /** Its actor crashed before. */
   hasCrashed: boolean;
@@ -146,8 +149,21 @@ export const isEarlier = (left: DrainDeadline, right: DrainDeadline): boolean =>
   left.atMs !== null && (right.atMs === null || left.atMs < right.atMs);
 
 /** The innermost state of the drain's work, such as `cordoning`. */
-export const workState = (value: unknown): unknown =>
+const workState = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'work' in value ? value.work : value;
+
+/** The innermost state of a drain's work. */
+export const drainStateOf = ({ value }: { readonly value: unknown }): string =>
+  innermostState(workState(value));
+
+/** The state in which only pods that the drain keeps for their data remain (RS-12). */
+export const ONLY_KEPT = 'waitingForAcknowledgement';
+
+/** How long it took, and how long until only pods that it kept remained, or none (RS-30). */
+export const drainSeconds = ({ sinceMs, statelessGoneMs }: DrainEntry, nowMs: number) => ({
+  seconds: (nowMs - sinceMs) / 1000,
+  statelessSeconds: ((statelessGoneMs ?? nowMs) - sinceMs) / 1000,
+});
 
 /** A maintenance that only cordons drains nothing yet. */
 export const isCordonOnly = ({ owner }: DrainEntry, { released }: NodeDrainContext): boolean =>
@@ -222,6 +238,7 @@ export const drainEntry = (
   releasedIds: new Set(),
   observed: null,
   remaining: '',
+  statelessGoneMs: null,
   isStartRecorded: orders.length === 0 && beginning.isReleased,
   hasCrashed: false,
   notedBudgets: new Set(),

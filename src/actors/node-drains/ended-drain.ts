@@ -16,6 +16,8 @@ const NAMED_MAX = 5;
 export interface EndedDrain {
   readonly end: CordonEnd;
   readonly seconds: number;
+  /** Until only pods that it kept remained, or none. */
+  readonly statelessSeconds: number;
   /** Why pods remain; empty when none do. */
   readonly lastError: string;
   /** A permission is missing. */

@@ -29,8 +29,8 @@ import type {
   NodeEndAct,
 } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import type { EffectRuntime } from '../actor-logic.ts';
-import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
+import { type EffectRuntime, WRITES_STOPPED } from '../actor-logic.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 import type { BlockerReview } from './drain-pods.ts';
@@ -40,10 +40,12 @@ import {
   deadlineOfAnnotation,
   type DrainEntry,
   drainKey,
+  drainSeconds,
+  drainStateOf,
   drainTime,
   isCordonOnly,
   isEarlier,
-  workState,
+  ONLY_KEPT,
 } from './drain-index.ts';
 
 /** The side effects of a drain's statechart. */
@@ -229,7 +231,7 @@ class DrainActions implements NodeDrainActions {
     if (entry.isWithdrawn || (context !== undefined && isCordonOnly(entry, context))) return;
     this.#targets.events.ended(entry.node, {
       end,
-      seconds: (this.#time.monotonic() - entry.sinceMs) / 1000,
+      ...drainSeconds(entry, this.#time.monotonic()),
       lastError,
       forbidden: context !== undefined && context.refusal !== '',
       volumes: this.#targets.volumesOn?.(node) ?? [],
@@ -364,11 +366,7 @@ export const nodeDrainActors = (
   });
   const registry: NodeDrainActors = actorRegistry(environment, {
     name: 'nodeDrain',
-    logic: provideNodeDrain(
-      runtime,
-      actions,
-      (write) => registry.inFlight(write, { _tag: 'Fault', why: 'this process is stopping' }),
-    ),
+    logic: provideNodeDrain(runtime, actions, (one) => registry.inFlight(one, WRITES_STOPPED)),
     keyOf: ({ key }: DrainEntry) => key,
     labelOf: ({ key, owner, node }) => (owner === 'reclaim' ? node.name : key),
     input: (entry, seed) => {
@@ -382,6 +380,7 @@ export const nodeDrainActors = (
     },
     onSnapshot: (entry, snapshot) => {
       options.onSnapshot(entry, snapshot);
+      if (drainStateOf(snapshot) === ONLY_KEPT) entry.statelessGoneMs ??= time.monotonic();
       if (snapshot.hasTag('settled')) showEndOnNode(entry, snapshot.context, options);
     },
     onCrash: (entry) => {
@@ -390,7 +389,7 @@ export const nodeDrainActors = (
       entry.pods.setReleased();
       options.evictions.release(entry.node.name, entry.owner);
     },
-    stateOf: ({ value }) => innermostState(workState(value)),
+    stateOf: drainStateOf,
     onCount: (state, count) => telemetry.gauge('tidegate_drains', count, { state }),
     logFields: ({ node, owner }) => ({ node: node.name, owner }),
   });

@@ -16,6 +16,7 @@ import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
+import type { ServingGates } from '../../effects/serving-gates.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import type { Informer, InformerOptions } from '../informers/informer.ts';
@@ -117,7 +118,7 @@ export interface NodeDrainsRole extends Role {
 
 /** Creates the role, not leading. */
 export const nodeDrainsRole = (
-  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi>,
+  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi | ServingGates>,
   { policy, session, machines, upcomingNodeCollection }: NodeDrainsRoleOptions,
   context: RoleContext,
 ): NodeDrainsRole => {

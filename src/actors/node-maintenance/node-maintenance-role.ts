@@ -15,6 +15,7 @@ import type { Cordons } from '../../effects/cordons.ts';
 import type { EvictionRequests } from '../../effects/eviction-requests.ts';
 import { NODE_MAINTENANCES_PATH, NodeMaintenances } from '../../effects/node-maintenance.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
+import type { ServingGates } from '../../effects/serving-gates.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { isBehind, missingLists } from '../informers/shared-informers.ts';
 import { type DrainEngine, type DrainPolicy, ownDrains } from '../node-drains/drain-engine.ts';
@@ -52,7 +53,9 @@ const maintainableNode = (raw: unknown): MaintainableNode | undefined => {
 
 /** Creates the role, not leading. */
 export const nodeMaintenanceRole = (
-  environment: ActorEnvironment<Cordons | EvictionRequests | PodEvictionApi | NodeMaintenances>,
+  environment: ActorEnvironment<
+    Cordons | EvictionRequests | PodEvictionApi | ServingGates | NodeMaintenances
+  >,
   { policy, drains }: NodeMaintenanceRoleOptions,
   context: RoleContext,
 ): NodeMaintenanceRole => {

@@ -64,9 +64,9 @@ const NO_BUDGET_CHARGED = { disruptedPods: {} };
 export class EvictionDispatcher {
   readonly #options: EvictionDispatcherOptions;
   readonly #waiters = new Map<Uid, Waiter>();
-  /** Pods that need no slot, by node; those of one node in order of request. */
+  /** Pods that need no slot, by queue: those of one have the same rank, and go as requested. */
   readonly #withoutSlot = new Map<string, Set<Uid>>();
-  readonly #nodeOf = new Map<Uid, string>();
+  readonly #queueOf = new Map<Uid, string>();
   /** Budgets with a free slot. */
   readonly #offers = new Set<ObjectKey>();
   readonly #firstAt = new Map<ObjectKey, FirstAtBudget>();
@@ -87,23 +87,23 @@ export class EvictionDispatcher {
   };
 
   /** The pod needs no slot. */
-  readonly awaitDispatch = (pod: Uid, node: string, waiter: Waiter): void => {
+  readonly awaitDispatch = (pod: Uid, queue: string, waiter: Waiter): void => {
     this.cancel(pod);
     this.#waiters.set(pod, waiter);
-    this.#nodeOf.set(pod, node);
-    this.#withoutSlot.set(node, (this.#withoutSlot.get(node) ?? new Set()).add(pod));
+    this.#queueOf.set(pod, queue);
+    this.#withoutSlot.set(queue, (this.#withoutSlot.get(queue) ?? new Set()).add(pod));
     this.schedule();
   };
 
   /** The pod no longer waits. */
   readonly cancel = (pod: Uid): void => {
     this.#waiters.delete(pod);
-    const node = this.#nodeOf.get(pod);
-    if (node === undefined) return;
-    this.#nodeOf.delete(pod);
-    const pods = this.#withoutSlot.get(node);
+    const queue = this.#queueOf.get(pod);
+    if (queue === undefined) return;
+    this.#queueOf.delete(pod);
+    const pods = this.#withoutSlot.get(queue);
     pods?.delete(pod);
-    if (pods?.size === 0) this.#withoutSlot.delete(node);
+    if (pods?.size === 0) this.#withoutSlot.delete(queue);
   };
 
   /** The budget has a free slot. */
@@ -157,7 +157,7 @@ export class EvictionDispatcher {
     return best;
   }
 
-  /** Pods of one node have the same rank: first come, first served. */
+  /** Pods of one queue have the same rank: first come, first served. */
   #firstWithoutSlot(pods: Iterable<Uid>): EvictionCandidate | undefined {
     for (const pod of pods) {
       const candidate = this.#waiters.get(pod)?.candidate();

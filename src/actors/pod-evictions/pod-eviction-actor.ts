@@ -24,6 +24,7 @@ import { type ActorRegistry, actorRegistry, innermostState } from '../actor-regi
 import type { Budgets } from './budget-actor.ts';
 import type { EvictionCircuit } from './eviction-circuit-actor.ts';
 import type { EvictionDispatcher } from './eviction-dispatcher.ts';
+import type { ServingGateRegistry } from './serving-gates.ts';
 import type { EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
 
 export type PodEvictionActors = ActorRegistry<typeof podEviction, EvictionEntry>;
@@ -32,6 +33,9 @@ export type PodEvictionActors = ActorRegistry<typeof podEviction, EvictionEntry>
 export interface PodEvictionActions {
   readonly awaitDispatch: (context: PodEvictionContext) => void;
   readonly cancelDispatch: (context: PodEvictionContext) => void;
+  /** Frees its place in the dispatcher, which may choose another pod meanwhile. */
+  readonly leaveBackends: (context: PodEvictionContext) => void;
+  readonly stayInBackends: (context: PodEvictionContext) => void;
   readonly reportAnswer: (context: PodEvictionContext) => void;
   /** Until the next of the last tries before the deadline; `Infinity` without one. */
   readonly untilLastTryMs: (context: PodEvictionContext) => number;
@@ -63,6 +67,8 @@ export const providePodEviction = (
     actions: {
       awaitDispatch: ({ context }) => actions.awaitDispatch(context),
       cancelDispatch: ({ context }) => actions.cancelDispatch(context),
+      leaveBackends: ({ context }) => actions.leaveBackends(context),
+      stayInBackends: ({ context }) => actions.stayInBackends(context),
       reportAnswer: ({ context }) => actions.reportAnswer(context),
     },
     delays: {
@@ -94,10 +100,13 @@ export interface PodEvictionActorOptions {
   readonly budgets: Budgets;
   readonly dispatcher: EvictionDispatcher;
   readonly circuit: EvictionCircuit;
+  readonly gates: Pick<ServingGateRegistry, 'close' | 'open'>;
   readonly defer: Defer;
   /** The current pod of this name. */
   readonly cached: (key: ObjectKey) => DrainPod | undefined;
   readonly isStopped: () => boolean;
+  /** The eviction of a pod of this node was accepted. */
+  readonly onAccepted: (node: string) => void;
   /** The state of a pod of this node changed. */
   readonly onChange: (node: string) => void;
 }
@@ -128,20 +137,33 @@ const awaitDispatch = (options: Options, { uid, facts }: PodEvictionContext): vo
     candidate: () => actor.getSnapshot().matches(state) ? index.candidateOf(entry) : undefined,
     actor,
   };
-  if (state === 'asking') return dispatcher.awaitDispatch(entry.uid, entry.node, waiter);
+  if (state === 'asking') return dispatcher.awaitDispatch(entry.uid, index.queueOf(entry), waiter);
   const [budget] = index.budgetsOf(entry);
   if (budget === undefined) return;
   dispatcher.awaitSlot(entry.uid, waiter);
   budgets.queue(budget, entry.uid);
 };
 
+/** Outcomes after which the pod does not come back to its Services. */
+const LEFT: ReadonlySet<EvictionOutcome['_tag']> = new Set(['Accepted', 'Gone', 'OtherPod']);
+
 const actionsOf = (options: Options): PodEvictionActions => {
-  const { index, budgets, dispatcher, circuit, registry } = options;
+  const { index, budgets, dispatcher, circuit, gates, registry } = options;
   return {
     awaitDispatch: (context) => awaitDispatch(options, context),
     cancelDispatch: ({ uid }) => {
       dispatcher.cancel(uidOf(uid));
       budgets.unqueue(uidOf(uid));
+    },
+    leaveBackends: ({ uid }) => {
+      const entry = index.get(uidOf(uid));
+      if (entry !== undefined) gates.close(entry.pod);
+      dispatcher.sent(uidOf(uid));
+    },
+    stayInBackends: ({ uid }) => {
+      gates.open(uidOf(uid));
+      budgets.answered(uidOf(uid), 'Declined');
+      circuit.answered({ _tag: 'NotSent', why: 'the pod stays' }, true);
     },
     reportAnswer: ({ uid, outcome }) => {
       const entry = index.get(uidOf(uid));
@@ -149,6 +171,8 @@ const actionsOf = (options: Options): PodEvictionActions => {
       budgets.answered(entry.uid, slotAnswer(outcome));
       dispatcher.sent(entry.uid);
       circuit.answered(outcome, entry.withheld);
+      if (!LEFT.has(outcome._tag)) gates.open(entry.uid);
+      if (outcome._tag === 'Accepted') options.onAccepted(entry.node);
     },
     untilLastTryMs: ({ uid }) => {
       const entry = index.get(uidOf(uid));
@@ -231,6 +255,7 @@ export const podEvictionActors = (
       budgets.unqueue(uid);
       budgets.answered(uid, 'Unknown');
       dispatcher.sent(uid);
+      options.gates.open(uid);
     },
     onCount: (state, count) =>
       environment.telemetry.gauge('tidegate_pod_evictions', count, { state }),

@@ -5,7 +5,7 @@
  * requests it; budgets observe a change after the pods that they cover; a sent eviction always
  * completes, and `settled` waits for it.
  */
-import { type Observable, Subject, Subscription } from 'rxjs';
+import { type Observable, Subscription } from 'rxjs';
 import type { Blocker, BlockerReason } from '../../domain/drain/blocker.ts';
 import type { Budget } from '../../domain/drain/budget.ts';
 import type { DrainOwner } from '../../domain/drain/cordon.ts';
@@ -14,6 +14,7 @@ import type { EvictionOwner, EvictionRequest } from '../../domain/drain/eviction
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
 import { objectKey, type Uid } from '../../domain/ids.ts';
+import type { ServingGates } from '../../effects/serving-gates.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { deferredSends } from '../actor-logic.ts';
@@ -21,6 +22,9 @@ import type { Informer } from '../informers/informer.ts';
 import { Budgets } from './budget-actor.ts';
 import { EvictionCircuit } from './eviction-circuit-actor.ts';
 import { EvictionDispatcher } from './eviction-dispatcher.ts';
+import { RolloutIndex } from '../../domain/drain/rollouts.ts';
+import { NodeChanges, NodeEvictions } from './node-changes.ts';
+import { ServingGateRegistry } from './serving-gates.ts';
 import { type EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
 import {
   forgetPod,
@@ -92,7 +96,7 @@ export interface RequestedEvictions {
 
 /** The informers that evictions follow. */
 export interface PodEvictionsOptions {
-  readonly pods: Pick<Informer<DrainPod>, 'facts' | 'get'>;
+  readonly pods: Pick<Informer<DrainPod>, 'facts' | 'get' | 'values'>;
   readonly budgets: Pick<Informer<Budget>, 'facts' | 'progress'>;
   readonly nodes: Pick<Informer<DrainedNode>, 'facts' | 'get'>;
   /** Evictions in flight under one budget (DR-33); default 1. */
@@ -103,47 +107,38 @@ export interface PodEvictionsOptions {
 
 const FORBIDDEN: BlockerReason = 'EvictionForbidden';
 
-/** Nodes with a changed pod, emitted once for simultaneous changes. */
-class NodeChanges {
-  readonly changes = new Subject<string>();
-  #changed = new Set<string>();
-
-  readonly add = (node: string): void => {
-    this.#changed.add(node);
-    if (this.#changed.size === 1) queueMicrotask(this.#flush);
-  };
-
-  readonly addAll = (entries: Iterable<EvictionEntry>): void => {
-    for (const { node } of entries) this.add(node);
-  };
-
-  readonly #flush = (): void => {
-    const changed = this.#changed;
-    this.#changed = new Set();
-    for (const node of changed) this.changes.next(node);
-  };
-}
-
 /** All evictions of a process. */
 export class PodEvictionRegistry implements PodEvictions {
+  /** The readiness gates of pods. */
+  readonly gates: ServingGateRegistry;
   readonly #options: PodEvictionsOptions;
   readonly #index: EvictionIndex;
   readonly #nodeChanges = new NodeChanges();
+  readonly changes: Observable<string> = this.#nodeChanges.changes;
   readonly #dispatcher: EvictionDispatcher;
   readonly #circuit: EvictionCircuit;
   readonly #budgets: Budgets;
   readonly #actorOptions: PodEvictionActorOptions;
   readonly #registry: PodEvictionActors;
+  readonly #rollouts = new RolloutIndex();
   readonly #subscription = new Subscription();
   #budgetsKnown = false;
   #isStopped = false;
 
-  constructor(environment: ActorEnvironment<PodEvictionApi>, options: PodEvictionsOptions) {
+  constructor(
+    environment: ActorEnvironment<PodEvictionApi | ServingGates>,
+    options: PodEvictionsOptions,
+  ) {
     const { pods, budgets, nodes, callsPerBudget = 1 } = options;
     const { time, telemetry } = environment;
     const defer = deferredSends(telemetry);
+    const evicted = new NodeEvictions(telemetry, nodes.facts);
+    this.#subscription.add(evicted.subscription);
     this.#options = options;
+    this.gates = new ServingGateRegistry(environment, { pods });
     this.#index = new EvictionIndex({
+      isServing: this.gates.isServing,
+      isOutdated: this.#rollouts.isOutdated,
       isKubeletSilent: (node) => nodes.get(objectKey(node))?.kubeletSilent === true,
       now: time.now,
       monotonic: time.monotonic,
@@ -180,22 +175,16 @@ export class PodEvictionRegistry implements PodEvictions {
       budgets: this.#budgets,
       dispatcher: this.#dispatcher,
       circuit: this.#circuit,
+      gates: this.gates,
       defer,
       cached: pods.get,
       isStopped: () => this.#isStopped,
+      onAccepted: evicted.add,
       onChange: this.#nodeChanges.add,
     };
     this.#registry = podEvictionActors(environment, this.#actorOptions);
     this.#circuit.start();
-    this.#subscription.add(budgets.facts.subscribe((fact) => this.#onBudgets(fact)));
-    this.#subscription.add(budgets.progress.subscribe(() => this.#circuit.serverResponded()));
-    this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(fact)));
-    this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
-    this.#subscription.add(options.requested?.changes.subscribe((uid) => this.#onRequest(uid)));
-  }
-
-  get changes(): Observable<string> {
-    return this.#nodeChanges.changes;
+    this.#follow(options);
   }
 
   readonly want = (pod: DrainPod, request: EvictionRequest): void => {
@@ -269,7 +258,8 @@ export class PodEvictionRegistry implements PodEvictions {
 
   readonly settled = (): Promise<void> => this.#registry.idle();
 
-  readonly actors = () => [...this.#registry.actors(), ...this.#budgets.actors()];
+  readonly actors = () =>
+    [this.#registry, this.#budgets, this.gates].flatMap((of) => [...of.actors()]);
 
   /** Pods that must leave, by state. */
   readonly counts = (): Readonly<Record<string, number>> => this.#registry.counts();
@@ -279,8 +269,20 @@ export class PodEvictionRegistry implements PodEvictions {
     this.#isStopped = true;
     this.#subscription.unsubscribe();
     await this.#registry.stop();
-    await Promise.all([this.#budgets.stop(), this.#circuit.stop()]);
+    await Promise.all([this.#budgets.stop(), this.#circuit.stop(), this.gates.stop()]);
   };
+
+  #follow({ pods, budgets, nodes, requested }: PodEvictionsOptions): void {
+    const subscriptions = [
+      budgets.facts.subscribe((fact) => this.#onBudgets(fact)),
+      budgets.progress.subscribe(() => this.#circuit.serverResponded()),
+      pods.facts.subscribe((fact) => this.#onPods(fact)),
+      nodes.facts.subscribe((fact) => this.#onNodes(fact)),
+      this.gates.changes.subscribe((uid) => this.#onRelated(uid)),
+      requested?.changes.subscribe((uid) => this.#onRelated(uid)),
+    ];
+    for (const subscription of subscriptions) this.#subscription.add(subscription);
+  }
 
   #released(entry: EvictionEntry): void {
     if (entry.state === 'gone') return;
@@ -309,7 +311,8 @@ export class PodEvictionRegistry implements PodEvictions {
     if (this.#registry.has(entry.uid)) this.#registry.consider(entry);
   }
 
-  #onRequest(uid: Uid): void {
+  /** Its request or its gate changed. */
+  #onRelated(uid: Uid): void {
     const entry = this.#index.get(uid);
     if (entry === undefined) return;
     this.#observe(entry);
@@ -358,9 +361,16 @@ export class PodEvictionRegistry implements PodEvictions {
 
   #onPods(fact: Fact<DrainPod>): void {
     this.#circuit.serverResponded();
-    if (fact._tag === 'Listed') { for (const pod of fact.objects) this.#podSeen(pod); }
-    else if (fact._tag === 'Present') this.#podSeen(fact.object);
-    else this.#podGone(fact.last);
+    if (fact._tag === 'Listed') {
+      this.#rollouts.reset(fact.objects);
+      for (const pod of fact.objects) this.#podSeen(pod);
+    } else if (fact._tag === 'Present') {
+      this.#rollouts.put(fact.object);
+      this.#podSeen(fact.object);
+    } else {
+      this.#rollouts.remove(fact.last);
+      this.#podGone(fact.last);
+    }
   }
 
   #onBudgets(fact: Fact<Budget>): void {
@@ -385,6 +395,6 @@ export class PodEvictionRegistry implements PodEvictions {
 
 /** Starts without a pod to evict. */
 export const startPodEvictions = (
-  environment: ActorEnvironment<PodEvictionApi>,
+  environment: ActorEnvironment<PodEvictionApi | ServingGates>,
   options: PodEvictionsOptions,
 ): PodEvictionRegistry => new PodEvictionRegistry(environment, options);

@@ -39,6 +39,7 @@ export const BLOCKER_REASONS = [
   'Finalizer',
   'InterceptorSilent',
   'KubeletSilent',
+  'LeavingBackends',
   'NamespaceTerminating',
   'PolicyRefused',
   'ServerThrottling',
@@ -104,6 +105,7 @@ const PASSING: ReadonlySet<BlockerReason> = new Set([
   'BudgetUnsettled',
   'EvictionRequestPending',
   'EvictionUnanswered',
+  'LeavingBackends',
   'NamespaceTerminating',
   'Terminating',
   'WaitingForTier',
@@ -265,6 +267,9 @@ export const blockerOf = (facts: BlockerFacts): Blocker => {
   if (!facts.tierStarted) return blocker('WaitingForTier', 'pods of lower priority go first');
   if (facts.kubeletSilent) return silent(facts.pod);
   if (facts.interception !== undefined) return facts.interception;
+  if (facts.pod.gate?.isEvicting === true) {
+    return blocker('LeavingBackends', 'not serving; its Services stop sending clients to it');
+  }
   const need = slotNeed(facts.pod, facts.budgets);
   if (need._tag === 'Blocked') return withoutSlot(need);
   const answered = facts.outcome === null ? undefined : byOutcome(facts.outcome);

@@ -194,6 +194,20 @@ export const DRAIN_REASONS = registry({
     change: 'Check the interceptor of the pod',
   },
   InterceptorSilent: EVICTION_REQUEST_REASONS.InterceptorSilent,
+  LeavingBackends: {
+    type: 'Normal',
+    action: 'EvictPod',
+    sentence: 'The pod is set not-serving; it is evicted when no EndpointSlice lists it as ready',
+    canAct: 'nobody',
+  },
+  ServingGateFailing: {
+    type: 'Warning',
+    action: 'EvictPod',
+    sentence: 'The readiness gate tidegate.dev/serving of the pod cannot be written',
+    canAct: 'platform',
+    runbook: 'serving-gate-failing',
+    change: 'Grant the operator to patch the status of pods',
+  },
   Terminating: {
     type: 'Normal',
     action: 'EvictPod',

@@ -11,6 +11,7 @@ import { combinedTerms, type EvictionRequest, type EvictionTerms } from './evict
 import { cachedNodePriority, pendingNodes } from './node-priority.ts';
 import { type PodFacts, podFacts } from './pod-facts.ts';
 import type { DrainPod } from './pod.ts';
+import { wouldHoldUnready } from './serving-gate.ts';
 import { type ObjectKey, objectKey, type Uid } from '../ids.ts';
 
 /** One pod that must leave. */
@@ -42,6 +43,10 @@ export interface EvictionIndexOptions {
   readonly monotonic: () => number;
   /** What its EvictionRequest waits for; undefined while no drain asks by one. */
   readonly interceptionOf: (pod: Uid) => Blocker | undefined;
+  /** A younger revision of its workload has pods. */
+  readonly isOutdated: (pod: DrainPod) => boolean;
+  /** Services may send clients to the pod, and it has a gate that ends that. */
+  readonly isServing: (pod: DrainPod) => boolean;
   /** The current pod of this name, on any node. */
   readonly cached: (key: ObjectKey) => DrainPod | undefined;
 }
@@ -150,15 +155,22 @@ export class EvictionIndex {
   };
 
   /** The current facts from the caches. */
-  readonly factsOf = (entry: Pick<EvictionEntry, 'pod' | 'node' | 'requests'>): PodFacts =>
-    podFacts(entry.pod, this.#budgets.budgetsOf(entry.pod.uid), {
+  readonly factsOf = (entry: Pick<EvictionEntry, 'pod' | 'node' | 'requests'>): PodFacts => {
+    const budgets = this.#budgets.budgetsOf(entry.pod.uid);
+    return podFacts(entry.pod, budgets, {
       kubeletSilent: this.#options.isKubeletSilent(entry.node),
       intercepted: this.#interceptionOf(entry) !== undefined,
+      serving: this.#options.isServing(entry.pod) && !budgets.some(wouldHoldUnready),
     });
+  };
 
   /** Until the earliest deadline of its requests; `Infinity` without one. */
   readonly leftMs = ({ terms }: EvictionEntry): number =>
     terms.deadlineMs - this.#options.monotonic();
+
+  /** Pods of one queue have the same rank, for those that need no slot. */
+  readonly queueOf = ({ node, pod }: EvictionEntry): string =>
+    this.#options.isOutdated(pod) ? `${node} old` : node;
 
   readonly candidateOf = ({ uid, pod, node, terms }: EvictionEntry): EvictionCandidate => ({
     pod: uid,
@@ -170,6 +182,7 @@ export class EvictionIndex {
     drainSinceMs: terms.drainSinceMs,
     nodePriority: this.#nodePriority(node),
     podsLeft: terms.podsLeft(),
+    isOutdated: this.#options.isOutdated(pod),
   });
 
   /** Why it remains; `outcome` is the answer that still blocks it. */

@@ -27,6 +27,8 @@ export interface EvictionCandidate {
   readonly nodePriority: number;
   /** Pods that must still leave the node. */
   readonly podsLeft: number;
+  /** A younger revision of its workload is being rolled out (RS-15). */
+  readonly isOutdated: boolean;
 }
 
 /** A deadline closer than this outranks everything but the class. */
@@ -51,6 +53,7 @@ const rank = (candidate: EvictionCandidate, { budget, nowMs }: RankView): readon
   candidate.nodePriority,
   candidate.podsLeft,
   candidate.drainSinceMs,
+  candidate.isOutdated ? 0 : 1,
 ];
 
 interface Ranked {

@@ -19,6 +19,8 @@ export interface PodFacts {
   readonly kubeletSilent: boolean;
   /** An EvictionRequest asks its interceptors first; nothing else evicts it meanwhile. */
   readonly intercepted: boolean;
+  /** Its Services must stop sending clients to it before its eviction is sent (RS-14). */
+  readonly serving: boolean;
 }
 
 const needOf = (pod: DrainPod, budgets: readonly Budget[]): EvictionNeed => {
@@ -37,13 +39,17 @@ const needOf = (pod: DrainPod, budgets: readonly Budget[]): EvictionNeed => {
 export const podFacts = (
   pod: DrainPod,
   budgets: readonly Budget[],
-  { kubeletSilent, intercepted }: Pick<PodFacts, 'kubeletSilent' | 'intercepted'>,
+  { kubeletSilent, intercepted, serving }: Pick<
+    PodFacts,
+    'kubeletSilent' | 'intercepted' | 'serving'
+  >,
 ): PodFacts => ({
   terminating: pod.terminating,
   finalizers: pod.terminating && pod.deletionGraceSeconds === 0 && pod.finalizers.length > 0,
   need: needOf(pod, budgets),
   kubeletSilent,
   intercepted,
+  serving,
 });
 
 /** True for the same slot, the same blocker, or no need at all. */
@@ -56,4 +62,5 @@ export const sameNeed = (left: EvictionNeed, right: EvictionNeed): boolean =>
 export const sameFacts = (left: PodFacts, right: PodFacts): boolean =>
   left.terminating === right.terminating && left.finalizers === right.finalizers &&
   left.kubeletSilent === right.kubeletSilent && left.intercepted === right.intercepted &&
+  left.serving === right.serving &&
   sameNeed(left.need, right.need);

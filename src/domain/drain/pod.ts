@@ -12,6 +12,7 @@ import { booleanAt, listOrEmptyAt, numberAt, recordAt, textAt, timeAt } from '..
 import { annotationsOf, identityOf, labelsOf } from '../object-meta.ts';
 import { type PodStorage, podStorage } from '../node-availability/local-volumes.ts';
 import { textPool } from '../text-pool.ts';
+import { type ServingGate, servingGateOf } from './serving-gate.ts';
 import { valuePool } from '../value-pool.ts';
 
 /** `status.phase` of a pod; other values read as `Unknown`. */
@@ -56,6 +57,8 @@ export interface DrainPod extends Identity {
   readonly finished: boolean;
   /** Volumes that may be on its Node only; absent without any. */
   readonly storage?: PodStorage;
+  /** Its readiness gate `tidegate.dev/serving`; absent without it. */
+  readonly gate?: ServingGate;
 }
 
 /** Kubernetes' default of `terminationGracePeriodSeconds`. */
@@ -103,6 +106,7 @@ export const projectPod = (raw: unknown): DrainPod | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
   const storage = podStorage(raw);
+  const gate = servingGateOf(raw);
   const isStoring = storage.nodeVolumes.length + storage.claims.length > 0;
   const phase = POD_PHASES.find((name) => name === textAt(raw, 'status', 'phase')) ?? 'Unknown';
   return {
@@ -127,6 +131,7 @@ export const projectPod = (raw: unknown): DrainPod | undefined => {
       .some((volume) => recordAt(volume, 'emptyDir') !== undefined),
     finished: phase === 'Succeeded' || phase === 'Failed',
     ...(isStoring ? { storage } : {}),
+    ...(gate === undefined ? {} : { gate }),
   };
 };
 

@@ -146,7 +146,11 @@ export const PODS: FuzzTarget = {
       const pods = nodePods();
       pods.observe({ _tag: 'Present', object: drained });
       const there = [...pods.on(drained.node)].length;
-      const { need } = podFacts(drained, [], { kubeletSilent: false, intercepted: false });
+      const { need } = podFacts(drained, [], {
+        kubeletSilent: false,
+        intercepted: false,
+        serving: false,
+      });
       const since = terminatingSinceMs(drained) === undefined ? '' : 'terminating';
       return `${there} ${need._tag} ${since} ${demandOutcome(demanded, textOf)}`;
     };

@@ -174,6 +174,8 @@ const runOf = (
     awaitDispatch: ignore,
     cancelDispatch: ignore,
     untilLastTryMs: () => Number.POSITIVE_INFINITY,
+    leaveBackends: ignore,
+    stayInBackends: ignore,
     reportAnswer: ignore,
     callOf: () => ({ namespace, name: 'p1', uid, graceSeconds: null, mayLeave: () => true }),
     inFlight: (eviction) => eviction,
@@ -181,7 +183,7 @@ const runOf = (
   let pod: 'living' | 'terminating' | 'finalizing' | 'gone' = 'living';
   let ending = false;
   /** Another actor of the process says so: the requester that the drain is. */
-  let { intercepted } = drawn.facts;
+  let { intercepted, serving } = drawn.facts;
 
   const liveFacts = (facts: PodFacts): PodFacts =>
     facts.need._tag === 'One'
@@ -195,7 +197,7 @@ const runOf = (
     if (known?.uid !== uid) return undefined;
     const covering = [...budgets.values()].filter((budget) => budgetCovers(budget, known));
     const silent = nodes.get(objectKey(fixtures.nodeName))?.kubeletSilent === true;
-    return podFacts(known, covering, { kubeletSilent: silent, intercepted });
+    return podFacts(known, covering, { kubeletSilent: silent, intercepted, serving });
   };
 
   const byServer = async (outcome: EvictionOutcome): Promise<boolean> => {
@@ -265,7 +267,7 @@ const runOf = (
     return !needsPod(pathStep, 'terminating') && (pod !== 'finalizing' || facts.finalizers);
   };
   const show = async (facts: PodFacts): Promise<PodFacts> => {
-    intercepted = facts.intercepted;
+    ({ intercepted, serving } = facts);
     await fixtures.silence(facts.kubeletSilent);
     if (!facts.terminating) await fixtures.budgets(budgetsShowing(facts));
     else if (facts.finalizers && pod !== 'finalizing') {

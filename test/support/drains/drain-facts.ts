@@ -1,6 +1,7 @@
 /** Pods, budgets and cordons as the API server returns them, with the test's overrides. */
 import { type Budget, projectBudget } from '../../../src/domain/drain/budget.ts';
 import { type DrainPod, projectPod } from '../../../src/domain/drain/pod.ts';
+import { SERVING_GATE } from '../../../src/domain/drain/serving-gate.ts';
 
 /** The test's overrides of a pod; the default is a healthy one of a ReplicaSet. */
 export interface PodTraits {
@@ -24,6 +25,8 @@ export interface PodTraits {
   /** RFC 3339. */
   readonly deletion?: string;
   readonly deletionGraceSeconds?: number;
+  /** An eviction has closed its serving gate. */
+  readonly isNotServing?: boolean;
 }
 
 /** A Pod object. */
@@ -52,10 +55,16 @@ export const rawPod = (traits: PodTraits = {}): object => {
       priority: traits.priority ?? 0,
       tolerations: traits.tolerations,
       volumes: traits.volumes,
+      readinessGates: traits.isNotServing === true ? [{ conditionType: SERVING_GATE }] : undefined,
     },
     status: {
       phase,
-      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+      conditions: [
+        { type: 'Ready', status: ready ? 'True' : 'False' },
+        ...(traits.isNotServing === true
+          ? [{ type: SERVING_GATE, status: 'False', reason: 'Evicting' }]
+          : []),
+      ],
     },
   };
 };

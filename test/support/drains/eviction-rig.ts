@@ -5,6 +5,7 @@ import { startPodEvictions } from '../../../src/actors/pod-evictions/pod-evictio
 import { DrainRequesters } from '../../../src/actors/eviction-requests/drain-requesters.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import type { EvictionMode } from '../../../src/domain/eviction-requests/drain-requester.ts';
+import { fakeGates } from './fake-gates.ts';
 import { fakeRequests } from './fake-requests.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
@@ -33,6 +34,7 @@ export const evictionRig = (
     options;
   const time = simulatedTime();
   const cluster = fakeEvictions(time, timing);
+  const gates = fakeGates(time, cluster.setGate);
   const requests = fakeRequests(time);
   const notes: EventNote[] = [];
   const defects: unknown[] = [];
@@ -50,6 +52,7 @@ export const evictionRig = (
     podEvictionApiLayer(telemetry).pipe(
       Layer.provideMerge(cluster.layer),
       Layer.provideMerge(requests.layer),
+      Layer.provideMerge(gates.layer),
       Layer.provideMerge(clockLayer(time)),
     ),
   );
@@ -88,6 +91,7 @@ export const evictionRig = (
   return {
     time,
     cluster,
+    gates,
     requests,
     requesters,
     notes,

@@ -57,6 +57,7 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
     reflector: {
       progress,
       get: (key: ObjectKey) => cached.get(key),
+      values: () => cached.values(),
       facts: defer(() =>
         concat(of<Fact<T>>({ _tag: 'Listed', objects: [...cached.values()] }), changes)
       ),

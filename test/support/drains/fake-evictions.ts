@@ -373,6 +373,15 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
       showPod(pod);
       scheduleController(pod.seed.app);
     },
+    setGate: (name: string, gate: PodSeed['gate']): void => {
+      const pod = pods.get(name);
+      if (pod === undefined) return;
+      pod.seed = { ...pod.seed, ...(gate === undefined ? {} : { gate }) };
+      pod.ready = gate === 'open';
+      disturb(pod.seed.app);
+      showPod(pod);
+      scheduleController(pod.seed.app);
+    },
     clearFinalizers: (name: string): void => {
       const pod = pods.get(name);
       if (pod === undefined) return;

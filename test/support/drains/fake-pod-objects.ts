@@ -1,5 +1,7 @@
 /** Pods and budgets as a fake cluster keeps them, and as they are on the wire. */
 
+import { SERVING_GATE } from '../../../src/domain/drain/serving-gate.ts';
+
 /** A pod to begin with. Pods of one app are covered by the budgets of that app. */
 export interface PodSeed {
   readonly name: string;
@@ -8,6 +10,10 @@ export interface PodSeed {
   readonly phase?: string;
   readonly ready?: boolean;
   readonly finalizers?: readonly string[];
+  /** The revision of its Deployment, and when it was created (RFC 3339). */
+  readonly rollout?: { readonly template: string; readonly created: string };
+  /** It has the serving gate, which is as this says; `absent`: nobody has set it yet. */
+  readonly gate?: 'open' | 'evicting' | 'absent';
 }
 
 export interface BudgetSeed {
@@ -42,6 +48,18 @@ export interface BudgetState {
 /** The namespace of all of them. */
 export const NAMESPACE = 'ns';
 
+const gateConditions = (gate: PodSeed['gate']): readonly object[] => {
+  const containers = { type: 'ContainersReady', status: 'True' };
+  if (gate === undefined) return [];
+  if (gate === 'absent') return [containers];
+  const isOpen = gate === 'open';
+  return [containers, {
+    type: SERVING_GATE,
+    status: isOpen ? 'True' : 'False',
+    reason: isOpen ? 'Serving' : 'Evicting',
+  }];
+};
+
 /** The pod on the wire, at a revision. */
 export const rawPod = (pod: PodState, at: string): object => ({
   metadata: {
@@ -49,11 +67,15 @@ export const rawPod = (pod: PodState, at: string): object => ({
     namespace: NAMESPACE,
     uid: pod.uid,
     resourceVersion: at,
-    labels: { app: pod.seed.app },
+    labels: {
+      app: pod.seed.app,
+      ...(pod.seed.rollout === undefined ? {} : { 'pod-template-hash': pod.seed.rollout.template }),
+    },
+    creationTimestamp: pod.seed.rollout?.created,
     finalizers: pod.seed.finalizers ?? [],
     ownerReferences: [{
       kind: 'ReplicaSet',
-      name: pod.seed.app,
+      name: [pod.seed.app, pod.seed.rollout?.template ?? []].flat().join('-'),
       uid: pod.seed.app,
       controller: true,
     }],
@@ -61,10 +83,16 @@ export const rawPod = (pod: PodState, at: string): object => ({
       ? {}
       : { deletionTimestamp: pod.deletedAt, deletionGracePeriodSeconds: pod.grace }),
   },
-  spec: { nodeName: pod.seed.node },
+  spec: {
+    nodeName: pod.seed.node,
+    ...(pod.seed.gate === undefined ? {} : { readinessGates: [{ conditionType: SERVING_GATE }] }),
+  },
   status: {
     phase: pod.phase,
-    conditions: [{ type: 'Ready', status: pod.ready ? 'True' : 'False' }],
+    conditions: [
+      { type: 'Ready', status: pod.ready ? 'True' : 'False' },
+      ...gateConditions(pod.seed.gate),
+    ],
   },
 });
 

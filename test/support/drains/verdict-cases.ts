@@ -66,6 +66,7 @@ const CASES: Readonly<Record<Exclude<BlockerReason, 'DeadlineUnreachable'>, Bloc
   Finalizer: { pod: { ...OVERDUE, finalizers: ['example.com/hold'] } },
   InterceptorSilent: requestedBy([SILENT], ACTOR_B),
   KubeletSilent: { kubeletSilent: true },
+  LeavingBackends: { pod: { isNotServing: true } },
   NamespaceTerminating: answer({ _tag: 'NamespaceTerminating' }),
   PolicyRefused: answer({ _tag: 'PolicyRefused', policy: 'webhook "w"', why: 'not today' }),
   ServerThrottling: answer({ _tag: 'Throttled', retryAfterSeconds: 3 }),

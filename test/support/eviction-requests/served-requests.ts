@@ -25,6 +25,7 @@ import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
+import { servingGatesLayer } from '../../../src/effects/serving-gates.ts';
 import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { applyCall } from '../../../src/effects/server-side-apply.ts';
@@ -52,7 +53,7 @@ export const connected = (kubeconfig: string) => {
   const servers = Layer.merge(connection, Layer.succeed(WriteGate, gate));
   const writes = Layer.provideMerge(writeBudget({ qps: 200, burst: 400, telemetry }), servers);
   return ManagedRuntime.make(
-    Layer.mergeAll(podEvictionApiLayer(telemetry), evictionRequestsLayer).pipe(
+    Layer.mergeAll(podEvictionApiLayer(telemetry), servingGatesLayer, evictionRequestsLayer).pipe(
       Layer.provideMerge(writes),
       Layer.provideMerge(clockLayer(realTime)),
     ),

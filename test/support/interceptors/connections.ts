@@ -38,6 +38,7 @@ import {
   type NodeMaintenances,
   nodeMaintenancesLayer,
 } from '../../../src/effects/node-maintenance.ts';
+import { type ServingGates, servingGatesLayer } from '../../../src/effects/serving-gates.ts';
 import { type PodEvictionApi, podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import { writeBudget } from '../../../src/effects/write-budget.ts';
 import type { Writes } from '../../../src/effects/writes.ts';
@@ -50,7 +51,7 @@ export type Handle = Cluster['handle'];
 
 type RoleEnvironment = ActorEnvironment<
   | (Cordons | EvictionRequests | KubeApi | NodeAvailabilityApi)
-  | (NodeMaintenances | PodEvictionApi | Writes)
+  | (NodeMaintenances | PodEvictionApi | ServingGates | Writes)
 >;
 
 /** A fault that a test plants: undefined lets the request pass. */
@@ -175,6 +176,7 @@ const serveRole = (
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
       podEvictionApiLayer(silentTelemetry),
+      servingGatesLayer,
       evictionRequestsLayer,
       cordonsLayer(silentTelemetry),
       nodeMaintenancesLayer,

@@ -147,6 +147,7 @@ export const failingCluster = async (nodes: number) => {
         stormLimitPercent,
         telemetry: {
           ...silentTelemetry,
+          observe: (name, value, ...labels) => void metrics.set(seriesOf(name, labels), value),
           gauge: (name, value, ...labels) => void metrics.set(seriesOf(name, labels), value),
           count: (name, by, ...labels) => {
             const series = seriesOf(name, labels);

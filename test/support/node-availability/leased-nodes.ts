@@ -1,6 +1,6 @@
 /**
  * Kubelets of a real control plane that run nothing: they renew the Leases of their Nodes, report
- * pods as running, and let them go.
+ * pods as running, ready once their readiness gates are True, and let them go.
  *
  * Promises: a Node that fails has renewed its Lease in that moment, so that Nodes which fail
  * together are silent for equally long; its pods stay as they are.
@@ -13,6 +13,7 @@ const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const PODS = '/api/v1/namespaces/default/pods';
 const HEARTBEAT_MS = 5000;
 const LOOK_MS = 500;
+const KUBELET_CONDITIONS = ['Initialized', 'ContainersReady', 'Ready'];
 const RESOURCES = { cpu: '8', memory: '16Gi', pods: '110' };
 
 /** Sends a request; fails when it is refused. */
@@ -31,14 +32,41 @@ export const isLeaving = (pod: unknown): boolean =>
 
 const rfc3339 = (): string => new Date(realTime.now()).toISOString();
 
-const running = () => ({
+const conditionIn = (pod: unknown, type: string): string | undefined => {
+  const conditions = listOrEmptyAt(pod, 'status', 'conditions');
+  return textAt(conditions.find((one) => textAt(one, 'type') === type), 'status');
+};
+
+const isServing = (pod: unknown): boolean =>
+  listOrEmptyAt(pod, 'spec', 'readinessGates')
+    .every((gate) => conditionIn(pod, textAt(gate, 'conditionType') ?? '') === 'True');
+
+/** An address that no other pod of the test is likely to have; EndpointSlices need one. */
+const addressOf = (uid: string): string => {
+  const [one = 0, two = 0] = [uid.slice(0, 2), uid.slice(2, 4)].map((part) => parseInt(part, 16));
+  return `10.99.${one}.${two}`;
+};
+
+const running = (pod: unknown) => ({
   phase: 'Running',
-  conditions: ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({
-    type,
-    status: 'True',
-    lastTransitionTime: rfc3339().replace(/\.\d+Z/, 'Z'),
-  })),
+  podIPs: [{ ip: addressOf(textAt(pod, 'metadata', 'uid') ?? '') }],
+  podIP: addressOf(textAt(pod, 'metadata', 'uid') ?? ''),
+  conditions: [
+    ...listOrEmptyAt(pod, 'status', 'conditions')
+      .filter((one) => !KUBELET_CONDITIONS.includes(textAt(one, 'type') ?? '')),
+    ...KUBELET_CONDITIONS.map((type) => ({
+      type,
+      status: type !== 'Ready' || isServing(pod) ? 'True' : 'False',
+      lastTransitionTime: rfc3339().replace(/\.\d+Z/, 'Z'),
+    })),
+  ],
 });
+
+/** Its readiness is not what its gates say. */
+const isOutdated = (pod: unknown): boolean =>
+  textAt(pod, 'status', 'phase') === 'Running' &&
+  listOrEmptyAt(pod, 'spec', 'readinessGates').length > 0 &&
+  (conditionIn(pod, 'Ready') === 'True') !== isServing(pod);
 
 /** The kubelets; `stop` ends them. */
 export class LeasedNodes {
@@ -116,10 +144,12 @@ export class LeasedNodes {
         if (!this.#endsPods) continue;
         const preconditions = { uid };
         await this.#cluster.call('DELETE', path, { gracePeriodSeconds: 0, preconditions });
-      } else if (textAt(pod, 'status', 'phase') === 'Pending') {
+      } else if (textAt(pod, 'status', 'phase') === 'Pending' || isOutdated(pod)) {
+        // At this version only: another client may set a gate meanwhile.
+        const resourceVersion = textAt(pod, 'metadata', 'resourceVersion') ?? '';
         await this.#cluster.call('PATCH', `${path}/status`, {
-          metadata: { uid },
-          status: running(),
+          metadata: { uid, resourceVersion },
+          status: running(pod),
         });
       }
     }

@@ -13,6 +13,7 @@ import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
 import { nodeMaintenancesLayer } from '../../../src/effects/node-maintenance.ts';
+import { servingGatesLayer } from '../../../src/effects/serving-gates.ts';
 import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { writeBudget } from '../../../src/effects/write-budget.ts';
@@ -33,6 +34,7 @@ const connected = (kubeconfig: string) => {
   const objects = Layer.mergeAll(
     cordonsLayer(telemetry),
     podEvictionApiLayer(telemetry),
+    servingGatesLayer,
     evictionRequestsLayer,
     nodeMaintenancesLayer,
   );

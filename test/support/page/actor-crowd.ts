@@ -26,6 +26,7 @@ const factsOf = (turn: number): PodFacts => ({
   finalizers: false,
   kubeletSilent: false,
   intercepted: false,
+  serving: false,
   need: NEEDS[turn % NEEDS.length] ?? { _tag: 'None' },
 });
 

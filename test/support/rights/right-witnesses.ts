@@ -46,6 +46,13 @@ const SERIES = tested(
   each('patch', 'events.events.k8s.io'),
 );
 
+/** The gate of pods that serve, of the drains of each role. */
+const GATED = tested(
+  'test/unit/effects/serving-gates.test.ts',
+  each('patch', 'pods/status'),
+  each('list', 'endpointslices.discovery.k8s.io'),
+);
+
 const MAINTAINED = 'test/e2e/drain-maintained.test.ts > the role maintenance';
 const SURGED = 'test/e2e/drain-surge.test.ts > a Deployment of one replica behind a budget of one';
 
@@ -137,6 +144,7 @@ export const NOT_WITNESSED: Readonly<Record<RoleName, Explanations>> = {
   fleet: {
     ...OF_REQUESTERS,
     ...SERIES,
+    ...GATED,
     ...tested(
       'test/models/upcoming-node.test.ts',
       each('get patch', 'upcomingnodes.bigfleet.lucy.sh'),
@@ -154,6 +162,7 @@ export const NOT_WITNESSED: Readonly<Record<RoleName, Explanations>> = {
   },
   evictions: {
     ...SERIES,
+    ...GATED,
     // After a conflict.
     ...tested(NATIVE, each('get', 'evictions.lifecycle.k8s.io')),
   },
@@ -171,11 +180,16 @@ export const NOT_WITNESSED: Readonly<Record<RoleName, Explanations>> = {
   maintenance: {
     ...OF_REQUESTERS,
     ...SERIES,
+    ...GATED,
     ...tested('test/integration/local-volumes.test.ts', VOLUMES),
   },
   availability: {
     ...OF_REQUESTERS,
     ...SERIES,
+    ...tested(
+      'test/e2e/node-not-serving.test.ts',
+      each('list', 'endpointslices.discovery.k8s.io'),
+    ),
     // As those of the other drains, which are the same code.
     ...tested('test/integration/drain-requests.test.ts', REQUESTED),
   },

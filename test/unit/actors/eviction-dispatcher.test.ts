@@ -37,6 +37,7 @@ const candidate = (pod: string, node: string, podsLeft: number): EvictionCandida
   drainSinceMs: 0,
   nodePriority: 0,
   podsLeft,
+  isOutdated: false,
 });
 
 /** Pods `p<n>` on nodes that have `podsLeft`; `sent` lists the evictions in their order. */

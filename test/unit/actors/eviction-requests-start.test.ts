@@ -9,6 +9,7 @@ import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import type { EvictionsApiOption } from '../../../src/domain/native-evictions/evictions-api.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../../src/effects/kube-api.ts';
+import { servingGatesLayer } from '../../../src/effects/serving-gates.ts';
 import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import { Writes } from '../../../src/effects/writes.ts';
 import { unwatched } from '../../support/api/fake-api.ts';
@@ -42,10 +43,11 @@ const started = async (
   });
   const writes = Layer.succeed(Writes, { send: () => Effect.never });
   const runtime = ManagedRuntime.make(
-    Layer.mergeAll(evictionRequestsLayer, podEvictionApiLayer(silentTelemetry)).pipe(
-      Layer.provideMerge(Layer.mergeAll(api, writes)),
-      Layer.provideMerge(clockLayer(time)),
-    ),
+    Layer.mergeAll(evictionRequestsLayer, podEvictionApiLayer(silentTelemetry), servingGatesLayer)
+      .pipe(
+        Layer.provideMerge(Layer.mergeAll(api, writes)),
+        Layer.provideMerge(clockLayer(time)),
+      ),
   );
   const environment = makeActorEnvironment({
     time,

@@ -21,6 +21,7 @@ const FACTS = {
   finalizers: false,
   kubeletSilent: false,
   intercepted: false,
+  serving: false,
   need: { _tag: 'One', budget: 'ns/b' },
 } as const;
 

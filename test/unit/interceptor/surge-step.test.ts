@@ -202,3 +202,31 @@ describe('the facts of a pod', () => {
     ).toEqual({ before: '3', isKept: true });
   });
 });
+
+/** The facts of a Deployment of one replica with two Ready pods, the other of which is so. */
+const besides = (other: { readonly deletionTimestamp?: string; readonly phase?: string }) => {
+  const ownerReferences = [{ kind: 'ReplicaSet', controller: true, uid: 'set' }];
+  const { phase = 'Running', ...metadata } = other;
+  const ready = [{ type: 'Ready', status: 'True' }];
+  return surgeFacts({
+    deployment: { spec: { replicas: 1, strategy: { rollingUpdate: { maxSurge: 1 } } } },
+    pods: [
+      { metadata: { name: 'old', uid: 'old', ownerReferences }, status: { conditions: ready } },
+      {
+        metadata: { name: 'other', uid: 'other', ownerReferences, ...metadata },
+        status: { phase, conditions: ready },
+      },
+    ],
+    autoscaler: null,
+    claims: [],
+  }, 0);
+};
+
+describe('a pod that does not serve', () => {
+  test('RS-15: a terminating or failed pod is no replacement for one that leaves', () => {
+    expect(stepOf(besides({}), ['old'])).toBe('Delete old');
+    expect(stepOf(besides({ deletionTimestamp: '2026-01-01T00:00:00Z' }), ['old']))
+      .toBe('Raise to 2');
+    expect(stepOf(besides({ phase: 'Failed' }), ['old'])).toBe('Raise to 2');
+  });
+});

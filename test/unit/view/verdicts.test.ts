@@ -185,6 +185,7 @@ describe('situations and ends', () => {
       record(SUBJECT, {
         end: 'Drained',
         seconds: 5,
+        statelessSeconds: 5,
         lastError: '',
         forbidden: false,
         volumes: [],

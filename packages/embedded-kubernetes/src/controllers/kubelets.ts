@@ -3,14 +3,15 @@
  *
  * Promises: a pod becomes Ready a while after its binding; it terminates within its grace period
  * and is then deleted with grace 0, finalizers kept; an unresponsive kubelet ignores changes and
- * renews nothing until it recovers, then reconciles. Annotations `READY_AFTER` and `STOPS_AFTER`
- * control a pod's timing.
+ * renews nothing until it recovers, then reconciles; the readiness gates of a pod count.
+ * Annotations `READY_AFTER` and `STOPS_AFTER` control a pod's timing.
  */
 import { type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
 import { annotationsOf } from '../values/object-meta.ts';
 import { rfc3339, rfc3339Seconds } from '../values/time.ts';
 import { keyQueue } from './key-queue.ts';
 import {
+  conditionOf,
   graceSecondsOf,
   isReady,
   isTerminating,
@@ -68,18 +69,43 @@ const containersOf = (pod: JsonRecord, now: string, ready: boolean): readonly un
     lastState: {},
   }));
 
+/** True when the containers are ready and every readiness gate is True. */
+const mayBeReady = (pod: unknown, areContainersReady: boolean): boolean =>
+  areContainersReady &&
+  listOrEmptyAt(pod, 'spec', 'readinessGates').every((gate) =>
+    textAt(conditionOf(pod, textAt(gate, 'conditionType') ?? ''), 'status') === 'True'
+  );
+
+/** The conditions of a running pod whose gates changed; `undefined` while `Ready` is right. */
+const gatedConditions = (pod: unknown, now: string): readonly unknown[] | undefined => {
+  const areContainersReady = textAt(conditionOf(pod, 'ContainersReady'), 'status') === 'True';
+  const ready = mayBeReady(pod, areContainersReady);
+  if (listOrEmptyAt(pod, 'spec', 'readinessGates').length === 0 || ready === isReady(pod)) {
+    return undefined;
+  }
+  return withCondition(pod, { type: 'Ready', status: ready ? 'True' : 'False' }, now);
+};
+
 const runningStatus = (pod: JsonRecord, now: string) => {
   const ready = annotationsOf(pod)[READY_AFTER] !== NEVER;
   let conditions = listOrEmptyAt(pod, 'status', 'conditions');
   for (const type of ['PodScheduled', 'Initialized', 'PodReadyToStartContainers']) {
     conditions = withCondition({ status: { conditions } }, { type, status: 'True' }, now);
   }
-  for (const type of ['ContainersReady', 'Ready']) {
-    const condition = { type, status: ready ? 'True' : 'False' };
+  const isReadyNow = { ContainersReady: ready, Ready: mayBeReady(pod, ready) };
+  for (const [type, isTrue] of Object.entries(isReadyNow)) {
+    const condition = { type, status: isTrue ? 'True' : 'False' };
     conditions = withCondition({ status: { conditions } }, condition, now);
   }
   const containerStatuses = containersOf(pod, now, ready);
   return { phase: 'Running', startTime: now, conditions, containerStatuses };
+};
+
+/** The status of a pod that starts, or whose gates changed; `undefined` while it is right. */
+const nextStatus = (pod: JsonRecord, now: string): JsonRecord | undefined => {
+  if (phaseOf(pod) === 'Pending') return runningStatus(pod, now);
+  const conditions = phaseOf(pod) === 'Running' ? gatedConditions(pod, now) : undefined;
+  return conditions === undefined ? undefined : { conditions };
 };
 
 const writeReady = (environment: ControllerEnvironment, node: JsonRecord): void => {
@@ -140,9 +166,8 @@ export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
     const pod = environment.get('pods', nameIn(key));
     if (pod === undefined || !follows(pod)) return;
     if (isTerminating(pod)) return end(pod);
-    if (phaseOf(pod) !== 'Pending') return;
-    const status = runningStatus(pod, rfc3339Seconds(environment.time.now()));
-    patchStatus(environment, 'pods', { object: pod, status });
+    const status = nextStatus(pod, rfc3339Seconds(environment.time.now()));
+    if (status !== undefined) patchStatus(environment, 'pods', { object: pod, status });
   };
   const starting = keyQueue(environment.time, tend);
   const stopping = keyQueue(environment.time, tend);
@@ -158,7 +183,7 @@ export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
       const ordinary = within(environment, environment.timing.startMs);
       const startMs = wordOf(pod, READY_AFTER, ordinary);
       starting.schedule(keyOf(pod), Number.isFinite(startMs) ? startMs : ordinary);
-    }
+    } else if (nextStatus(pod, '') !== undefined) starting.schedule(keyOf(pod), 0);
   };
   const lookAtNode = (name: string): void => {
     for (const pod of environment.list('pods')) if (nodeOf(pod) === name) look(pod);

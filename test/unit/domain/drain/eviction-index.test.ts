@@ -10,6 +10,8 @@ test('eviction index: a pod that was removed is on no node any more', () => {
     monotonic: () => 0,
     cached: () => undefined,
     interceptionOf: () => undefined,
+    isServing: () => false,
+    isOutdated: () => false,
   });
   const [stays, leaves] = ['a', 'b'].map((name) =>
     index.add(podOf({ name }), {

@@ -23,6 +23,7 @@ const candidate = (
   drainSinceMs: 0,
   nodePriority: 3,
   podsLeft: 5,
+  isOutdated: false,
   ...traits,
 });
 
@@ -45,6 +46,16 @@ describe('firstCandidate', () => {
       'a pod whose eviction was cut short before any class',
       candidate('z'),
       candidate('a', { drainClass: 'emergency' }),
+    ],
+    [
+      'RS-15: an old revision before a new one of the same node',
+      candidate('b', { isOutdated: true }),
+      candidate('a'),
+    ],
+    [
+      'RS-15: the node that empties first before an old revision elsewhere',
+      candidate('a', { nodePriority: 2 }),
+      candidate('b', { isOutdated: true, node: 'n0' }),
     ],
     [
       'an emergency before a near deadline',

@@ -1,0 +1,44 @@
+/** Nodes whose pods changed, for drains, and how many pods of each were evicted. */
+import { type Observable, Subject, type Subscription } from 'rxjs';
+import type { Telemetry } from '../../api/telemetry.ts';
+import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import type { EvictionEntry } from '../../domain/drain/eviction-index.ts';
+import type { Fact } from '../../domain/facts.ts';
+
+/** Nodes with a changed pod, emitted once for simultaneous changes. */
+export class NodeChanges {
+  readonly changes = new Subject<string>();
+  #changed = new Set<string>();
+
+  readonly add = (node: string): void => {
+    this.#changed.add(node);
+    if (this.#changed.size === 1) queueMicrotask(this.#flush);
+  };
+
+  readonly addAll = (entries: Iterable<EvictionEntry>): void => {
+    for (const { node } of entries) this.add(node);
+  };
+
+  readonly #flush = (): void => {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    for (const node of changed) this.changes.next(node);
+  };
+}
+
+/** Counts accepted evictions by Node, while the Node exists (RS-30). */
+export class NodeEvictions {
+  readonly #telemetry: Telemetry;
+  readonly subscription: Subscription;
+
+  constructor(telemetry: Telemetry, nodes: Observable<Fact<DrainedNode>>) {
+    this.#telemetry = telemetry;
+    this.subscription = nodes.subscribe((fact) => {
+      if (fact._tag !== 'Absent') return;
+      telemetry.forget('tidegate_node_evictions_total', { node: fact.last.name });
+    });
+  }
+
+  readonly add = (node: string): void =>
+    this.#telemetry.count('tidegate_node_evictions_total', 1, { node });
+}

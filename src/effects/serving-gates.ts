@@ -1,0 +1,112 @@
+/**
+ * Writes the readiness gates of pods, and reads whether Services still send clients to a pod.
+ *
+ * Promises: nothing is watched: the EndpointSlices of one namespace are listed while a pod of it
+ * leaves, and pods that leave it together share one list; nothing fails and is retried here.
+ */
+import { Context, Effect, Fiber, Layer } from 'effect';
+import { listsAsReady } from '../domain/drain/serving-gate.ts';
+import { KubeApi, type KubeCall } from './kube-api.ts';
+import { readList } from './object-lists.ts';
+import { Writes } from './writes.ts';
+
+/** From sending to the last byte of an answer, or of the last page. */
+const TIMEOUT_MS = 10_000;
+
+/** The gate of a pod, as it must be. */
+export interface GateWrite {
+  readonly namespace: string;
+  readonly name: string;
+  /** A strategic merge patch of the status. */
+  readonly body: object;
+}
+
+/** How a write ended. */
+export type GateWriteOutcome =
+  | 'Written'
+  /** The pod is gone, or another one has its name. */
+  | 'Gone'
+  | 'Refused'
+  /** This process does not lead (any more). */
+  | 'NotLeader'
+  | 'Fault';
+
+/** What serving gates write and read. */
+export class ServingGates extends Context.Service<ServingGates, {
+  readonly write: (write: GateWrite) => Effect.Effect<GateWriteOutcome>;
+  /** True when an EndpointSlice lists the pod as ready, and when that is not known. */
+  readonly isListed: (namespace: string, uid: string) => Effect.Effect<boolean>;
+}>()('tidegate/ServingGates') {}
+
+const callOf = ({ namespace, name, body }: GateWrite): KubeCall => ({
+  method: 'PATCH',
+  timeoutMs: TIMEOUT_MS,
+  path: `/api/v1/namespaces/${namespace}/pods/${name}/status`,
+  body,
+  contentType: 'application/strategic-merge-patch+json',
+});
+
+const outcomeOf = (status: number): GateWriteOutcome => {
+  if (status < 300) return 'Written';
+  // 409: another pod has the name.
+  if (status === 404 || status === 409) return 'Gone';
+  return status === 401 || status === 429 || status >= 500 ? 'Fault' : 'Refused';
+};
+
+const NOT_SERVED = 404;
+
+/** The EndpointSlices of a namespace; `undefined` when they cannot be read. */
+type Slices = readonly unknown[] | undefined;
+
+const slicesIn = (namespace: string): Effect.Effect<Slices, never, KubeApi> =>
+  readList<unknown>({
+    path: `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
+  }, (slice) => slice).pipe(
+    Effect.map((list) => {
+      if (list._tag === 'Listed') return list.objects;
+      return list.status === NOT_SERVED ? [] : undefined;
+    }),
+    Effect.timeoutOrElse({ duration: TIMEOUT_MS, orElse: () => Effect.succeed(undefined) }),
+    Effect.orElseSucceed(() => undefined),
+  );
+
+/** Gates of a real API server. */
+export const servingGatesLayer: Layer.Layer<ServingGates, never, Writes | KubeApi> = Layer.effect(
+  ServingGates,
+  Effect.gen(function* () {
+    const writes = yield* Writes;
+    const api = yield* KubeApi;
+    const scope = yield* Effect.scope;
+    const reading = new Map<string, Fiber.Fiber<Slices>>();
+    const joined = (namespace: string, fiber: Fiber.Fiber<Slices>): Effect.Effect<Slices> =>
+      Effect.ensuring(
+        Fiber.join(fiber),
+        Effect.sync(() => {
+          if (reading.get(namespace) === fiber) reading.delete(namespace);
+        }),
+      );
+    /** In the scope of the process: a caller that ends does not abort the list of the others. */
+    const shared = (namespace: string): Effect.Effect<Slices> =>
+      Effect.suspend(() => {
+        const known = reading.get(namespace);
+        if (known !== undefined) return joined(namespace, known);
+        const read = Effect.provideService(slicesIn(namespace), KubeApi, api);
+        return Effect.flatMap(Effect.forkIn(read, scope), (fiber) => {
+          reading.set(namespace, fiber);
+          return joined(namespace, fiber);
+        });
+      });
+    return {
+      write: (write) =>
+        writes.send('eviction', callOf(write)).pipe(Effect.match({
+          onSuccess: ({ status }) => outcomeOf(status),
+          onFailure: ({ _tag }): GateWriteOutcome => _tag === 'NotLeader' ? _tag : 'Fault',
+        })),
+      isListed: (namespace, uid) =>
+        Effect.map(
+          shared(namespace),
+          (slices) => slices?.some((slice) => listsAsReady(slice, uid)) ?? true,
+        ),
+    };
+  }),
+);

@@ -1,0 +1,174 @@
+/** Pods with the readiness gate `tidegate.dev/serving`, on a small cluster in memory (RS-14). */
+import { Effect } from 'effect';
+import { describe, expect, test } from 'vitest';
+import { refusal } from '../../support/drains/eviction-refusals.ts';
+import type { PodSeed } from '../../support/drains/fake-pod-objects.ts';
+import { evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-rig.ts';
+
+const ELSEWHERE_MS = 120_000;
+
+/** A pod with the gate on the node `n1`. */
+const gated = async (gate: PodSeed['gate'] = 'open') => {
+  const made = evictionsOfTest();
+  made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a', gate, ready: gate === 'open' });
+  await made.ready();
+  return made;
+};
+
+const isServing = ({ cluster }: ReturnType<typeof evictionsOfTest>): boolean | undefined =>
+  cluster.known('p1')?.gate?.isOpen;
+
+describe('a pod with the serving gate', () => {
+  test('RS-14: is set not-serving, and evicted when no EndpointSlice lists it as ready', async () => {
+    const made = await gated();
+    const { gates, time, drain, status, cluster } = made;
+    gates.keepListed(5000);
+    drain('n1');
+    await time.advance(4000);
+    expect(gates.writes).toMatchObject([{ pod: 'p1', isOpen: false }]);
+    expect(cluster.known('p1')?.gate).toMatchObject({ isOpen: false, isEvicting: true });
+    expect(podsAsked(made)).toEqual([]);
+    expect(status('p1')).toMatchObject({ reason: 'LeavingBackends', state: 'leavingBackends' });
+    await time.advance(3000);
+    expect(podsAsked(made)).toEqual(['p1']);
+    expect(cluster.left('n1')).toBe(0);
+    expect(gates.writes).toHaveLength(1);
+  });
+
+  test('RS-14: is evicted after 30 s although an EndpointSlice still lists it', async () => {
+    const made = await gated();
+    made.gates.keepListed(Infinity);
+    made.drain('n1');
+    await made.time.advance(29_000);
+    expect(podsAsked(made)).toEqual([]);
+    await made.time.advance(2000);
+    expect(podsAsked(made)).toEqual(['p1']);
+  });
+
+  test('RS-14: serves again when its drain is withdrawn meanwhile', async () => {
+    const made = await gated();
+    made.gates.keepListed(Infinity);
+    made.drain('n1');
+    await made.time.advance(5000);
+    expect(isServing(made)).toBe(false);
+    made.registry.release('n1', 'reclaim');
+    await made.time.advance(100);
+    expect(isServing(made)).toBe(true);
+    await made.time.advance(60_000);
+    expect(podsAsked(made)).toEqual([]);
+    expect(made.gates.writes.map(({ isOpen }) => isOpen)).toEqual([false, true]);
+  });
+
+  test('RS-14: serves again while its eviction is refused', async () => {
+    const made = await gated();
+    made.cluster.intercept(() =>
+      Effect.succeed(
+        podsAsked(made).length > 1 ? undefined : refusal(403, 'cannot create pods/eviction'),
+      )
+    );
+    made.drain('n1');
+    await made.time.advance(3000);
+    expect(podsAsked(made)).toEqual(['p1']);
+    expect(isServing(made)).toBe(true);
+    await made.time.advance(20_000);
+    expect(podsAsked(made)).toEqual(['p1', 'p1']);
+    expect(made.gates.writes.map(({ isOpen }) => isOpen)).toEqual([false, true, false]);
+  });
+
+  test('RS-14: holds no eviction up when its gate cannot be written', async () => {
+    const made = await gated();
+    made.gates.answer('Refused');
+    made.drain('n1');
+    await made.time.advance(500);
+    expect(podsAsked(made)).toEqual(['p1']);
+  });
+
+  test('RS-14: is not set not-serving before its budget has a slot', async () => {
+    const made = evictionsOfTest();
+    for (const name of ['p1', 'p2']) {
+      made.cluster.addPod({ name, node: 'n1', app: 'a', gate: 'open' });
+    }
+    made.cluster.settle('a');
+    made.cluster.addBudget({ name: 'db', app: 'a', maxUnavailable: 0 });
+    await made.ready();
+    made.drain('n1');
+    await made.time.advance(60_000);
+    expect(made.gates.writes).toEqual([]);
+    made.cluster.changeBudget('db', { maxUnavailable: 1 });
+    await made.time.advance(400);
+    expect(made.gates.writes.map(({ isOpen }) => isOpen)).toEqual([false]);
+    await made.untilEmpty(['n1'], 60_000);
+    expect(podsAsked(made).toSorted()).toEqual(['p1', 'p2']);
+    expect(made.cluster.violations).toEqual([]);
+  });
+
+  test('RS-14: the last pod of a budget that requires none is evicted without its gate', async () => {
+    const made = await gated();
+    made.cluster.settle('a');
+    made.cluster.addBudget({ name: 'db', app: 'a', maxUnavailable: 1 });
+    await made.time.advance(100);
+    made.drain('n1');
+    await made.time.advance(500);
+    expect(podsAsked(made)).toEqual(['p1']);
+    expect(made.gates.writes).toEqual([]);
+  });
+
+  test('RS-14: a pod without the gate is evicted at once, and no EndpointSlice is read', async () => {
+    const made = evictionsOfTest();
+    made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
+    await made.ready();
+    made.registry.gates.onLeading();
+    made.drain('n1');
+    await made.time.advance(500);
+    expect(podsAsked(made)).toEqual(['p1']);
+    expect(made.gates.writes).toEqual([]);
+    expect(made.gates.reads()).toBe(0);
+  });
+});
+
+test('RS-14: a process that lost the lease does not go on with a gate', async () => {
+  const made = await gated('absent');
+  made.gates.answer('NotLeader');
+  made.registry.gates.onLeading();
+  await made.time.advance(60_000);
+  expect(made.gates.writes).toHaveLength(1);
+  expect([...made.registry.gates.actors()]).toEqual([]);
+});
+
+describe('the operator that opens serving gates', () => {
+  test('RS-14: opens the gate when the containers are ready, as a leader only', async () => {
+    const made = await gated('absent');
+    await made.time.advance(60_000);
+    expect(made.gates.writes).toEqual([]);
+    made.registry.gates.onLeading();
+    await made.time.advance(100);
+    expect(isServing(made)).toBe(true);
+    expect(made.gates.writes).toHaveLength(1);
+    expect([...made.registry.gates.actors()]).toEqual([]);
+  });
+
+  test('RS-14: opens a gate that another process closed when no eviction followed', async () => {
+    const made = await gated('evicting');
+    made.registry.gates.onLeading();
+    await made.time.advance(ELSEWHERE_MS - 1000);
+    expect(made.gates.writes).toEqual([]);
+    await made.time.advance(2000);
+    expect(isServing(made)).toBe(true);
+  });
+
+  test('RS-14: tries again after a failed write, and writes nothing after its term', async () => {
+    const made = await gated('absent');
+    made.gates.answer('Fault');
+    made.registry.gates.onLeading();
+    await made.time.advance(1000);
+    expect(made.gates.writes.length).toBeGreaterThan(0);
+    made.gates.answer('Written');
+    await made.time.advance(5000);
+    expect(isServing(made)).toBe(true);
+    made.registry.gates.onLeadershipLost();
+    made.cluster.addPod({ name: 'p2', node: 'n1', app: 'a', gate: 'absent' });
+    const before = made.gates.writes.length;
+    await made.time.advance(60_000);
+    expect(made.gates.writes).toHaveLength(before);
+  });
+});
