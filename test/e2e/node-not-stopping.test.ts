@@ -3,7 +3,7 @@
  * no container, so that a pod is there until its machine is confirmed gone.
  */
 import { expect, it, onTestFinished } from 'vitest';
-import { runNodeConfirmGone, runNodeDisable } from '../../src/cli/node-change.ts';
+import { runNodeConfirmGone, runNodeDisable } from '../../src/cli/node/node-change.ts';
 import { annotationOf } from '../../src/domain/drain/cordon.ts';
 import { projectDrainedNode } from '../../src/domain/drain/drained-node.ts';
 import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';

@@ -143,7 +143,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
         'src/effects/node-maintenance',
         'src/effects/maintenance',
         'src/view/maintenance',
-        'src/cli/demo-maintenance',
+        'src/cli/demo/demo-maintenance',
       ],
       ...['src/cli/maintenance', 'test/unit/cli/maintenance', 'test/unit/cli/program'],
       ...['test/integration/maintenance', 'test/integration/crossed-maintenances'],

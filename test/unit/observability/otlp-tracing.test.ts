@@ -46,7 +46,7 @@ test('a request has its answer, and tracing ends, when no collector listens', as
 });
 
 test('the operator loads the export on demand only', async () => {
-  const path = new URL('../../../src/cli/operator-process.ts', import.meta.url);
+  const path = new URL('../../../src/cli/operator/operator-process.ts', import.meta.url);
   const imports = (await readFile(path, 'utf8')).split('\n')
     .filter((line) => line.includes('otlp-tracing.ts'));
   expect(imports.length).toBe(2);
