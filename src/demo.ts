@@ -16,10 +16,10 @@ import { fileURLToPath } from 'node:url';
 import type { RunningCluster } from '@tidegate/embedded-kubernetes';
 import type { RunningFleet } from '@tidegate/stand-in-fleet';
 import { definitions } from './api/definitions.ts';
-import type { DemoSite, StartDemoSite } from './cli/demo-site.ts';
-import { demoFolder } from './cli/demo-folder.ts';
+import type { DemoSite, StartDemoSite } from './cli/demo/demo-site.ts';
+import { demoFolder } from './cli/demo/demo-folder.ts';
 import { loadEmbeddedKubernetes, loadStandInFleet } from './cli/on-demand-packages.ts';
-import { PAGE_LOG } from './cli/inspectors.ts';
+import { PAGE_LOG } from './cli/operator/inspectors.ts';
 import { listOrEmptyAt, parseJson, textAt } from './domain/json.ts';
 import { realTime } from './effects/real-time.ts';
 

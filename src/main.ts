@@ -12,9 +12,9 @@ import { failureSentence } from './cli/failures.ts';
 import type { StartCluster } from './cli/cluster.ts';
 import type { StartFleet } from './cli/fleet.ts';
 import { loadEmbeddedKubernetes, loadStandInFleet } from './cli/on-demand-packages.ts';
-import type { StartOperator } from './cli/operator.ts';
+import type { StartOperator } from './cli/operator/operator.ts';
 import { type Roles, runProgram } from './cli/program.ts';
-import { processTerminal } from './cli/terminal.ts';
+import { processTerminal } from './cli/terminal/terminal.ts';
 import { PackageMissing } from './domain/package-missing.ts';
 import { realTime } from './effects/real-time.ts';
 import { readProcessEnvironment } from './effects/settings.ts';
@@ -68,7 +68,7 @@ const startCluster: StartCluster = async (settings) => {
 
 /** The operator's modules are loaded only after its settings are valid. */
 const startOperator: StartOperator = async (settings) => {
-  const { startOperatorProcess } = await import('./cli/operator-process.ts');
+  const { startOperatorProcess } = await import('./cli/operator/operator-process.ts');
   return await startOperatorProcess(settings);
 };
 
@@ -77,11 +77,11 @@ const drawnMachines = async () => (await import('./machines/index.ts')).MACHINES
 
 const roles: Roles = {
   operator: async (flags) => {
-    const { runOperator } = await import('./cli/operator.ts');
+    const { runOperator } = await import('./cli/operator/operator.ts');
     return await runOperator(flags, processEnvironment, { terminal, start: startOperator });
   },
   pods: async (flags) => {
-    const { runPods } = await import('./cli/pods.ts');
+    const { runPods } = await import('./cli/operator/pods.ts');
     return await runPods(flags, processEnvironment, { terminal, start: startOperator });
   },
   fleet: async (flags) => {
@@ -93,97 +93,97 @@ const roles: Roles = {
     return await runClusterCommand(flags, processEnvironment, { terminal, start: startCluster });
   },
   explain: async (request) => {
-    const { runExplain } = await import('./cli/explain.ts');
+    const { runExplain } = await import('./cli/explain/explain.ts');
     return await runExplain(request, terminal, realTime.now());
   },
   doctor: async (flags) => {
-    const { runDoctor } = await import('./cli/doctor.ts');
+    const { runDoctor } = await import('./cli/doctor/doctor.ts');
     return await runDoctor(flags, processEnvironment, { terminal, time: realTime });
   },
   tree: async (request) => {
-    const { runTree } = await import('./cli/tree.ts');
+    const { runTree } = await import('./cli/explain/tree.ts');
     return await runTree(request, terminal, realTime.now());
   },
   drainNodes: async (request) => {
-    const { runDrainNodes } = await import('./cli/drain-node.ts');
+    const { runDrainNodes } = await import('./cli/drain-node/drain-node.ts');
     return await runDrainNodes(request, { terminal, time: realTime });
   },
   drainStatus: async (request) => {
-    const { runDrainStatus } = await import('./cli/drain-status.ts');
+    const { runDrainStatus } = await import('./cli/drain/drain-status.ts');
     return await runDrainStatus(request, {
       terminal,
       time: realTime,
       follow: async (following) => {
-        const { followDrains } = await import('./cli/drain-following.ts');
+        const { followDrains } = await import('./cli/drain/drain-following.ts');
         return await followDrains(following);
       },
     });
   },
   drainPlan: async (request) => {
-    const { runDrainPlan } = await import('./cli/drain-plan.ts');
+    const { runDrainPlan } = await import('./cli/drain/drain-plan.ts');
     return await runDrainPlan(request, terminal, realTime);
   },
   drainAcknowledge: async (request) => {
-    const { runDrainAcknowledge } = await import('./cli/drain-acknowledge.ts');
+    const { runDrainAcknowledge } = await import('./cli/drain/drain-acknowledge.ts');
     return await runDrainAcknowledge(request, { terminal });
   },
   maintenancePlan: async (request) => {
-    const { runMaintenancePlan } = await import('./cli/maintenance-plan.ts');
-    const { progressLine } = await import('./cli/progress-line.ts');
+    const { runMaintenancePlan } = await import('./cli/maintenance/maintenance-plan.ts');
+    const { progressLine } = await import('./cli/terminal/progress-line.ts');
     const progress = progressLine(realTime);
     return await runMaintenancePlan(request, { terminal, time: realTime, progress });
   },
   evict: async (request) => {
-    const { runEvict } = await import('./cli/evict.ts');
+    const { runEvict } = await import('./cli/evictions/evict.ts');
     return await runEvict(request, { terminal, time: realTime });
   },
   evictions: async (request) => {
-    const { runEvictions } = await import('./cli/evictions.ts');
+    const { runEvictions } = await import('./cli/evictions/evictions.ts');
     return await runEvictions(request, { terminal, time: realTime });
   },
   maintenanceShow: async (request) => {
-    const { runMaintenanceShow } = await import('./cli/maintenance-show.ts');
+    const { runMaintenanceShow } = await import('./cli/maintenance/maintenance-show.ts');
     return await runMaintenanceShow(request, { terminal, time: realTime });
   },
   maintenanceStart: async (request) => {
-    const { runMaintenanceStart } = await import('./cli/maintenance-change.ts');
+    const { runMaintenanceStart } = await import('./cli/maintenance/maintenance-change.ts');
     return await runMaintenanceStart(request, { terminal, time: realTime });
   },
   maintenanceMove: async (request) => {
-    const { runMaintenanceMove } = await import('./cli/maintenance-change.ts');
+    const { runMaintenanceMove } = await import('./cli/maintenance/maintenance-change.ts');
     return await runMaintenanceMove(request, { terminal, time: realTime });
   },
   nodeStatus: async (request) => {
-    const { runNodeStatus } = await import('./cli/node-status.ts');
+    const { runNodeStatus } = await import('./cli/node/node-status.ts');
     return await runNodeStatus(request, { terminal, nowMs: realTime.now() });
   },
   nodeDisable: async (request) => {
-    const { runNodeDisable } = await import('./cli/node-change.ts');
+    const { runNodeDisable } = await import('./cli/node/node-change.ts');
     return await runNodeDisable(request, { terminal, time: realTime });
   },
   nodeEnable: async (request) => {
-    const { runNodeEnable } = await import('./cli/node-change.ts');
+    const { runNodeEnable } = await import('./cli/node/node-change.ts');
     return await runNodeEnable(request, { terminal });
   },
   nodeConfirmGone: async (request) => {
-    const { runNodeConfirmGone } = await import('./cli/node-change.ts');
+    const { runNodeConfirmGone } = await import('./cli/node/node-change.ts');
     return await runNodeConfirmGone(request, { terminal, time: realTime });
   },
   chartsExport: async (request) => {
-    const { runChartsExport } = await import('./cli/charts.ts');
+    const { runChartsExport } = await import('./cli/charts/charts.ts');
     return await runChartsExport(request, await drawnMachines(), terminal);
   },
   demo: async (request) => {
-    const { runDemo } = await import('./cli/demo.ts');
+    const { runDemo } = await import('./cli/demo/demo.ts');
     const { startDemoSite } = await import('./demo.ts');
     return await runDemo(request, startDemoSite, { terminal, time: realTime });
   },
   replay: async (request) => {
-    const { runReplay } = await import('./cli/replay.ts');
+    const { runReplay } = await import('./cli/replay/replay.ts');
     return await runReplay(request, terminal, realTime);
   },
   chartsDiff: async (request) => {
-    const { runChartsDiff } = await import('./cli/charts.ts');
+    const { runChartsDiff } = await import('./cli/charts/charts.ts');
     return await runChartsDiff(request, await drawnMachines(), terminal);
   },
 };

@@ -1,9 +1,9 @@
 /** Generates docs/reference/cli.md from the tables of options; `--check` compares. */
-import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain-request.ts';
-import { DEMO_SCENARIOS } from '../src/cli/demo-scenarios.ts';
-import { EVICT_FORMATS, EVICTIONS_FORMATS } from '../src/cli/evictions-request.ts';
-import { REPLAY_FORMATS } from '../src/cli/replay-request.ts';
-import { TREE_FORMATS } from '../src/cli/tree-command.ts';
+import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain/drain-request.ts';
+import { DEMO_SCENARIOS } from '../src/cli/demo/demo-scenarios.ts';
+import { EVICT_FORMATS, EVICTIONS_FORMATS } from '../src/cli/evictions/evictions-request.ts';
+import { REPLAY_FORMATS } from '../src/cli/replay/replay-request.ts';
+import { TREE_FORMATS } from '../src/cli/explain/tree-command.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { ROLE_SUMMARIES } from '../src/domain/operator-roles.ts';
 import { CLUSTER_OPTIONS, CLUSTER_VARIABLES } from '../src/effects/cluster-options.ts';

@@ -1,8 +1,8 @@
 /** The parts of docs/reference/cli.md about `tidegate maintenance` and `tidegate drain NODE`. */
-import { NODE_DRY_RUNS } from '../src/cli/drain-node-request.ts';
-import { DRY_RUNS } from '../src/cli/drain-request.ts';
-import { MAINTENANCE_PLAN_FORMATS } from '../src/cli/maintenance-plan-request.ts';
-import { CHANGE_FORMATS, MAINTENANCE_FORMATS } from '../src/cli/maintenance-request.ts';
+import { NODE_DRY_RUNS } from '../src/cli/drain-node/drain-node-request.ts';
+import { DRY_RUNS } from '../src/cli/drain/drain-request.ts';
+import { MAINTENANCE_PLAN_FORMATS } from '../src/cli/maintenance/maintenance-plan-request.ts';
+import { CHANGE_FORMATS, MAINTENANCE_FORMATS } from '../src/cli/maintenance/maintenance-request.ts';
 import { STAGES } from '../src/domain/node-maintenance/stage.ts';
 import { POD_TYPES } from '../src/domain/node-maintenance/typed-pods.ts';
 import { MAINTENANCE_SITUATIONS } from '../src/view/maintenance-view.ts';

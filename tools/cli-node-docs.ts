@@ -1,6 +1,6 @@
 /** The parts of docs/reference/cli.md about `tidegate node` and what a disabled node keeps. */
-import { ACKNOWLEDGE_FORMATS } from '../src/cli/drain-request.ts';
-import { NODE_CHANGE_FORMATS, NODE_FORMATS } from '../src/cli/node-request.ts';
+import { ACKNOWLEDGE_FORMATS } from '../src/cli/drain/drain-request.ts';
+import { NODE_CHANGE_FORMATS, NODE_FORMATS } from '../src/cli/node/node-request.ts';
 import { AVAILABILITY_LABELS } from '../src/domain/node-availability/node-state.ts';
 import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
 

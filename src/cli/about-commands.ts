@@ -5,7 +5,7 @@ import { Argument, Command, Completions } from 'effect/cli';
 import { Flag } from 'effect/cli';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { unknownWord } from './failures.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 import { VERSION } from './version.ts';
 
 type Ending = (code: ExitCode) => void;

@@ -12,7 +12,7 @@ import { kubeConnection } from '../effects/kube-connection.ts';
 import type { KubeconfigUnusable } from '../effects/api-credentials.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { kubeconfigSentence } from './failures.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 import { VERSION } from './version.ts';
 
 /** Selects the cluster. */

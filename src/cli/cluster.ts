@@ -10,7 +10,7 @@ import type { ProcessEnvironment } from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { GivenFlags } from './program.ts';
 import { endingSignal } from './signals.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /** A running cluster. */
 export interface RunningCluster {

@@ -45,12 +45,13 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   'Users and rights': ['authorization', 'token-auth-file', 'client-ca-file'],
   Addresses: ['metrics-addr', 'health-addr', 'listen', 'script-listen'],
-  'Live page and recording': [
+  'Live page, recording and traces': [
     'inspect-addr',
     'inspect-hosts',
     'inspect-token-file',
     'when-watched',
     'record',
+    'otlp-endpoint',
   ],
   TLS: ['tls-cert', 'tls-key', 'tls-ca', 'tls-renewal-delay', 'insecure-plaintext'],
   'Limits and logs': ['qps', 'burst', 'ack-concurrency', 'rollup-interval', 'log-level'],

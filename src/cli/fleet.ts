@@ -7,7 +7,7 @@ import { type FleetSettings, fleetSettings, type ProcessEnvironment } from '../e
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { GivenFlags } from './program.ts';
 import { endingSignal } from './signals.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /** The address of a server. */
 interface BoundAddress {

@@ -18,20 +18,24 @@ import { POD_OPTIONS, POD_VARIABLES } from '../effects/pod-settings.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../effects/settings.ts';
 import { completionCommand, versionCommand } from './about-commands.ts';
 import { normalizedArguments } from './arguments.ts';
-import { type ChartRoles, chartsCommand } from './charts-commands.ts';
-import { demoCommand, type DemoRoles } from './demo-request.ts';
-import { doctorCommand, type DoctorRoles } from './doctor-command.ts';
-import { drainCommand, type DrainRoles } from './drain-commands.ts';
-import { evictCommand, type EvictionRoles, evictionsCommand } from './evictions-commands.ts';
+import { type ChartRoles, chartsCommand } from './charts/charts-commands.ts';
+import { demoCommand, type DemoRoles } from './demo/demo-request.ts';
+import { doctorCommand, type DoctorRoles } from './doctor/doctor-command.ts';
+import { drainCommand, type DrainRoles } from './drain/drain-commands.ts';
+import {
+  evictCommand,
+  type EvictionRoles,
+  evictionsCommand,
+} from './evictions/evictions-commands.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
+import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain/explain-request.ts';
 import { helpText } from './help-text.ts';
-import { maintenanceCommand, type MaintenanceRoles } from './maintenance-commands.ts';
-import { nodeCommand, type NodeRoles } from './node-commands.ts';
+import { maintenanceCommand, type MaintenanceRoles } from './maintenance/maintenance-commands.ts';
+import { nodeCommand, type NodeRoles } from './node/node-commands.ts';
 import { flagsOf, givenFlags } from './option-flags.ts';
-import { replayCommand, type ReplayRoles } from './replay-command.ts';
-import type { Terminal } from './terminal.ts';
-import { treeCommand, type TreeRoles } from './tree-command.ts';
+import { replayCommand, type ReplayRoles } from './replay/replay-command.ts';
+import type { Terminal } from './terminal/terminal.ts';
+import { treeCommand, type TreeRoles } from './explain/tree-command.ts';
 import { usageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 

@@ -100,7 +100,7 @@ export const NEEDED_RIGHTS: Readonly<Record<RoleName, readonly NeededRight[]>> =
   evictions: [
     right(LIFECYCLE_GROUP, 'evictionrequests', 'list watch patch delete'),
     right(LIFECYCLE_GROUP, 'evictionrequests/status', 'patch'),
-    { ...right(NATIVE_GROUP, 'evictionrequests', 'list watch patch delete'), isOptional: true },
+    { ...right(NATIVE_GROUP, 'evictionrequests', 'list watch delete'), isOptional: true },
     { ...right(NATIVE_GROUP, 'evictionrequests/status', 'patch'), isOptional: true },
     {
       ...right(NATIVE_GROUP, 'evictions', 'get list watch create patch delete'),

@@ -4,7 +4,8 @@
  */
 import { Effect } from 'effect';
 import { booleanAt, textAt } from '../domain/json.ts';
-import type { NeededRight } from '../domain/operator-rights.ts';
+import { NEEDED_RIGHTS, type NeededRight } from '../domain/operator-rights.ts';
+import type { RoleName } from '../domain/operator-roles.ts';
 import { KubeApi, type KubeFault } from './kube-api.ts';
 
 /** One verb on one resource. */
@@ -14,6 +15,27 @@ export interface AskedRight {
   /** Undefined: in all namespaces. */
   readonly namespace: string | undefined;
 }
+
+/** Every verb of some roles, once for each object and namespace that it is on. */
+export const askedRights = (
+  roles: readonly RoleName[],
+  leaseNamespace: string,
+): readonly AskedRight[] => {
+  const asked = roles.flatMap((role) => NEEDED_RIGHTS[role]).flatMap((right) =>
+    right.verbs.map((verb): AskedRight => ({
+      right,
+      verb,
+      namespace: right.isOfLease ? leaseNamespace : undefined,
+    }))
+  );
+  return [
+    ...new Map(asked.map((one) => {
+      const { group, resource, subresource, name } = one.right;
+      const where = one.namespace ?? '';
+      return [[group, resource, subresource, name, where, one.verb].join(' '), one] as const;
+    })).values(),
+  ];
+};
 
 /** The answer to one question. */
 export type AccessAnswer =

@@ -28,6 +28,7 @@ import {
   zeroMeans,
 } from './option-kinds.ts';
 import { POD_DEMAND_OPTIONS, selector } from './pod-demand-options.ts';
+import { TRACING_OPTIONS } from './tracing-options.ts';
 
 const FLEET = 'the role fleet';
 
@@ -123,6 +124,7 @@ export const OPERATOR_OPTIONS = {
     name: 'record',
     help: 'Record all lifecycles, for "tidegate replay"; previous files become FILE.1 to FILE.9',
   }),
+  ...TRACING_OPTIONS,
   writesPerSecond: defaulted(rate, {
     name: 'qps',
     help: 'Writes per second to the API server, all writers together',

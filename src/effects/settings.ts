@@ -33,6 +33,7 @@ import {
   type Settled,
   type TlsFiles,
 } from './options.ts';
+import { type TracingSettings, tracingSettings } from './tracing-options.ts';
 
 /** The prefix of the operator's variables. */
 export const OPERATOR_VARIABLES = 'TIDEGATE';
@@ -93,7 +94,7 @@ export interface ProcessSettings {
 }
 
 /** The settings of an operator; roles without settings are not selected. */
-export interface OperatorSettings extends ProcessSettings {
+export interface OperatorSettings extends ProcessSettings, TracingSettings {
   readonly fleet: FleetRoleSettings | undefined;
   readonly pods: PodSettings | undefined;
   readonly evictions: EvictionSettings | undefined;
@@ -344,16 +345,15 @@ export const operatorSettings = (
   if (fleet?._tag === 'SettingsProblem') return fleet;
   const settled = processSettings(options, processEnvironment);
   if (settled._tag === 'SettingsProblem') return settled;
-  const pods = withPods || roles.includes('pods') ? podPolicyOf(options) : undefined;
   const drains = drainSettings(options, ownPod(processEnvironment));
-  const evictions = roles.includes('evictions') ? evictionPolicyOf(options, roles) : undefined;
   return {
     _tag: 'Settled',
     settings: {
       ...settled.settings,
+      ...tracingSettings(options, processEnvironment.environment),
       fleet: fleet?.settings,
-      pods,
-      evictions,
+      pods: withPods || roles.includes('pods') ? podPolicyOf(options) : undefined,
+      evictions: roles.includes('evictions') ? evictionPolicyOf(options, roles) : undefined,
       maintenance: roles.includes('maintenance') ? drains : undefined,
       availability: roles.includes('availability')
         ? nodeAvailabilitySettings(options, drains)

@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { KINDS } from '../../src/cli/machine-levels.ts';
+import { KINDS } from '../../src/cli/operator/machine-levels.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { startActorRecorder } from '../../src/observability/actor-recorder.ts';
 import { actorCrowd } from '../support/page/actor-crowd.ts';

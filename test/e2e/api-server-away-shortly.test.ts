@@ -44,7 +44,7 @@ describeWithTestbed('operator, when the API server is away shortly', { print: ()
     // One need each, so that every request is a row of the roll-up.
     const many = wantedMachines(MANY_REQUESTS, 'many', (priority) => ({ priority }));
     await cluster.create(COLLECTIONS.requests, many);
-    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const proxy = await startFaultProxy(bed());
     proxy.hold((target) => target.includes('/capacityrequests?') && target.includes('continue='));
     const fleet = await startFleet({ seedMachines: 0 });
     const operator = await startOperator({

@@ -9,7 +9,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kindInId } from '../../src/api/actor-board.ts';
-import { DEMO_SCENARIOS } from '../../src/cli/demo-scenarios.ts';
+import { DEMO_SCENARIOS } from '../../src/cli/demo/demo-scenarios.ts';
 import { MACHINES } from '../../src/machines/index.ts';
 import { addressOf, routeIn } from '../../src/web/page/address.ts';
 import {

@@ -79,7 +79,7 @@ const podsOn = async (cluster: ClusterClient, node: string) =>
 
 describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
   it('DR-42: every pod that cannot leave is named with its own reason, and the others leave', async () => {
-    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const proxy = await startFaultProxy(bed());
     const names = [...Object.keys(REFUSED), ...Object.keys(TROUBLED)];
     const keeping = evictionPolicy('keep-guarded', 'guarded');
     const { cluster, fleet, machines } = await drainSite(bed(), {
@@ -135,7 +135,7 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
   });
 
   it('DR-22: a pod of the same name on another node is left alone', async () => {
-    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const proxy = await startFaultProxy(bed());
     const { cluster, fleet, machines, readyMs } = await drainSite(bed(), {
       machines: { count: 1, prefix: 'namesake-' },
       objects: ([node = '']) => [
@@ -164,7 +164,7 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
   });
 
   it('DR-33: an unanswered call blocks no other pod, and is not sent twice', async () => {
-    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const proxy = await startFaultProxy(bed());
     const { cluster, fleet, machines, readyMs } = await drainSite(bed(), {
       machines: { count: 1, prefix: 'hanging-' },
       objects: ([node = '']) => [
@@ -189,7 +189,7 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
   });
 
   it('a drain without permission to evict fails, and names the missing permission', async () => {
-    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const proxy = await startFaultProxy(bed());
     const { cluster, fleet, machines } = await drainSite(bed(), {
       machines: { count: 1, prefix: 'rights-' },
       objects: () => [[DRAIN_COLLECTIONS.deployments, [deployment('web', HEALTHY)]]],

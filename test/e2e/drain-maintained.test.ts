@@ -1,11 +1,11 @@
-/** The role maintenance as a process of its own, with the rights of docs/reference/rbac.yaml. */
+/** The role maintenance as a process of its own, with its own rights. */
 import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { booleanAt, type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { annotationsOf } from '../../src/domain/object-meta.ts';
 import { type ClusterClient, COLLECTIONS } from '../support/api/cluster-client.ts';
-import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
+import { requestsBy } from '../support/drains/audited-drains.ts';
 import { drainSite } from '../support/drains/drain-test-site.ts';
 import { brokenBudgets, podSteps } from '../support/drains/pod-history.ts';
 import { reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
@@ -69,7 +69,6 @@ describeWithTestbed('the role maintenance', BED, (bed) => {
       spares: { count: 1 },
     }, { flags });
     // What a set-up takes away.
-    await bed().apply(await documentedAccounts());
     const names = await readdir(POLICIES);
     const texts = await Promise.all(names.map((name) => readFile(new URL(name, POLICIES), 'utf8')));
     await bed().apply(texts.join('\n---\n'));
@@ -93,15 +92,13 @@ describeWithTestbed('the role maintenance', BED, (bed) => {
     return { ...made, node, nodePath: `${COLLECTIONS.nodes}/${node}`, until, maintain, untilGone };
   };
 
-  const serve = async (cluster: ClusterClient, role: string, flags: Record<string, string>) => {
-    const account = `tidegate-${role}`;
+  const serve = async (role: string, flags: Record<string, string>) => {
     const operator = await startOperator({
       bed: bed(),
       shardAddress: '127.0.0.1:1',
       flags: {
-        roles: role,
-        'kubeconfig': await accountKubeconfig(bed(), cluster, account),
-        'lease-name': account,
+        'roles': role,
+        'lease-name': `tidegate-${role}`,
         'lease-namespace': 'tidegate',
         ...flags,
       },
@@ -109,12 +106,9 @@ describeWithTestbed('the role maintenance', BED, (bed) => {
     await operator.untilReady();
   };
 
-  /** Requests of a service account that were refused for lack of a right, or by a policy. */
-  const forbiddenTo = async (role: string): Promise<readonly string[]> =>
-    (await bed().audit())
-      .filter(({ user, code }) =>
-        user === `system:serviceaccount:tidegate:tidegate-${role}` && code === 403
-      )
+  /** Requests of operators that a policy refused. */
+  const forbidden = async (): Promise<readonly string[]> =>
+    (await requestsBy(bed(), 'tidegate')).filter(({ code }) => code === 403)
       .map(({ verb, uri }) => `${verb} ${uri}`);
 
   it.each([
@@ -125,8 +119,8 @@ describeWithTestbed('the role maintenance', BED, (bed) => {
   }, async (_, via) => {
     const one = await site(`own${via.length}-`, { roles: 'fleet' });
     const { cluster, node, nodePath, until, maintain, untilGone, pods } = one;
-    await serve(cluster, 'maintenance', via === '' ? {} : { via });
-    if (via !== '') await serve(cluster, 'evictions', {});
+    await serve('maintenance', via === '' ? {} : { via });
+    if (via !== '') await serve('evictions', {});
     const requests = await cluster.history(REQUESTS);
     await maintain('kernel', 'Cordon');
     await until('the node to be cordoned', nodePath, isCordoned);
@@ -150,8 +144,7 @@ describeWithTestbed('the role maintenance', BED, (bed) => {
       ),
     );
     expect([...requesters]).toEqual(via === '' ? [] : ['kernel.nodemaintenance.tidegate.dev']);
-    expect(await forbiddenTo('maintenance')).toEqual([]);
-    expect(await forbiddenTo('evictions')).toEqual([]);
+    expect(await forbidden()).toEqual([]);
   });
 
   it('NM-16: a reclaim and a maintenance end on the same node, in one process', {

@@ -80,7 +80,7 @@ const refuse = (
 
 describeWithTestbed('drains over a bad network', BED, (bed) => {
   it('DR-37: drains end correctly despite broken watches and failed requests', async () => {
-    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const proxy = await startFaultProxy(bed());
     const site = await drainSite(bed(), fixture('faults-'), {
       flags: { kubeconfig: proxy.kubeconfig },
     });

@@ -22,7 +22,7 @@ describeWithTestbed('a drain whose operator stops', BED, (bed) => {
     'DR-15: evictions under way get their answers before the lease is given back, and the next \
 operator goes on',
     async () => {
-      const proxy = await startFaultProxy(bed(), 'tidegate');
+      const proxy = await startFaultProxy(bed());
       const site = await drainSite(bed(), {
         machines: { count: 1, prefix: 'stopped-' },
         objects: () => [[DRAIN_COLLECTIONS.deployments, [deployment('web', PODS)]]],

@@ -3,7 +3,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { listOrEmptyAt, numberAt, recordAt, textAt } from '../../src/domain/json.ts';
 import { type ClusterClient, COLLECTIONS } from '../support/api/cluster-client.ts';
 import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
-import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
 import type { DrainSite } from '../support/drains/drain-site.ts';
@@ -173,16 +172,13 @@ describeWithTestbed('a Deployment of one replica behind a budget of one', BED, (
       flags: { 'roles': 'fleet', 'default-interceptors': 'surge.tidegate.dev' },
     });
     const { cluster, fleet, machines } = site;
-    await bed().apply(await documentedAccounts());
     for (const role of ['evictions', 'interceptors']) {
-      const account = `tidegate-${role}`;
       const process = await startOperator({
         bed: bed(),
         shardAddress: fleet.address,
         flags: {
           roles: role,
-          'kubeconfig': await accountKubeconfig(bed(), cluster, account),
-          'lease-name': account,
+          'lease-name': `tidegate-${role}`,
           'lease-namespace': 'tidegate',
           'default-interceptors': 'surge.tidegate.dev',
         },

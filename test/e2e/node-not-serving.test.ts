@@ -3,7 +3,7 @@
  * EndpointSlices: the test is the kubelet of two Nodes, and one of them is disabled.
  */
 import { expect, it, onTestFinished } from 'vitest';
-import { runNodeDisable } from '../../src/cli/node-change.ts';
+import { runNodeDisable } from '../../src/cli/node/node-change.ts';
 import { SERVING_GATE } from '../../src/domain/drain/serving-gate.ts';
 import { booleanAt, type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';

@@ -3,21 +3,20 @@
  * no container, so that a pod is there until its machine is confirmed gone.
  */
 import { expect, it, onTestFinished } from 'vitest';
-import { runNodeConfirmGone, runNodeDisable } from '../../src/cli/node-change.ts';
+import { runNodeConfirmGone, runNodeDisable } from '../../src/cli/node/node-change.ts';
 import { annotationOf } from '../../src/domain/drain/cordon.ts';
 import { projectDrainedNode } from '../../src/domain/drain/drained-node.ts';
 import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { COLLECTIONS } from '../support/api/cluster-client.ts';
+import { writesBy } from '../support/api/audited-writes.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
-import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
 import { LeasedNodes, must } from '../support/node-availability/leased-nodes.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
 
-const ACCOUNT = 'tidegate-availability';
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 const GRACE_SECONDS = 2;
 /** Kubernetes looks for pods of nodes out of service every 20 s. */
@@ -38,7 +37,6 @@ describeWithTestbed('a pod that does not stop', BED, (bed) => {
     timeout: 300_000,
   }, async () => {
     const cluster = await freshCluster(bed());
-    await bed().apply(await documentedAccounts());
     const kubelets = new LeasedNodes(cluster, { endsPods: false });
     onTestFinished(kubelets.stop);
     await kubelets.join(['worker-1']);
@@ -48,8 +46,7 @@ describeWithTestbed('a pod that does not stop', BED, (bed) => {
       shardAddress: '127.0.0.1:1',
       flags: {
         roles: 'availability',
-        'kubeconfig': await accountKubeconfig(bed(), cluster, ACCOUNT),
-        'lease-name': ACCOUNT,
+        'lease-name': 'tidegate-availability',
         'lease-namespace': 'tidegate',
       },
     });
@@ -103,9 +100,8 @@ describeWithTestbed('a pod that does not stop', BED, (bed) => {
       const now = await node();
       return now !== undefined && annotationOf(now, 'disabled')?.ended === 'Drained';
     }, { what: 'the drain to end', everyMs: 200, timeoutMs: 30_000 });
-    const deletions = (await bed().audit()).filter(({ user, verb, uri }) =>
-      user === `system:serviceaccount:tidegate:${ACCOUNT}` && verb === 'delete' &&
-      uri.includes('/pods/')
+    const deletions = (await writesBy(bed(), 'tidegate')).filter(({ verb, resource }) =>
+      verb === 'delete' && resource === 'pods'
     );
     expect(deletions, 'the operator deletes no pod of a drain').toEqual([]);
   });

@@ -11,11 +11,11 @@ import { realTime } from '../../src/effects/real-time.ts';
 import type { Testbed } from '../../tools/testbed/testbed.ts';
 import { COLLECTIONS, nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
-import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { barePod, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLeaving, LeasedNodes, must } from '../support/node-availability/leased-nodes.ts';
+import { requestsBy } from '../support/drains/audited-drains.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
 import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 
@@ -24,7 +24,6 @@ const BACK_MS_MAX = 5000;
 const STORM_AFTER_MS = 30_000;
 const REPLICAS = 36;
 const MORE_REPLICAS = 44;
-const ACCOUNT = 'tidegate-availability';
 const NODES = Array.from({ length: 12 }, (_, at) => `worker-${at + 1}`);
 const STORM_NODES = 4;
 const STATEFUL_SETS = '/apis/apps/v1/namespaces/default/statefulsets';
@@ -67,7 +66,6 @@ const command = (bed: Testbed) => async (...args: readonly string[]) => {
 
 const site = async (bed: Testbed) => {
   const cluster = await freshCluster(bed);
-  await bed.apply(await documentedAccounts());
   const kubelets = new LeasedNodes(cluster);
   onTestFinished(kubelets.stop);
   await kubelets.join(NODES);
@@ -88,8 +86,7 @@ const site = async (bed: Testbed) => {
     shardAddress: '127.0.0.1:1',
     flags: {
       roles: 'availability',
-      'kubeconfig': await accountKubeconfig(bed, cluster, ACCOUNT),
-      'lease-name': ACCOUNT,
+      'lease-name': 'tidegate-availability',
       'lease-namespace': 'tidegate',
     },
   });
@@ -208,9 +205,7 @@ const play = async (bed: Testbed) => {
     new Promise<void>((resolve) => void realTime.schedule(stormMs, resolve))
       .then(() => failMany(all, others.slice(0, STORM_NODES))),
   ]);
-  const forbidden = (await bed.audit()).filter(({ user, code }) =>
-    user === `system:serviceaccount:tidegate:${ACCOUNT}` && code === 403
-  );
+  const forbidden = (await requestsBy(bed, 'tidegate')).filter(({ code }) => code === 403);
   return { drained, lost, storm, forbidden: forbidden.map(({ verb, uri }) => `${verb} ${uri}`) };
 };
 

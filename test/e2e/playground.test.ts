@@ -8,7 +8,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { runReplay } from '../../src/cli/replay.ts';
+import { runReplay } from '../../src/cli/replay/replay.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import {
   describeWithBrowser,

@@ -103,7 +103,11 @@ and nothing behind, in the middle of a burst',
   it('stops while it waits for an API server that never existed', async () => {
     await bed().stopApiServer();
     try {
-      const operator = await startOperator({ bed: bed(), shardAddress: 'localhost:1' });
+      const operator = await startOperator({
+        bed: bed(),
+        shardAddress: 'localhost:1',
+        asAdministrator: 'the API server gives no token while it is away',
+      });
       await operator.untilLog(
         ({ machine, to }) => machine === 'operator' && to === 'waitingForCluster',
         { what: 'that it waits for the cluster' },

@@ -19,7 +19,7 @@ const isReady = (one: JsonRecord): boolean => phaseOf(one) === 'Ready';
 describeWithTestbed('operator, when it missed changes', { print: () => {} }, (bed) => {
   it('lists again after a compaction, and corrects missed changes', async () => {
     const cluster = await freshCluster(bed());
-    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const proxy = await startFaultProxy(bed());
     const fleet = await startFleet({ seedMachines: 0 });
     const operator = await startOperator({
       bed: bed(),

@@ -11,7 +11,6 @@ import {
   asRecord,
   type JsonRecord,
   listOrEmptyAt,
-  numberAt,
   recordAt,
   textAt,
   valueAt,
@@ -23,7 +22,7 @@ import { rulesFor } from '../../tools/rbac-rules.ts';
 import { type ClusterClient, clusterClient } from '../support/api/cluster-client.ts';
 import { accountKubeconfig } from '../support/api/service-account.ts';
 import { describeWithBinaries, describeWithTestbed } from '../support/api/testbed.ts';
-import { type ContainerProcess, containerProcess } from '../support/chart/container-process.ts';
+import { containerProcess } from '../support/chart/container-process.ts';
 import {
   CHART,
   type Helm,
@@ -34,11 +33,10 @@ import {
   VALUE_SETS,
   valuesFile,
 } from '../support/chart/helm.ts';
+import { operatorPod, startContainer, untilProbed } from '../support/chart/release-processes.ts';
 import { MONITORING_KINDS, monitoringKinds } from '../support/chart/monitoring-kinds.ts';
-import { eventually } from '../support/eventually.ts';
 import { authorities, hasMessage, securedFleet } from '../support/fleet/secured-session.ts';
 import { clusterPair } from '../support/processes/key-files.ts';
-import { startTidegate, type TidegateProcess } from '../support/processes/tidegate-process.ts';
 
 const NAMESPACE = 'tidegate';
 const TARGET = ['--namespace', NAMESPACE];
@@ -182,49 +180,6 @@ const NAMESPACED = stringify({
   },
 });
 
-const installedOperator = (objects: readonly JsonRecord[]): JsonRecord => {
-  const deployment = objects.find((one) => kindAndName(one) === 'Deployment/tidegate-operator');
-  const spec = recordAt(deployment, 'spec', 'template', 'spec');
-  if (spec === undefined) throw new Error('The release has no Deployment/tidegate-operator');
-  return spec;
-};
-
-/** Starts what the container of a pod starts: `tidegate`, whose main file is here. */
-const startContainer = (name: string, { command, args, env }: ContainerProcess) => {
-  const [program, ...first] = command;
-  expect(program).toBe('tidegate');
-  return startTidegate({ name, args: [...first, ...args], env });
-};
-
-const answers = async (port: number | undefined, path: string): Promise<boolean> => {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`);
-    await response.text();
-    return response.ok;
-  } catch {
-    return false;
-  }
-};
-
-/** Waits until the probes of a container succeed, as a kubelet does. */
-const untilProbed = async (
-  spec: JsonRecord,
-  { ports }: ContainerProcess,
-  child: TidegateProcess,
-): Promise<void> => {
-  const [container] = listOrEmptyAt(spec, 'containers');
-  const named = listOrEmptyAt(container, 'ports');
-  for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
-    const get = recordAt(container, probe, 'httpGet');
-    const port = named.find((one) => textAt(one, 'name') === textAt(get, 'port'));
-    const here = ports.get(numberAt(port, 'containerPort') ?? 0);
-    await eventually(() => answers(here, textAt(get, 'path') ?? ''), {
-      what: `the ${probe} of ${textAt(container, 'name')}`,
-      hopeless: () => child.isRunning() ? undefined : 'it has ended',
-    });
-  }
-};
-
 const BED = { own: true, print: () => {} };
 
 describeWithTestbed('chart on a real API server', BED, (bed) => {
@@ -327,7 +282,7 @@ describeWithTestbed('chart on a real API server', BED, (bed) => {
     expect(await printerColumns()).not.toContain('Earlier');
 
     const objects = await manifestOf(helm);
-    const spec = installedOperator(objects);
+    const spec = operatorPod(objects);
     const kubeconfig = await accountKubeconfig(
       bed(),
       cluster,

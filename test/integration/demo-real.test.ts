@@ -1,7 +1,7 @@
 /** `npm run demo:real`: the scenarios of `tidegate demo` on a real control plane, line by line. */
 import { expect, test } from 'vitest';
 import { realCluster } from '../../tools/demo/real-cluster.ts';
-import { runDemo } from '../../src/cli/demo.ts';
+import { runDemo } from '../../src/cli/demo/demo.ts';
 import { demoSiteOn } from '../../src/demo.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { describeWithBinaries } from '../support/api/testbed.ts';

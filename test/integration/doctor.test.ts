@@ -7,7 +7,7 @@ import { runCluster } from '@tidegate/embedded-kubernetes';
 import { runFleet } from '@tidegate/stand-in-fleet';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
-import { runDoctor } from '../../src/cli/doctor.ts';
+import { runDoctor } from '../../src/cli/doctor/doctor.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
 import { nativeSite } from '../support/eviction-requests/native-site.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runCluster } from '@tidegate/embedded-kubernetes';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
-import type { EvictRequest } from '../../src/cli/evictions-request.ts';
+import type { EvictRequest } from '../../src/cli/evictions/evictions-request.ts';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { nameOf, uidOf } from '../support/api/cluster-client.ts';

@@ -1,10 +1,9 @@
-/** The role evictions with the rights of docs/reference/rbac.yaml and no others. */
+/** The role evictions with its own rights and no others. */
 import { beforeAll, expect, test } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
 import { nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
 import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
-import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 import { ACTOR_B, DRAIN, IMPERATIVE } from '../support/eviction-requests/request-fixture.ts';
@@ -17,12 +16,12 @@ import {
   untilRequest,
   writers,
 } from '../support/eviction-requests/served-requests.ts';
+import { roleKubeconfig } from '../support/rights/role-account.ts';
 
 describeWithTestbed('the role evictions with its own rights', {}, (bed) => {
   beforeAll(async () => {
     await bed().installCrds();
     await enforcePolicies(bed());
-    await bed().apply(await documentedAccounts());
   });
 
   test('serves a request from its labels to the eviction, under the policies', {
@@ -30,7 +29,7 @@ describeWithTestbed('the role evictions with its own rights', {}, (bed) => {
   }, async () => {
     const cluster = await freshCluster(bed());
     await cluster.clear(REQUESTS);
-    const kubeconfig = await accountKubeconfig(bed(), cluster, 'tidegate-evictions');
+    const kubeconfig = await roleKubeconfig(bed(), { user: 'tidegate', roles: ['evictions'] });
     const { role } = serveRequests(bed(), { kubeconfig, ttlMs: 0 });
     expect(await role.start()).toEqual({ _tag: 'Started' });
     const { request, report } = writers(bed());

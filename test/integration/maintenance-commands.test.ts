@@ -5,14 +5,17 @@ import { join } from 'node:path';
 import { runCluster } from '@tidegate/embedded-kubernetes';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
-import { runMaintenanceMove, runMaintenanceStart } from '../../src/cli/maintenance-change.ts';
+import {
+  runMaintenanceMove,
+  runMaintenanceStart,
+} from '../../src/cli/maintenance/maintenance-change.ts';
 import type {
   MaintenanceMoveRequest,
   MaintenanceShowRequest,
   MaintenanceStartRequest,
   StageVerb,
-} from '../../src/cli/maintenance-request.ts';
-import { runMaintenanceShow } from '../../src/cli/maintenance-show.ts';
+} from '../../src/cli/maintenance/maintenance-request.ts';
+import { runMaintenanceShow } from '../../src/cli/maintenance/maintenance-show.ts';
 import { valueAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { serveMaintenances } from '../support/node-maintenance/served-maintenances.ts';

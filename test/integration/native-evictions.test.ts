@@ -20,6 +20,7 @@ import {
   serveChosenRequests,
 } from '../support/eviction-requests/served-requests.ts';
 import { eventually } from '../support/eventually.ts';
+import { roleKubeconfig } from '../support/rights/role-account.ts';
 
 const DRAIN = 'nodes.example.com/drain';
 const BALANCER = 'zones.example.com/balance';
@@ -37,11 +38,21 @@ const isActive = (responder: string) => (eviction: unknown): boolean =>
 const hasEnded = (type: string) => (eviction: unknown): boolean =>
   conditionsIn(eviction).some((condition) => condition.startsWith(`${type}=True`));
 
-const suite = (kubeconfigOf: () => string): void => {
+/** Kubeconfigs of an administrator, and of the role evictions. */
+interface Access {
+  readonly kubeconfigOf: () => string;
+  readonly ofRole: () => Promise<string>;
+}
+
+const suite = ({ kubeconfigOf, ofRole }: Access): void => {
   const site = async (options: Parameters<typeof serveChosenRequests>[1] = {}) => {
     const kubeconfig = kubeconfigOf();
     const cluster = await nativeSite({ kubeconfig });
-    const served = await serveChosenRequests({ kubeconfig }, { api: 'native', ...options });
+    const served = await serveChosenRequests({ kubeconfig }, {
+      api: 'native',
+      kubeconfig: await ofRole(),
+      ...options,
+    });
     expect(served.start).toEqual({ _tag: 'Started' });
     return { ...cluster, ...served };
   };
@@ -160,7 +171,8 @@ const suite = (kubeconfigOf: () => string): void => {
     await before.untilEviction(pod, 'B is active', isActive(B));
     await before.stop();
     await before.report(pod, B, { heartbeatTime: now(), completionTime: now() });
-    await serveChosenRequests({ kubeconfig: kubeconfigOf() }, { api: 'native' });
+    const kubeconfig = await ofRole();
+    await serveChosenRequests({ kubeconfig: kubeconfigOf() }, { api: 'native', kubeconfig });
     const last = await before.untilEviction(pod, 'the pod is evicted', hasEnded('TargetEvicted'));
     expect(statesIn(last)).toEqual([`${B} Completed`, `${EVICTOR} Completed`]);
   }, LIMIT_MS);
@@ -266,7 +278,10 @@ const suite = (kubeconfigOf: () => string): void => {
 };
 
 describeWithTestbed('native EvictionRequests on a real API server', { own: true }, (bed) => {
-  suite(() => bed().kubeconfig);
+  suite({
+    kubeconfigOf: () => bed().kubeconfig,
+    ofRole: () => roleKubeconfig(bed(), { user: 'tidegate', roles: ['evictions'] }),
+  });
 });
 
 describe('native EvictionRequests on an embedded cluster', () => {
@@ -288,5 +303,6 @@ describe('native EvictionRequests on an embedded cluster', () => {
     await running?.stop();
     await rm(folder, { recursive: true, force: true });
   });
-  suite(() => join(folder, 'kubeconfig'));
+  const kubeconfigOf = (): string => join(folder, 'kubeconfig');
+  suite({ kubeconfigOf, ofRole: () => Promise.resolve(kubeconfigOf()) });
 });

@@ -5,11 +5,15 @@ import { join } from 'node:path';
 import { runCluster } from '@tidegate/embedded-kubernetes';
 import { expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
-import { runDrainAcknowledge } from '../../src/cli/drain-acknowledge.ts';
-import { runDrainStatus } from '../../src/cli/drain-status.ts';
-import { runNodeConfirmGone, runNodeDisable, runNodeEnable } from '../../src/cli/node-change.ts';
-import type { NodeDisableRequest, NodeGoneRequest } from '../../src/cli/node-request.ts';
-import { runNodeStatus } from '../../src/cli/node-status.ts';
+import { runDrainAcknowledge } from '../../src/cli/drain/drain-acknowledge.ts';
+import { runDrainStatus } from '../../src/cli/drain/drain-status.ts';
+import {
+  runNodeConfirmGone,
+  runNodeDisable,
+  runNodeEnable,
+} from '../../src/cli/node/node-change.ts';
+import type { NodeDisableRequest, NodeGoneRequest } from '../../src/cli/node/node-request.ts';
+import { runNodeStatus } from '../../src/cli/node/node-status.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { eventually } from '../support/eventually.ts';

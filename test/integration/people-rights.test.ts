@@ -28,7 +28,6 @@ const READING: readonly (readonly string[])[] = [
   ['tree', 'worker'],
   ['evictions', '-A'],
   ['maintenance', 'list'],
-  ['maintenance', 'plan', '--node', 'worker'],
 ];
 
 /** In their order: the later ones need what the earlier ones did. */

@@ -10,7 +10,7 @@ import process from 'node:process';
 import { runCluster } from '@tidegate/embedded-kubernetes';
 import { expect, onTestFinished, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
-import { demoFolder } from '../../src/cli/demo-folder.ts';
+import { demoFolder } from '../../src/cli/demo/demo-folder.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { tidegateCommand } from '../support/processes/program.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runCluster, type RunningCluster } from '@tidegate/embedded-kubernetes';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { definitions } from '../../src/api/definitions.ts';
-import { runTree } from '../../src/cli/tree.ts';
+import { runTree } from '../../src/cli/explain/tree.ts';
 import { GROUP_PATH, GROUP_VERSION } from '../../src/domain/api-group.ts';
 import { MACHINE_ID_KEY, machineId } from '../../src/domain/ids.ts';
 import { textAt } from '../../src/domain/json.ts';

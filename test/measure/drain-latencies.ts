@@ -1,11 +1,12 @@
 /** The operator's latencies in a drain, from the API server's audit log: a single clock. */
 import type { AuditEntry } from '../../tools/testbed/audit.ts';
+import { isUser } from '../support/rights/role-account.ts';
 
 const OPERATOR = 'tidegate';
 const REFUSED = 300;
 
 const isEviction = ({ user, verb, subresource }: AuditEntry): boolean =>
-  user === OPERATOR && verb === 'create' && subresource === 'eviction';
+  isUser(user, OPERATOR) && verb === 'create' && subresource === 'eviction';
 
 /** When the last of these pods was gone, and the time until the next status of the UpcomingNode. */
 export const emptyToWrittenMs = (
@@ -20,7 +21,7 @@ export const emptyToWrittenMs = (
     )
     .reduce((latest, { answeredMs }) => Math.max(latest, answeredMs), 0);
   const written = entries.find(({ user, resource, subresource, name, receivedMs }) =>
-    user === OPERATOR && resource === 'upcomingnodes' && subresource === 'status' &&
+    isUser(user, OPERATOR) && resource === 'upcomingnodes' && subresource === 'status' &&
     name === `un-${machine}` && receivedMs > goneMs
   );
   return written === undefined ? Number.NaN : written.answeredMs - goneMs;

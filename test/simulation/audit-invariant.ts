@@ -50,6 +50,7 @@ export const auditInvariant = (time: Time): AuditInvariant => {
       uri: call.path,
       uid: '',
       code,
+      isUnauthorized: false,
       receivedMs: time.now(),
       answeredMs: time.now(),
       requestObject: call.body,

@@ -7,7 +7,7 @@
  */
 import * as embedded from '../../packages/embedded-kubernetes/mod.ts';
 import { definitionsOf } from '../../src/api/definitions.ts';
-import { startSimulatedOperator } from '../../src/cli/simulated-operator.ts';
+import { startSimulatedOperator } from '../../src/cli/maintenance/simulated-operator.ts';
 import { asRecord, type JsonRecord, recordAt, textAt } from '../../src/domain/json.ts';
 import { drawBelow, drawsFrom } from '../support/draws.ts';
 import {

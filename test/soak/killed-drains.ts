@@ -13,6 +13,7 @@ import { COLLECTIONS, nameOf } from '../support/api/cluster-connection.ts';
 import { evictionsIn } from '../support/drains/audited-drains.ts';
 import { endsOf, reclaimEach, untilReadyInCluster } from '../support/drains/reclaims.ts';
 import { eventually, pause } from '../support/eventually.ts';
+import { isUser } from '../support/rights/role-account.ts';
 import type { StartTidegate } from '../support/processes/tidegate-child.ts';
 import { chargeSlot, namesHeldSlot, SLOT_HELD } from './cut-call.ts';
 import { cutCalls, roundProblems } from './round-checks.ts';
@@ -150,7 +151,7 @@ const runRound = async (run: SoakRun, plan: RoundPlan): Promise<Round> => {
   await untilWhole(site);
 
   const requests = await site.audit();
-  const evictions = evictionsIn(requests.filter(({ user }) => user === 'tidegate'));
+  const evictions = evictionsIn(requests.filter(({ user }) => isUser(user, 'tidegate')));
   const problems = await roundProblems(site, { machines, requests, killedMs });
   const noted = (await reportedReasons(site, machines)).includes(SLOT_HELD);
   const recovered = await areRecovered(site, machines);

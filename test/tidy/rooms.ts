@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   observability: {
     rooms: ['domain', 'api'],
-    libraries: ['pino', 'prom-client', 'effect', 'effect/observability', 'node:'],
+    libraries: ['pino', 'prom-client', 'effect', 'effect/http', 'effect/observability', 'node:'],
     typesOf: ['xstate'],
   },
   view: { rooms: ['domain', 'api', 'machines'], libraries: ['xstate', 'xstate/graph', 'elkjs'] },

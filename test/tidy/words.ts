@@ -66,7 +66,7 @@ const CALLS: readonly Ban[] = [
     remedy: 'Draw from a seed (src/domain/random.ts), so that a run can be repeated',
     allowed: {
       'src/effects/settings.ts': 'tells two processes of one host apart',
-      'src/cli/first-seed.ts': 'seeds the jitter of a process',
+      'src/cli/operator/first-seed.ts': 'seeds the jitter of a process',
       'packages/interceptor/src/real-time.ts': 'seeds the jitter of a process',
       'packages/stand-in-fleet/src/run.ts': 'seeds the stand-in fleet of a process',
       'packages/embedded-kubernetes/src/run.ts': 'makes a token that nobody can guess',

@@ -62,6 +62,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'shard-addr': 'shard.example:7443',
   'inspect-hosts': 'tidegate.example',
   record: '/tmp/recording.jsonl',
+  'otlp-endpoint': 'http://otel-collector.monitoring:4318',
   'tier-wait': '30s',
   'pod-selector': 'app=web,tier!=test',
   'namespace-selector': 'team=web',

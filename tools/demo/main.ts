@@ -6,9 +6,9 @@
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { runDemo } from '../../src/cli/demo.ts';
+import { runDemo } from '../../src/cli/demo/demo.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
-import { processTerminal } from '../../src/cli/terminal.ts';
+import { processTerminal } from '../../src/cli/terminal/terminal.ts';
 import { demoSiteOn } from '../../src/demo.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { TestbedUnavailable } from '../testbed/go-builds.ts';

@@ -22,6 +22,8 @@ export interface AuditEntry {
   readonly name: string;
   readonly uid: string;
   readonly code: number;
+  /** Refused for lack of a right, and not by admission or by the object. */
+  readonly isUnauthorized: boolean;
   /** Epoch milliseconds with a fraction, to the microsecond. */
   readonly receivedMs: number;
   readonly answeredMs: number;
@@ -29,6 +31,7 @@ export interface AuditEntry {
   readonly requestObject: unknown;
 }
 
+const DECISION = 'authorization.k8s.io/decision';
 const PROBES = ['/healthz*', '/livez*', '/readyz*', '/openapi*', '/apis', '/api'];
 
 /** The policy file's text. */
@@ -88,6 +91,7 @@ const entryOf = (line: unknown): AuditEntry | undefined => {
     name: text(inside(target, 'name')),
     uid: text(inside(target, 'uid')),
     code: typeof code === 'number' ? code : 0,
+    isUnauthorized: inside(inside(line, 'annotations'), DECISION) === 'forbid',
     receivedMs: microTimeMs(text(inside(line, 'requestReceivedTimestamp'))),
     answeredMs: microTimeMs(text(inside(line, 'stageTimestamp'))),
     requestObject: inside(line, 'requestObject'),

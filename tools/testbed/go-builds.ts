@@ -215,7 +215,7 @@ const sourcesKey = async (folder: string): Promise<string> => {
  * The path of the program `<folder>/<name>` of a module, rebuilt when its sources or the module's
  * lock change. Rejects with `TestbedUnavailable` on a machine without Go.
  */
-const programOf = async (
+export const programOf = async (
   module: GoModule,
   { folder, name, print }: {
     readonly folder: string;

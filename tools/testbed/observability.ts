@@ -12,6 +12,7 @@ import {
   moduleFolder,
   type Print,
   printOnStderr,
+  programOf,
   readModule,
 } from './go-builds.ts';
 
@@ -47,3 +48,11 @@ const prometheusProgram = async (name: string, print: Print): Promise<string> =>
 /** The path of promtool, which checks and tests rules. */
 export const promtool = (print: Print = printOnStderr): Promise<string> =>
   prometheusProgram('promtool', print);
+
+/** The path of an OpenTelemetry Collector that receives OTLP and prints what it received. */
+export const collector = async (print: Print = printOnStderr): Promise<string> =>
+  await programOf(await readObservabilityModule(), { folder: '', name: 'collector', print });
+
+/** The path of Prometheus, without its web page. */
+export const prometheus = (print: Print = printOnStderr): Promise<string> =>
+  prometheusProgram('prometheus', print);

@@ -72,6 +72,8 @@ export interface Testbed extends Kubectl {
   readonly stopApiServer: () => Promise<void>;
   /** Starts it again on the same port and the same etcd, and waits until it is ready. */
   readonly startApiServer: () => Promise<void>;
+  /** Whether it was started again: until it has read all rights, it refuses what they allow. */
+  readonly isRestarted: () => boolean;
   /**
    * Compacts every older revision, so that earlier watches and pages get 410 Gone. The API server
    * is away for some seconds, because it also serves old revisions from its own cache.
@@ -238,7 +240,9 @@ const testbedOf = (
   stop: () => Promise<void>,
 ): Testbed => {
   let auditedSince: AuditMark | undefined;
+  let isRestarted = false;
   const startApiServer = async (): Promise<void> => {
+    isRestarted = true;
     await apiServer.start();
     await apiServer.ready();
   };
@@ -253,6 +257,7 @@ const testbedOf = (
     installCrds: () => installCrds(administratorOf(layout)),
     stopApiServer: () => apiServer.stop(),
     startApiServer,
+    isRestarted: () => isRestarted,
     compactHistory: async () => {
       await apiServer.stop();
       await compactEtcd(layout);
@@ -261,6 +266,7 @@ const testbedOf = (
     settle: renewal.settle,
     renew: async (delays) => {
       auditedSince = await renewal.renew(delays);
+      isRestarted = false;
     },
     audit: () => readAudit(layout.auditLog, auditedSince),
     stop,

@@ -1,6 +1,7 @@
 /** A user's writes in the API server's audit log. */
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
 import type { TestbedUser } from '../../../tools/testbed/credentials.ts';
+import { isUser } from '../rights/role-account.ts';
 import type { Testbed } from './testbed.ts';
 
 const WRITING: ReadonlySet<string> = new Set([
@@ -17,7 +18,7 @@ const WRITING: ReadonlySet<string> = new Set([
 export const writesBy = async (bed: Testbed, user: TestbedUser): Promise<readonly AuditEntry[]> =>
   (await bed.audit())
     .filter((entry) =>
-      entry.user === user && WRITING.has(entry.verb) && entry.resource !== 'leases'
+      isUser(entry.user, user) && WRITING.has(entry.verb) && entry.resource !== 'leases'
     )
     .toSorted((one, other) => one.receivedMs - other.receivedMs);
 

@@ -10,8 +10,8 @@ import { Agent, request as forward } from 'node:https';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { TestbedUser } from '../../../tools/testbed/credentials.ts';
 import { listening } from '../../../tools/testbed/ports.ts';
+import { type RoleAccount, roleKubeconfig } from '../rights/role-account.ts';
 import { adminAccess } from './cluster-client.ts';
 import type { Testbed } from './testbed.ts';
 
@@ -52,8 +52,13 @@ export interface FaultProxy {
   readonly release: () => void;
 }
 
-/** Starts it between `user` and the API server. Must be called inside a test. */
-export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<FaultProxy> => {
+const OPERATOR: RoleAccount = { user: 'tidegate', roles: ['fleet'] };
+
+/** Starts it between an account and the API server. Must be called inside a test. */
+export const startFaultProxy = async (
+  bed: Testbed,
+  account: RoleAccount = OPERATOR,
+): Promise<FaultProxy> => {
   const { server: target, authority } = await adminAccess(bed);
   const agent = new Agent({ ca: authority, keepAlive: true });
   const sockets = new Set<Socket>();
@@ -107,7 +112,7 @@ export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<
     await new Promise((resolve) => server.close(resolve));
   });
   const kubeconfig = join(bed.directory, `kubeconfig-through-${port}`);
-  const direct = await readFile(bed.kubeconfigFor(user), 'utf8');
+  const direct = await readFile(await roleKubeconfig(bed, account), 'utf8');
   await writeFile(kubeconfig, direct.replaceAll(target, `http://127.0.0.1:${port}`));
   return {
     kubeconfig,

@@ -1,8 +1,10 @@
 /**
  * Suites that need a real API server, or Go.
  *
- * Promises: where the machine lacks what a suite needs, the suite is reported as not run, with the
- * reason, never as passed; in CI (`CI=true`) it fails instead.
+ * Promises: a suite whose operators were refused for lack of a right fails, and one that shows what
+ * rights are for fails when they were not used (`../rights`). Where the machine lacks what a suite
+ * needs, the suite is reported as not run, with the reason, never as passed; in CI (`CI=true`) it
+ * fails instead.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unavailability } from '../../../tools/testbed/binaries.ts';
@@ -10,6 +12,8 @@ import { isContinuousIntegration } from '../../../tools/testbed/environment.ts';
 import { goProblem, readGoModule } from '../../../tools/testbed/go-builds.ts';
 import { observabilityProblem } from '../../../tools/testbed/observability.ts';
 import { startTestbed, type Testbed, type TestbedOptions } from '../../../tools/testbed/testbed.ts';
+import { forgetAccounts } from '../rights/role-account.ts';
+import { expectRights } from '../rights/used-rights.ts';
 
 export type { Testbed, TestbedOptions } from '../../../tools/testbed/testbed.ts';
 
@@ -68,9 +72,16 @@ const sharedTestbed = (options: SuiteBed = {}): () => Testbed => {
   beforeAll(async () => {
     bed = await taken(options);
   }, START_TIMEOUT_MS);
-  afterAll(async () => {
-    if (bed !== undefined) await returned(bed, options);
-    bed = undefined;
+  // deno-lint-ignore no-empty-pattern -- vitest takes no other pattern for what is not used.
+  afterAll(async ({}, suite) => {
+    if (bed === undefined) return;
+    try {
+      await expectRights(bed, suite);
+    } finally {
+      forgetAccounts(bed);
+      await returned(bed, options);
+      bed = undefined;
+    }
   }, STOP_TIMEOUT_MS);
   return () => {
     if (bed === undefined) throw new Error('The test bed is there only while tests run');

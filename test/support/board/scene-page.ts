@@ -1,7 +1,7 @@
 /** The live page of a scene: actors that do not move, so that a picture is always the same. */
 import { onTestFinished } from 'vitest';
 import type { ActorBoard, ActorStep } from '../../../src/api/actor-board.ts';
-import { startLivePage } from '../../../src/cli/live-page.ts';
+import { startLivePage } from '../../../src/cli/operator/live-page.ts';
 import { NOW_MS, type SceneActor, sceneOf } from './board-scene.ts';
 
 /** A whole board of these actors. */

@@ -3,6 +3,7 @@ import { booleanAt, parseJson, textAt } from '../../../src/domain/json.ts';
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
 import type { TestbedUser } from '../../../tools/testbed/credentials.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
+import { isUser } from '../rights/role-account.ts';
 
 /** One eviction call that was answered. */
 export interface AuditedEviction {
@@ -24,7 +25,7 @@ export const requestsBy = async (
   user: TestbedUser,
   sinceMs = 0,
 ): Promise<readonly AuditEntry[]> =>
-  (await bed.audit()).filter((entry) => entry.user === user && entry.receivedMs >= sinceMs)
+  (await bed.audit()).filter((entry) => isUser(entry.user, user) && entry.receivedMs >= sinceMs)
     .toSorted((one, other) => one.receivedMs - other.receivedMs);
 
 const kindOf = ({ verb, resource, subresource }: AuditEntry): string =>

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '../../../tools/testbed/commands.ts';
-import { runDrainNodes } from '../../../src/cli/drain-node.ts';
+import { runDrainNodes } from '../../../src/cli/drain-node/drain-node.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../../../src/domain/json.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { startCountingProxy } from '../api/counting-proxy.ts';

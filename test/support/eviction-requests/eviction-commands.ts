@@ -1,8 +1,11 @@
 /** `tidegate evict`, `evictions` and `explain` against a cluster, with what they print. */
-import { runEvict } from '../../../src/cli/evict.ts';
-import { runEvictions } from '../../../src/cli/evictions.ts';
-import type { EvictionsRequest, EvictRequest } from '../../../src/cli/evictions-request.ts';
-import { runExplain } from '../../../src/cli/explain.ts';
+import { runEvict } from '../../../src/cli/evictions/evict.ts';
+import { runEvictions } from '../../../src/cli/evictions/evictions.ts';
+import type {
+  EvictionsRequest,
+  EvictRequest,
+} from '../../../src/cli/evictions/evictions-request.ts';
+import { runExplain } from '../../../src/cli/explain/explain.ts';
 import type { EvictionsApiOption } from '../../../src/domain/native-evictions/evictions-api.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { DRAIN } from './request-fixture.ts';

@@ -8,7 +8,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runMaintenancePlan } from '../../../src/cli/maintenance-plan.ts';
+import { runMaintenancePlan } from '../../../src/cli/maintenance/maintenance-plan.ts';
 import {
   type JsonRecord,
   listOrEmptyAt,

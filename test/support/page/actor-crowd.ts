@@ -5,8 +5,8 @@
 import { createActor } from 'xstate';
 import type { ActorBoard } from '../../../src/api/actor-board.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { liveBoard, startLivePage } from '../../../src/cli/live-page.ts';
-import { MACHINE_LEVELS } from '../../../src/cli/machine-levels.ts';
+import { liveBoard, startLivePage } from '../../../src/cli/operator/live-page.ts';
+import { MACHINE_LEVELS } from '../../../src/cli/operator/machine-levels.ts';
 import type { EvictionNeed, PodFacts } from '../../../src/domain/drain/pod-facts.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';

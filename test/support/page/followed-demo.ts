@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import type { RecordLine } from '../../../src/api/actor-record.ts';
-import { DEMO_SCENARIOS } from '../../../src/cli/demo-scenarios.ts';
+import { DEMO_SCENARIOS } from '../../../src/cli/demo/demo-scenarios.ts';
 import { routeIn } from '../../../src/web/page/address.ts';
 import { freePort } from '../../../tools/testbed/ports.ts';
 import { eventually } from '../eventually.ts';

@@ -1,8 +1,8 @@
 /** A page with a past: a drain that began, was blocked by a budget, and ended, by its own clock. */
 import { expect, onTestFinished } from 'vitest';
 import { RESTORED } from '../../../src/api/actor-history.ts';
-import { replayBoard, startLivePage } from '../../../src/cli/live-page.ts';
-import { playerOn } from '../../../src/cli/recording.ts';
+import { replayBoard, startLivePage } from '../../../src/cli/operator/live-page.ts';
+import { playerOn } from '../../../src/cli/replay/recording.ts';
 import { blockedVerdict } from '../../../src/domain/drain/verdict.ts';
 import type { HistoricalBoard } from '../../../src/observability/actor-history.ts';
 import { drainOf, NOW_MS, podOf, type SceneActor } from '../board/board-scene.ts';

@@ -9,6 +9,7 @@ import {
   uidOf,
 } from '../api/cluster-connection.ts';
 import { eventually } from '../eventually.ts';
+import { roleKubeconfig } from '../rights/role-account.ts';
 import { roleBy, type RoleProcess } from './role-child.ts';
 import { startTidegate } from './tidegate-process.ts';
 
@@ -21,12 +22,16 @@ export interface PodsRoleOptions {
 /** Pods of the namespace of tests. */
 export const PODS = '/api/v1/namespaces/default/pods';
 
-/** Starts it as user `pods`. Must be called inside a test, with which it ends. */
-export const startPodsRole = ({ bed, flags }: PodsRoleOptions): Promise<RoleProcess> =>
-  roleBy(startTidegate, {
+/** Starts it with an account of its role. Must be called inside a test, with which it ends. */
+export const startPodsRole = async ({ bed, flags }: PodsRoleOptions): Promise<RoleProcess> =>
+  await roleBy(startTidegate, {
     role: 'pods',
     name: 'pods',
-    flags: { 'kubeconfig': bed.kubeconfigFor('pods'), 'log-level': 'info', ...flags },
+    flags: {
+      'kubeconfig': await roleKubeconfig(bed, { user: 'pods', roles: ['pods'] }),
+      'log-level': 'info',
+      ...flags,
+    },
   });
 
 /** The name of a pod's request; for pods whose names need no cutting. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMachine } from 'xstate';
-import { runChartsDiff, runChartsExport } from '../../../src/cli/charts.ts';
+import { runChartsDiff, runChartsExport } from '../../../src/cli/charts/charts.ts';
 import { EXIT } from '../../../src/cli/exit-codes.ts';
 
 const lamp = createMachine({

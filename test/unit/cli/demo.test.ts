@@ -1,8 +1,8 @@
 /** `tidegate demo`: when a scenario begins, and when it is refused. */
 import { expect, test } from 'vitest';
-import { runDemo } from '../../../src/cli/demo.ts';
-import type { DemoRequest } from '../../../src/cli/demo-request.ts';
-import type { DemoSite } from '../../../src/cli/demo-site.ts';
+import { runDemo } from '../../../src/cli/demo/demo.ts';
+import type { DemoRequest } from '../../../src/cli/demo/demo-request.ts';
+import type { DemoSite } from '../../../src/cli/demo/demo-site.ts';
 import { EXIT } from '../../../src/cli/exit-codes.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 

@@ -1,9 +1,9 @@
 /** The drain commands against a scripted API server: requests, output and exit codes. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { runDrainPlan } from '../../../src/cli/drain-plan.ts';
-import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
-import { runDrainStatus } from '../../../src/cli/drain-status.ts';
-import { runExplain } from '../../../src/cli/explain.ts';
+import { runDrainPlan } from '../../../src/cli/drain/drain-plan.ts';
+import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain/drain-request.ts';
+import { runDrainStatus } from '../../../src/cli/drain/drain-status.ts';
+import { runExplain } from '../../../src/cli/explain/explain.ts';
 import { type Handle, json, startStubApi, type StubApi } from '../../support/api/stub-api.ts';
 import { rawBudget, rawPod } from '../../support/drains/drain-facts.ts';
 import { rawSceneNode, SCENE_NOW_MS } from '../../support/drains/drain-scene.ts';

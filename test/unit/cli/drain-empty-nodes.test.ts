@@ -1,8 +1,8 @@
 /** `tidegate drain NODE` of nodes from which no pod has to leave, against a scripted API server. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { drainEmptyNodes } from '../../../src/cli/drain-empty-nodes.ts';
-import { filteredNode } from '../../../src/cli/drain-node-filtering.ts';
-import { drainQuestion } from '../../../src/cli/drain-node-request.ts';
+import { drainEmptyNodes } from '../../../src/cli/drain-node/drain-empty-nodes.ts';
+import { filteredNode } from '../../../src/cli/drain-node/drain-node-filtering.ts';
+import { drainQuestion } from '../../../src/cli/drain-node/drain-node-request.ts';
 import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { type Handle, json, startStubApi, type StubApi } from '../../support/api/stub-api.ts';
 import { rawPod } from '../../support/drains/drain-facts.ts';

@@ -1,7 +1,7 @@
 /** Changing drains, on a terminal and in a pipe. */
 import { describe, expect, test } from 'vitest';
-import { drainPrinter } from '../../../src/cli/drain-printer.ts';
-import type { StatusFormat } from '../../../src/cli/drain-request.ts';
+import { drainPrinter } from '../../../src/cli/drain/drain-printer.ts';
+import type { StatusFormat } from '../../../src/cli/drain/drain-request.ts';
 import type { DrainStatus } from '../../../src/view/drain-status.ts';
 import { drainStatus } from '../../../src/view/drain-status.ts';
 import { podOf } from '../../support/drains/drain-facts.ts';

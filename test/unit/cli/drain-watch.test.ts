@@ -2,7 +2,7 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
-import { startDrainWatch } from '../../../src/cli/drain-watch.ts';
+import { startDrainWatch } from '../../../src/cli/drain/drain-watch.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';

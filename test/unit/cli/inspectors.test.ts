@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { startInspectors } from '../../../src/cli/inspectors.ts';
+import { startInspectors } from '../../../src/cli/operator/inspectors.ts';
 
 const emptyFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-onlookers-'));

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { deferredSends } from '../../../src/actors/actor-logic.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { startHeartbeat } from '../../../src/cli/heartbeat.ts';
+import { startHeartbeat } from '../../../src/cli/operator/heartbeat.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { checkedStreams } from '../../../src/observability/stream-check.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';

@@ -1,8 +1,11 @@
 /** What `tidegate maintenance` and `tidegate drain NODE` refuse before a cluster is asked. */
 import { describe, expect, test } from 'vitest';
-import { type DrainNodesRequest, drainQuestion } from '../../../src/cli/drain-node-request.ts';
-import { startQuestion } from '../../../src/cli/maintenance-question.ts';
-import type { MaintenanceStartRequest } from '../../../src/cli/maintenance-request.ts';
+import {
+  type DrainNodesRequest,
+  drainQuestion,
+} from '../../../src/cli/drain-node/drain-node-request.ts';
+import { startQuestion } from '../../../src/cli/maintenance/maintenance-question.ts';
+import type { MaintenanceStartRequest } from '../../../src/cli/maintenance/maintenance-request.ts';
 
 const START: MaintenanceStartRequest = {
   name: 'kernel',

@@ -5,49 +5,11 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { ChartsDiffRequest, ChartsExportRequest } from '../../../src/cli/charts-request.ts';
-import type { DemoRequest } from '../../../src/cli/demo-request.ts';
-import type { DrainNodesRequest } from '../../../src/cli/drain-node-request.ts';
-import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
-import type { EvictionsRequest, EvictRequest } from '../../../src/cli/evictions-request.ts';
-import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
-import type { MaintenancePlanRequest } from '../../../src/cli/maintenance-plan-request.ts';
-import type {
-  MaintenanceMoveRequest,
-  MaintenanceShowRequest,
-  MaintenanceStartRequest,
-} from '../../../src/cli/maintenance-request.ts';
-import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
-import type { TreeRequest } from '../../../src/cli/tree-command.ts';
-import type {
-  NodeDisableRequest,
-  NodeEnableRequest,
-  NodeGoneRequest,
-  NodeStatusRequest,
-} from '../../../src/cli/node-request.ts';
-import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
+import type { ExitCode } from '../../../src/cli/exit-codes.ts';
+import { type Roles, runProgram } from '../../../src/cli/program.ts';
 
-type Asked =
-  | GivenFlags
-  | ExplainRequest
-  | DrainNodesRequest
-  | DrainStatusRequest
-  | DrainPlanRequest
-  | EvictRequest
-  | EvictionsRequest
-  | MaintenanceShowRequest
-  | MaintenanceStartRequest
-  | MaintenanceMoveRequest
-  | NodeStatusRequest
-  | NodeDisableRequest
-  | NodeEnableRequest
-  | NodeGoneRequest
-  | ChartsExportRequest
-  | ChartsDiffRequest
-  | ReplayRequest
-  | DemoRequest
-  | MaintenancePlanRequest
-  | TreeRequest;
+/** What a command is asked: flags, or its request. */
+type Asked = Parameters<Roles[keyof Roles]>[0];
 
 interface Run {
   readonly code: number;
@@ -60,99 +22,36 @@ const run = async (...given: readonly string[]): Promise<Run> => {
   let stdout = '';
   let stderr = '';
   const asked: [string, Asked][] = [];
-  const reply = (command: string, request: Asked, code: 0 | 3 | 5): Promise<0 | 3 | 5> => {
+  const answering = (command: string, code: ExitCode) => (request: Asked): Promise<ExitCode> => {
     asked.push([command, request]);
     return Promise.resolve(code);
   };
   const roles: Roles = {
-    operator: (flags) => {
-      asked.push(['operator', flags]);
-      return Promise.resolve(0);
-    },
-    pods: (flags) => {
-      asked.push(['pods', flags]);
-      return Promise.resolve(0);
-    },
-    fleet: (flags) => {
-      asked.push(['fleet', flags]);
-      return Promise.resolve(1);
-    },
-    cluster: (flags) => {
-      asked.push(['cluster', flags]);
-      return Promise.resolve(0);
-    },
-    explain: (request) => {
-      asked.push(['explain', request]);
-      return Promise.resolve(3);
-    },
-    doctor: (flags) => {
-      asked.push(['doctor', flags]);
-      return Promise.resolve(1);
-    },
-    tree: (request) => {
-      asked.push(['tree', request]);
-      return Promise.resolve(0);
-    },
-    drainNodes: (request) => {
-      asked.push(['drain', request]);
-      return Promise.resolve(1);
-    },
-    drainStatus: (request) => {
-      asked.push(['drain status', request]);
-      return Promise.resolve(0);
-    },
-    drainPlan: (request) => {
-      asked.push(['drain plan', request]);
-      return Promise.resolve(4);
-    },
-    drainAcknowledge: (request) => {
-      asked.push(['drain acknowledge', request]);
-      return Promise.resolve(3);
-    },
-    maintenancePlan: (request) => {
-      asked.push(['maintenance plan', request]);
-      return Promise.resolve(5);
-    },
-    evict: (request) => {
-      asked.push(['evict', request]);
-      return Promise.resolve(3);
-    },
-    evictions: (request) => {
-      asked.push(['evictions', request]);
-      return Promise.resolve(0);
-    },
-    maintenanceShow: (request) => {
-      asked.push(['maintenance show', request]);
-      return Promise.resolve(0);
-    },
-    maintenanceStart: (request) => {
-      asked.push(['maintenance start', request]);
-      return Promise.resolve(0);
-    },
-    maintenanceMove: (request) => {
-      asked.push(['maintenance move', request]);
-      return Promise.resolve(3);
-    },
-    chartsExport: (request) => {
-      asked.push(['charts export', request]);
-      return Promise.resolve(0);
-    },
-    demo: (request) => {
-      asked.push(['demo', request]);
-      return Promise.resolve(0);
-    },
-    replay: (request) => {
-      asked.push(['replay', request]);
-      return Promise.resolve(0);
-    },
-    nodeStatus: (request) => reply('node status', request, 0),
-    nodeDisable: (request) => reply('node disable', request, 0),
-    nodeEnable: (request) => reply('node enable', request, 3),
-    nodeConfirmGone: (request) => reply('node confirm-gone', request, 5),
-    chartsDiff: (request) => {
-      asked.push(['charts diff', request]);
-      return Promise.resolve(3);
-    },
+    operator: answering('operator', 0),
+    pods: answering('pods', 0),
+    fleet: answering('fleet', 1),
+    cluster: answering('cluster', 0),
+    explain: answering('explain', 3),
+    doctor: answering('doctor', 1),
+    tree: answering('tree', 0),
+    drainNodes: answering('drain', 1),
+    drainStatus: answering('drain status', 0),
+    drainPlan: answering('drain plan', 4),
+    drainAcknowledge: answering('drain acknowledge', 3),
+    maintenancePlan: answering('maintenance plan', 5),
+    evict: answering('evict', 3),
+    evictions: answering('evictions', 0),
+    maintenanceShow: answering('maintenance show', 0),
+    maintenanceStart: answering('maintenance start', 0),
+    maintenanceMove: answering('maintenance move', 3),
+    chartsExport: answering('charts export', 0),
+    demo: answering('demo', 0),
+    replay: answering('replay', 0),
+    nodeStatus: answering('node status', 0),
+    nodeDisable: answering('node disable', 0),
+    nodeEnable: answering('node enable', 3),
+    nodeConfirmGone: answering('node confirm-gone', 5),
+    chartsDiff: answering('charts diff', 3),
   };
   const terminal = {
     print: (text: string) => void (stdout += text),

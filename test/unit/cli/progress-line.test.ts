@@ -1,6 +1,6 @@
 /** Progress on stderr. */
 import { expect, test } from 'vitest';
-import { progressLine } from '../../../src/cli/progress-line.ts';
+import { progressLine } from '../../../src/cli/terminal/progress-line.ts';
 
 const written = (isTTY: boolean, times: readonly number[]): string => {
   let [text, nowMs] = ['', 0];

@@ -1,6 +1,6 @@
 /** When output is coloured, redrawn and wrapped. */
 import { expect, test } from 'vitest';
-import { hasColors, processTerminal } from '../../../src/cli/terminal.ts';
+import { hasColors, processTerminal } from '../../../src/cli/terminal/terminal.ts';
 
 test.each([
   [{}, true, true],

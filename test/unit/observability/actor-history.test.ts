@@ -3,7 +3,7 @@ import { createActor } from 'xstate';
 import { expect, test } from 'vitest';
 import type { ActorBoard } from '../../../src/api/actor-board.ts';
 import { recordEntry, type RecordLine } from '../../../src/api/actor-record.ts';
-import { playerOn } from '../../../src/cli/recording.ts';
+import { playerOn } from '../../../src/cli/replay/recording.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { makeActorBoard } from '../../../src/observability/actor-board.ts';
 import { type HistoryLimits, withHistory } from '../../../src/observability/actor-history.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { recordEntry } from '../../../src/api/actor-record.ts';
-import { playerOn } from '../../../src/cli/recording.ts';
+import { playerOn } from '../../../src/cli/replay/recording.ts';
 import { makeActorBoard } from '../../../src/observability/actor-board.ts';
 import { ACTORS, CASES, STATECHARTS } from '../../../tools/playground/actors.ts';
 import {

@@ -1,7 +1,7 @@
 /** Simulated maintenances of clusters that are given as lists. */
 import { expect, test } from 'vitest';
 import * as embedded from '../../../packages/embedded-kubernetes/mod.ts';
-import { simulateMaintenance } from '../../../src/cli/maintenance-simulation.ts';
+import { simulateMaintenance } from '../../../src/cli/maintenance/maintenance-simulation.ts';
 import type { JsonRecord } from '../../../src/domain/json.ts';
 import { maintenanceSimulationText } from '../../../src/view/maintenance-simulation-text.ts';
 import type { MaintenanceSimulationView } from '../../../src/view/maintenance-simulation.ts';

@@ -46,10 +46,25 @@ describe('audit log', () => {
       name: 'a',
       uid: '',
       code: 200,
+      isUnauthorized: false,
       receivedMs: microTimeMs('2026-11-21T08:00:00.123456Z'),
       answeredMs: microTimeMs('2026-11-21T08:00:00.125000Z'),
       requestObject: undefined,
     }]);
+    await rm(folder, { recursive: true });
+  });
+
+  it('tells what lacks a right from what is refused otherwise', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tidegate-audit-'));
+    const path = join(folder, 'audit.log');
+    const forbidden = { responseStatus: { code: 403 } };
+    const decided = (decision: string) => ({
+      ...forbidden,
+      annotations: { 'authorization.k8s.io/decision': decision },
+    });
+    const lines = [line(forbidden), line(decided('allow')), line(decided('forbid'))];
+    await writeFile(path, `${lines.join('\n')}\n`);
+    expect((await readAudit(path)).map((one) => one.isUnauthorized)).toEqual([false, false, true]);
     await rm(folder, { recursive: true });
   });
 

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
+	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 )
 
 func factories() (otelcol.Factories, error) {
@@ -21,7 +22,11 @@ func factories() (otelcol.Factories, error) {
 		return otelcol.Factories{}, err
 	}
 	exporters, err := otelcol.MakeFactoryMap[exporter.Factory](debugexporter.NewFactory())
-	return otelcol.Factories{Receivers: receivers, Exporters: exporters}, err
+	return otelcol.Factories{
+		Receivers: receivers,
+		Exporters: exporters,
+		Telemetry: otelconftelemetry.NewFactory(),
+	}, err
 }
 
 func main() {
@@ -34,6 +39,7 @@ func main() {
 		Factories: factories,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{
 			ResolverSettings: confmap.ResolverSettings{
+				DefaultScheme:     "yaml",
 				ProviderFactories: []confmap.ProviderFactory{yamlprovider.NewFactory()},
 			},
 		},

@@ -1,0 +1,42 @@
+/**
+ * `tidegate drain status --watch`: watches the cluster and prints its drains as they change.
+ *
+ * Promises: runs until a signal ends it, with exit code 0.
+ */
+import type { DrainReading } from '../../effects/drain-reads.ts';
+import type { DrainStatus } from '../../view/drain-status.ts';
+import type { ChosenCluster } from '../cluster-question.ts';
+import type { DrainPrinter } from './drain-printer.ts';
+import { type DrainWatch, startDrainWatch } from './drain-watch.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { followRecords } from '../terminal/record-following.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** What to show, and how. */
+export interface Following {
+  readonly cluster: ChosenCluster;
+  readonly own: DrainReading['own'];
+  /** A label selector of Nodes; undefined for all. */
+  readonly selector: string | undefined;
+  readonly drainsOf: (reading: DrainReading, nowMs: number) => readonly DrainStatus[];
+  readonly print: DrainPrinter;
+  readonly terminal: Terminal;
+}
+
+/** Shows drains until a signal ends it. */
+export const followDrains = async (
+  { cluster, own, selector, drainsOf, print, terminal }: Following,
+): Promise<ExitCode> => {
+  let watch: DrainWatch | undefined;
+  await followRecords({
+    cluster,
+    terminal,
+    report: print.report,
+    start: (environment) => watch = startDrainWatch(environment, { own, selector }),
+    show: (nowMs) => {
+      if (watch !== undefined) print.show(drainsOf(watch.reading(), nowMs), nowMs);
+    },
+  });
+  print.close();
+  return EXIT.ok;
+};

@@ -1,0 +1,25 @@
+/** Drains as records: their columns, and what counts as a change of one. */
+import type { DrainStatus } from '../../view/drain-status.ts';
+import { statusColumns } from '../../view/drain-status-table.ts';
+import type { StatusFormat } from './drain-request.ts';
+import { type RecordKind, type RecordPrinter, recordPrinter } from '../terminal/record-printer.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** Prints changing drains. */
+export type DrainPrinter = RecordPrinter<DrainStatus>;
+
+/** The records of `tidegate drain status`. */
+export const DRAIN_RECORDS: RecordKind<DrainStatus> = {
+  command: 'tidegate drain status --watch',
+  empty: 'No node is drained',
+  columns: statusColumns,
+  keyOf: ({ node }) => node,
+  // Without the remaining time, which always changes.
+  stateOf: ({ secondsLeft: _, ...drain }) => JSON.stringify(drain),
+  gone: (drain) => ({ ...drain, state: 'Gone', secondsLeft: null }),
+  nameOf: ({ node }) => `node/${node}`,
+};
+
+/** A printer for this terminal. */
+export const drainPrinter = (terminal: Terminal, format: StatusFormat): DrainPrinter =>
+  recordPrinter(terminal, DRAIN_RECORDS, format);

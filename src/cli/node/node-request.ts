@@ -1,0 +1,137 @@
+/** The requests of `tidegate node` as plain values. */
+import { Option } from 'effect';
+import { Flag } from 'effect/cli';
+import { CLUSTER_FLAGS, optionalText, switchFlag } from '../cluster-flags.ts';
+
+/** Formats of `node status`. */
+export const NODE_FORMATS = ['table', 'name', 'json', 'yaml'] as const;
+
+/** Formats of the commands that change a Node. */
+export const NODE_CHANGE_FORMATS = ['text', 'json'] as const;
+
+interface OfCluster {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+}
+
+/** A request to show Nodes, not yet validated. */
+export interface NodeStatusRequest extends OfCluster {
+  /** Undefined: all of them. */
+  readonly node: string | undefined;
+  readonly format: string;
+}
+
+/** A request to change a Node, not yet validated. */
+export interface NodeChangeRequest extends OfCluster {
+  readonly node: string;
+  readonly format: string;
+}
+
+/** A request to disable a Node. */
+export interface NodeDisableRequest extends NodeChangeRequest {
+  readonly why: string;
+  /** Pods without a possible replacement leave, too (RS-16). */
+  readonly acceptsDowntime: boolean;
+}
+
+/** A request to enable a Node. */
+export type NodeEnableRequest = NodeChangeRequest;
+
+/** A request to confirm that the machine of a Node is gone. */
+export interface NodeGoneRequest extends NodeChangeRequest {
+  readonly acceptsLocalLoss: boolean;
+}
+
+/** Flags of `node status`. */
+export const NODE_STATUS_FLAGS = {
+  output: optionalText('output', NODE_FORMATS.join('|'), 'Format of the answer (default table)')
+    .pipe(Flag.withAlias('o')),
+  ...CLUSTER_FLAGS,
+};
+
+const CHANGE_FLAGS = {
+  output: optionalText(
+    'output',
+    NODE_CHANGE_FORMATS.join('|'),
+    'Format of the answer (default text)',
+  ).pipe(Flag.withAlias('o')),
+  ...CLUSTER_FLAGS,
+};
+
+/** Flags of `node disable`. */
+export const NODE_DISABLE_FLAGS = {
+  why: Flag.String('why').pipe(
+    Flag.withMetavar('TEXT'),
+    Flag.withDescription('The reason, for people; shown by "node status"'),
+  ),
+  acceptDowntime: switchFlag(
+    'accept-downtime',
+    'Evict pods of the node, within their budgets, also where no replacement is possible',
+  ),
+  ...CHANGE_FLAGS,
+};
+
+/** Flags of `node enable`. */
+export const NODE_ENABLE_FLAGS = CHANGE_FLAGS;
+
+/** Flags of `node confirm-gone`. */
+export const NODE_GONE_FLAGS = {
+  acceptLocalLoss: switchFlag(
+    'accept-local-loss',
+    'Go on although pods or data that exist only on the node are lost',
+  ),
+  ...CHANGE_FLAGS,
+};
+
+interface ParsedCluster {
+  readonly kubeconfig: Option.Option<string>;
+  readonly context: Option.Option<string>;
+}
+
+const clusterOf = ({ kubeconfig, context }: ParsedCluster): OfCluster => ({
+  kubeconfig: Option.getOrUndefined(kubeconfig),
+  context: Option.getOrUndefined(context),
+});
+
+interface ParsedChange extends ParsedCluster {
+  readonly node: string;
+  readonly output: Option.Option<string>;
+}
+
+const changeOf = (parsed: ParsedChange): NodeChangeRequest => ({
+  ...clusterOf(parsed),
+  node: parsed.node,
+  format: Option.getOrElse(parsed.output, () => 'text'),
+});
+
+/** The parsed command line of `node status`. */
+export const nodeStatusRequest = (
+  parsed: ParsedCluster & {
+    readonly node: Option.Option<string>;
+    readonly output: Option.Option<string>;
+  },
+): NodeStatusRequest => ({
+  ...clusterOf(parsed),
+  node: Option.getOrUndefined(parsed.node),
+  format: Option.getOrElse(parsed.output, () => 'table'),
+});
+
+/** The parsed command line of `node disable`. */
+export const nodeDisableRequest = (
+  parsed: ParsedChange & { readonly why: string; readonly acceptDowntime: boolean },
+): NodeDisableRequest => ({
+  ...changeOf(parsed),
+  why: parsed.why,
+  acceptsDowntime: parsed.acceptDowntime,
+});
+
+/** The parsed command line of `node enable`. */
+export const nodeEnableRequest = (parsed: ParsedChange): NodeEnableRequest => changeOf(parsed);
+
+/** The parsed command line of `node confirm-gone`. */
+export const nodeGoneRequest = (
+  parsed: ParsedChange & { readonly acceptLocalLoss: boolean },
+): NodeGoneRequest => ({
+  ...changeOf(parsed),
+  acceptsLocalLoss: parsed.acceptLocalLoss,
+});

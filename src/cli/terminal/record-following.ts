@@ -1,0 +1,94 @@
+/**
+ * Watches objects of a cluster and prints their records as they change.
+ *
+ * Promises: runs until a signal, or the watch itself, ends it; a watch problem is one line on
+ * stderr, and its recovery another.
+ */
+import { Layer, ManagedRuntime } from 'effect';
+import type { ActorEnvironment } from '../../actors/actor-environment.ts';
+import { makeActorEnvironment } from '../../actors/actor-environment.ts';
+import { silentTelemetry, type Telemetry } from '../../api/telemetry.ts';
+import { clockLayer } from '../../effects/effect-clock.ts';
+import type { KubeApi } from '../../effects/kube-api.ts';
+import { realTime } from '../../effects/real-time.ts';
+import { type ChosenCluster, chosenConnection } from '../cluster-question.ts';
+import { awaitedSignal } from '../signals.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The display is refreshed at least this often. */
+const TICK_MS = 1000;
+
+/** Objects that are watched. */
+export interface Watched {
+  /** Resolves when there is something to show; never rejects. */
+  readonly whenReady: Promise<void>;
+  /** Calls `show` after changes; returns an unsubscribe function. */
+  readonly onChange: (show: () => void) => () => void;
+  readonly stop: () => void;
+}
+
+/** What to watch, and how to show it. */
+export interface RecordFollowing {
+  readonly cluster: ChosenCluster;
+  readonly start: (environment: ActorEnvironment<KubeApi>) => Watched;
+  readonly show: (nowMs: number) => void;
+  readonly terminal: Terminal;
+  /** One line about the watch. */
+  readonly report: (line: string) => void;
+  /** Ends it before a signal does. */
+  readonly ended?: Promise<unknown>;
+}
+
+/** Watch problems as messages of a command. */
+const reportingTelemetry = (report: (line: string) => void): Telemetry => ({
+  ...silentTelemetry,
+  log: (level, message, fields) => {
+    if (level === 'debug') return;
+    const about = Object.entries(fields ?? {}).map(([name, value]) => `${name} "${value}"`);
+    report(`${message}${about.length === 0 ? '' : `: ${about.join(', ')}`}`);
+  },
+});
+
+/** Calls `show` every `TICK_MS`; returns a stop function. */
+const ticking = (show: () => void): () => void => {
+  let cancel = (): void => {};
+  const arm = (): void => {
+    cancel = realTime.schedule(TICK_MS, () => {
+      show();
+      arm();
+    });
+  };
+  arm();
+  return () => cancel();
+};
+
+/** Shows records until a signal; resolves with what ended it. */
+export const followRecords = async (
+  { cluster, start, show: draw, terminal, report, ended }: RecordFollowing,
+): Promise<'signal' | 'ended'> => {
+  const { signal, release: releaseSignals } = awaitedSignal();
+  const ends = [
+    signal.then(() => 'signal' as const),
+    ...(ended === undefined ? [] : [ended.then(() => 'ended' as const)]),
+  ];
+  const layer = Layer.mergeAll(chosenConnection(cluster), clockLayer(realTime));
+  const runtime = ManagedRuntime.make(Layer.orDie(layer));
+  const environment = makeActorEnvironment({
+    time: realTime,
+    runtime,
+    telemetry: reportingTelemetry(report),
+    firstSeed: Math.trunc(realTime.now()) >>> 0,
+  });
+  const watch = start(environment);
+  const show = (): void => draw(realTime.now());
+  const early = await Promise.race([...ends, watch.whenReady.then(() => undefined)]);
+  const releases = early === undefined ? [watch.onChange(show)] : [];
+  if (early === undefined) show();
+  if (early === undefined && terminal.interactive) releases.push(ticking(show));
+  const cause = early ?? await Promise.race(ends);
+  for (const release of releases) release();
+  watch.stop();
+  await runtime.dispose();
+  releaseSignals();
+  return cause;
+};
