@@ -145,7 +145,7 @@ export const runNodeEnable = (
 const removedText = ({ namespace, name, podClass, losses }: RemovedPod): string =>
   `pod/${name} in ${namespace}: ${podClass.toLowerCase()}${
     losses.length === 0 ? '' : `; lost: ${losses.join(', ')}`
-  }`;
+  }\n`;
 
 const goneStep = (node: NodeObject, nowMs: number): DisablingStep | Silence => {
   const { name, readyStatus, availability } = node;
@@ -177,7 +177,7 @@ export const runNodeConfirmGone = (
       if (step._tag !== 'Patch') return step;
       removed = pods;
       const isRefused = !acceptsLocalLoss && pods.some(({ losses }) => losses.length > 0);
-      if (format !== 'json') { for (const pod of pods) terminal.print(`${removedText(pod)}\n`); }
+      if (format === 'text') terminal.print(pods.map(removedText).join(''));
       else if (isRefused) terminal.print(jsonText({ node, changed: false, pods }));
       return isRefused
         ? silent(

@@ -174,7 +174,10 @@ export const NOT_WITNESSED: Readonly<Record<RoleName, Explanations>> = {
       'test/unit/interceptor/surge-autoscaled.test.ts',
       each('patch', 'horizontalpodautoscalers.autoscaling', 'scaledobjects.keda.sh'),
     ),
-    ...tested('test/unit/interceptor/surge-blocked.test.ts', each('get', 'persistentvolumeclaims')),
+    ...tested(
+      'test/unit/interceptor/surge-blocked.test.ts',
+      each('get', 'persistentvolumeclaims', 'nodes'),
+    ),
     ...tested('test/unit/interceptor/surge-step.test.ts', each('delete', 'pods')),
   },
   maintenance: {
