@@ -35,14 +35,14 @@ const reasonOf = (state: string, { podClass }: RemovedPod, hasDataHere: boolean)
 };
 
 /** A Node with what a person said when it was disabled. */
-interface ShownNode extends AvailableNode {
+interface ViewedNode extends AvailableNode {
   readonly whyDisabled: string;
   readonly acceptsDowntime: boolean;
 }
 
 /** The Node for a reader. */
 export const nodeView = (
-  node: ShownNode,
+  node: ViewedNode,
   pods: readonly NodePod[],
   lookup: VolumeLookup,
 ): NodeView => {

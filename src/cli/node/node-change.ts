@@ -87,14 +87,14 @@ interface ChangeReport {
   readonly changing: Changing;
   readonly texts: { readonly Changed: string; readonly Unchanged: string };
   /** What the JSON has beside the Node and whether it was changed. */
-  readonly said: () => object;
+  readonly details: () => object;
 }
 
 const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
 const finished = async (
   request: NodeChangeRequest,
-  { changing, texts, said }: ChangeReport,
+  { changing, texts, details }: ChangeReport,
   terminal: Terminal,
 ): Promise<ExitCode> => {
   const format = NODE_CHANGE_FORMATS.find((candidate) => candidate === request.format);
@@ -104,7 +104,7 @@ const finished = async (
   }
   const answer = await askCluster(request, changing);
   if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
-  const json = { node: request.node, changed: answer.value === 'Changed', ...said() };
+  const json = { node: request.node, changed: answer.value === 'Changed', ...details() };
   terminal.print(format === 'json' ? jsonText(json) : `${texts[answer.value]}\n`);
   return EXIT.ok;
 };
@@ -125,7 +125,7 @@ export const runNodeDisable = (
       (found) => disablingStep(found, { why, acceptsDowntime, nowMs: time.now() }),
     ),
     texts: { Changed: `node/${node} disabled`, Unchanged: `node/${node} already disabled` },
-    said: () => ({ why, acceptsDowntime }),
+    details: () => ({ why, acceptsDowntime }),
   }, terminal);
 };
 
@@ -138,7 +138,7 @@ export const runNodeEnable = (
   return finished(request, {
     changing: changed({ node, what: `enable node ${quoted(node)}` }, enablingStep),
     texts: { Changed: `node/${node} enabled`, Unchanged: `node/${node} is not disabled` },
-    said: () => ({}),
+    details: () => ({}),
   }, terminal);
 };
 
@@ -194,6 +194,6 @@ export const runNodeConfirmGone = (
       Changed: `node/${node} confirmed gone`,
       Unchanged: `node/${node} already confirmed gone`,
     },
-    said: () => ({ pods: removed }),
+    details: () => ({ pods: removed }),
   }, terminal);
 };

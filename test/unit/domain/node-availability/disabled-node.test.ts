@@ -93,14 +93,14 @@ test('RS-16: downtime is accepted with the key, withdrawn by the next call, and 
 });
 
 test('RS-16: downtime is not accepted by a cordon that was cancelled, or of another owner', () => {
-  const said = '{"v":1,"ids":["a"],"acceptsDowntime":true}';
+  const accepted = '{"v":1,"ids":["a"],"acceptsDowntime":true}';
   const accepts = (unschedulable: boolean, owner: string, text: string): boolean =>
     new PatchedNode(unschedulable, { [`cordon.tidegate.dev/${owner}`]: text }).accepts;
-  expect(accepts(true, 'disabled', said)).toBe(true);
-  expect(accepts(false, 'disabled', said)).toBe(false);
-  expect(accepts(true, 'disabled', said.replace('{', '{"ended":"Cancelled",'))).toBe(false);
-  expect(accepts(true, 'disabled', said.replace('true', '"true"'))).toBe(false);
-  expect(accepts(true, 'reclaim', said)).toBe(false);
+  expect(accepts(true, 'disabled', accepted)).toBe(true);
+  expect(accepts(false, 'disabled', accepted)).toBe(false);
+  expect(accepts(true, 'disabled', accepted.replace('{', '{"ended":"Cancelled",'))).toBe(false);
+  expect(accepts(true, 'disabled', accepted.replace('true', '"true"'))).toBe(false);
+  expect(accepts(true, 'reclaim', accepted)).toBe(false);
 });
 
 test('RS-03: a key of another version is left alone', () => {
