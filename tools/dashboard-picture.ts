@@ -107,7 +107,7 @@ const panelSvg = (
     `<g transform="translate(${x} ${y})">`,
     `<rect width="${PANEL.width}" height="${PANEL.height}" rx="4" fill="#fff" stroke="#d0d4da"/>`,
     `<text x="${PANEL.left}" y="16" font-weight="600">${escaped(query.title)}</text>`,
-    `<text x="${PANEL.left}" y="29" fill="#666">${rangeText(top, panelUnit(query))}</text>`,
+    `<text x="${PANEL.left}" y="29" class="note">${rangeText(top, panelUnit(query))}</text>`,
     ...drawn,
     `<text x="${PANEL.left}" y="${PANEL.height - 9}">${legend.join('')}${more}</text>`,
     '</g>',
@@ -118,11 +118,12 @@ const pictureOf = (panels: readonly Panel[], span: readonly number[]): string =>
   const width = COLUMNS * (PANEL.width + PANEL.gap) + PANEL.gap;
   const height = Math.ceil(panels.length / COLUMNS) * (PANEL.height + PANEL.gap) + HEAD;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" ` +
-    'font-family="sans-serif" font-size="10">',
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+    `viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="10">`,
+    '<style>text{fill:#1f2328}.note{fill:#59636e}</style>',
     `<rect width="${width}" height="${height}" fill="#f4f5f7"/>`,
     `<text x="${PANEL.gap}" y="20" font-size="14" font-weight="600">Tidegate</text>`,
-    `<text x="${PANEL.gap}" y="35" fill="#666">Answers of Prometheus to queries of the dashboard ` +
+    `<text x="${PANEL.gap}" y="35" class="note">Answers of Prometheus to queries of the dashboard ` +
     'in two minutes of a real run; drawn by tools/dashboard-picture.ts, not by Grafana</text>',
     ...panels.map((panel, index) => panelSvg(panel, index, span)),
     '</svg>',

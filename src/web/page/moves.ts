@@ -31,6 +31,16 @@ export interface Entered {
 /** More states than an event passes without stopping. */
 const HOPS_MAX = 4;
 
+const endOf = (path: readonly PossibleMove[]): string => path.at(-1)?.[2] ?? '';
+
+/** Of the ways to each state, the shortest: a longer one needs a guard that seldom holds. */
+const shortest = (
+  paths: readonly (readonly PossibleMove[])[],
+): readonly (readonly PossibleMove[])[] =>
+  paths.filter((path) =>
+    paths.every((other) => endOf(other) !== endOf(path) || other.length >= path.length)
+  );
+
 /**
  * The transitions that led from the states before to those of now; an event may pass states that
  * only decide.
@@ -43,15 +53,17 @@ export const takenMoves = (
   const inside = new Set(now.flatMap(withOuter));
   const isEntered = (to: string): boolean =>
     (now.includes(to) && !before.includes(to)) || (inside.has(to) && !left.has(to));
-  const from = (states: ReadonlySet<string>, causes: readonly string[], hops: number) =>
+  const paths = (
+    states: ReadonlySet<string>,
+    causes: readonly string[],
+    hops: number,
+  ): readonly (readonly PossibleMove[])[] =>
     moves.filter(([start, cause]) => states.has(start) && causes.includes(cause))
-      .flatMap((move): readonly PossibleMove[] => {
+      .flatMap((move): readonly (readonly PossibleMove[])[] => {
         const [, , to] = move;
-        if (isEntered(to)) return [move];
-        const rest: readonly PossibleMove[] = hops < HOPS_MAX && !left.has(to)
-          ? from(new Set([to]), [''], hops + 1)
-          : [];
-        return rest.length === 0 ? [] : [move, ...rest];
+        if (isEntered(to)) return [[move]];
+        if (hops >= HOPS_MAX || left.has(to)) return [];
+        return paths(new Set([to]), [''], hops + 1).map((rest) => [move, ...rest]);
       });
-  return from(left, [causeOf(event), ''], 1);
+  return [...new Set(shortest(paths(left, [causeOf(event), ''], 1)).flat())];
 };
