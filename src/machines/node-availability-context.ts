@@ -90,7 +90,7 @@ export const derived = (
 /** What a process knows at first: a former one may have decided that the Node is offline. */
 export const initialContext = (input: NodeAvailabilityInput): NodeAvailabilityContext => {
   const { label, isTainted } = input.node.availability;
-  return derived({
+  const known = derived({
     ...input,
     isSilent: OFFLINE_LABELS.has(label),
     isDegraded: isTainted,
@@ -104,6 +104,8 @@ export const initialContext = (input: NodeAvailabilityInput): NodeAvailabilityCo
     state: 'Active',
     wanted: { label: 'Active', isTainted: false, endsConfirmation: false },
   }, {});
+  // A Node that is back is of no storm any more, whatever a former process still shows on it.
+  return known.state === 'Offline' ? known : derived(known, { isProtected: false });
 };
 
 /** The pods that are to be deleted. */

@@ -1,8 +1,10 @@
 /**
  * The availability of all Nodes: what a change costs, and that an earlier term deletes nothing.
  *
- * Regression: a deletion that got no answer in the term in which it was sent went on with the other
- * pods of its Node in the next term of the same process, which may have found a storm by then.
+ * Regressions: a deletion that got no answer in the term in which it was sent went on with the other
+ * pods of its Node in the next term of the same process, which may have found a storm by then. A
+ * Node that was back from a storm when a process began to lead, and still showed the storm, was
+ * protected from then on: when it was lost alone, its pods were never replaced.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
@@ -131,6 +133,8 @@ const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
     reads,
     removals,
     registry,
+    /** A Node has changed. */
+    changeNode: (node: AvailableNode): void => facts.nodes.next({ _tag: 'Present', object: node }),
     /** A pod has changed. */
     change: (pod: LostPod): void => facts.pods.next({ _tag: 'Present', object: pod }),
   };
@@ -152,6 +156,21 @@ test('RS-23: a process that leads again does not go on with the deletions of its
   expect(removals.map(({ name }) => name)).toEqual(['a']);
   await time.advance(SETTLE_MS);
   expect(removals.map(({ name }) => name)).toEqual(['a', 'a']);
+});
+
+test('RS-06: a Node that was back from a storm before this process led is not protected by it', async () => {
+  const back = nodeNamed('lost', { label: 'OfflineStorm' });
+  const { time, removals, registry, changeNode } = rig([back, nodeNamed('well')], [
+    podOn('lost', 'a'),
+  ]);
+  registry.onLeading();
+  await time.advance(POLICY.offlineAfterMs);
+  changeNode({
+    ...nodeNamed('lost', { readyStatus: 'Unknown' }),
+    resourceVersion: resourceVersion('2'),
+  });
+  await time.advance(SETTLE_MS + REVIEW_MS);
+  expect(removals.map(({ name }) => name)).toEqual(['a']);
 });
 
 test('RS-01: changes of pods read no Node, and no claims but those of an offline Node', async () => {
