@@ -104,8 +104,10 @@ export const initialContext = (input: NodeAvailabilityInput): NodeAvailabilityCo
     state: 'Active',
     wanted: { label: 'Active', isTainted: false, endsConfirmation: false },
   }, {});
-  // A Node that is back is of no storm any more, whatever a former process still shows on it.
-  return known.state === 'Offline' ? known : derived(known, { isProtected: false });
+  // What a former process still shows on a Node that is back says nothing about its next failure.
+  return known.state === 'Offline'
+    ? known
+    : derived(known, { isSilent: false, isProtected: false });
 };
 
 /** The pods that are to be deleted. */

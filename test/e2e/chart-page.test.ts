@@ -155,7 +155,7 @@ describeWithBrowser('the chart of an actor', (browser) => {
     await page.goto(
       `${new URL(page.url()).origin}/#/podEviction/default/checkout-api-7f9c6d5b4-a3`,
     );
-    await soon(() => arrows('next')).toEqual(['queued calling']);
+    await soon(() => arrows('next')).toEqual(['queued leavingBackends', 'queued calling']);
     const next = page.locator('.next-events');
     expect(await next.innerText()).toContain('eviction.dispatched → calling');
     const path = page.locator('.arrow.next > path').first();

@@ -99,7 +99,7 @@ export const WITNESSES: Readonly<Record<RoleName, Witnesses>> = {
       each('delete', 'evictionrequests.lifecycle.tidegate.dev'),
     [`${NATIVE} > native EvictionRequests on a real API server`]: [
       ...each('list watch delete', 'evictionrequests.lifecycle.k8s.io'),
-      ...each('list watch create patch delete', 'evictions.lifecycle.k8s.io'),
+      ...each('list watch create delete', 'evictions.lifecycle.k8s.io'),
       ...each('patch', 'evictionrequests.lifecycle.k8s.io/status'),
       ...each('patch', 'evictions.lifecycle.k8s.io/status'),
     ],
@@ -163,8 +163,8 @@ export const NOT_WITNESSED: Readonly<Record<RoleName, Explanations>> = {
   evictions: {
     ...SERIES,
     ...GATED,
-    // After a conflict.
-    ...tested(NATIVE, each('get', 'evictions.lifecycle.k8s.io')),
+    // After a conflict, and when a requester joins after the Eviction was made.
+    ...tested(NATIVE, each('get patch', 'evictions.lifecycle.k8s.io')),
   },
   interceptors: {
     ...SERIES,

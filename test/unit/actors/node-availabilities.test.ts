@@ -4,7 +4,9 @@
  * Regressions: a deletion that got no answer in the term in which it was sent went on with the other
  * pods of its Node in the next term of the same process, which may have found a storm by then. A
  * Node that was back from a storm when a process began to lead, and still showed the storm, was
- * protected from then on: when it was lost alone, its pods were never replaced.
+ * protected from then on: when it was lost alone, its pods were never replaced. One that still
+ * showed that it had been offline was so again as soon as Ready was Unknown, before its Lease had
+ * been silent for long enough.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
@@ -158,18 +160,28 @@ test('RS-23: a process that leads again does not go on with the deletions of its
   expect(removals.map(({ name }) => name)).toEqual(['a', 'a']);
 });
 
-test('RS-06: a Node that was back from a storm before this process led is not protected by it', async () => {
-  const back = nodeNamed('lost', { label: 'OfflineStorm' });
-  const { time, removals, registry, changeNode } = rig([back, nodeNamed('well')], [
-    podOn('lost', 'a'),
-  ]);
-  registry.onLeading();
-  await time.advance(POLICY.offlineAfterMs);
-  changeNode({
-    ...nodeNamed('lost', { readyStatus: 'Unknown' }),
+/** A Node that is back, shows how it was lost before, and is lost anew when this process leads. */
+const lostAgain = async (label: 'Offline' | 'OfflineStorm', silentMs: number) => {
+  const site = rig([nodeNamed('lost', { label }), nodeNamed('well')], [podOn('lost', 'a')]);
+  site.registry.onLeading();
+  await site.time.advance(silentMs);
+  site.changeNode({
+    ...nodeNamed('lost', { readyStatus: 'Unknown', label }),
     resourceVersion: resourceVersion('2'),
   });
-  await time.advance(SETTLE_MS + REVIEW_MS);
+  await site.time.advance(SETTLE_MS + REVIEW_MS);
+  return site;
+};
+
+test('RS-06: a Node that was back from a storm before this process led is not protected by it', async () => {
+  const { removals } = await lostAgain('OfflineStorm', POLICY.offlineAfterMs);
+  expect(removals.map(({ name }) => name)).toEqual(['a']);
+});
+
+test('RS-05: a Node that was back before this process led is silent for its whole time again', async () => {
+  const { removals, time } = await lostAgain('Offline', POLICY.offlineAfterMs / 2);
+  expect(removals).toEqual([]);
+  await time.advance(POLICY.offlineAfterMs / 2);
   expect(removals.map(({ name }) => name)).toEqual(['a']);
 });
 
