@@ -17,7 +17,7 @@ import {
 import { budgetsOver, isDaemon } from './budget-invariants.ts';
 import { isOver, REQUESTS_RESOURCE } from './eviction-request-object.ts';
 import { type Bench, type Invariant, isObserved, nameOf } from './invariant.ts';
-import { isCordoned, ownersOf, reclaimAnnotation } from './node-annotations.ts';
+import { isCordoned, isDisabled, ownersOf, reclaimAnnotation } from './node-annotations.ts';
 import {
   hasCondition,
   MAINTENANCES_RESOURCE,
@@ -108,7 +108,7 @@ export const podsWaitForTheirTurn = ({ site, broken }: Bench): Invariant => {
       const pod = site.cluster.store.collection('pods').get({ namespace, name });
       const node = pod === undefined ? undefined : nodeIn(site, nodeOf(pod));
       if (pod === undefined || node === undefined || maintenancesOn(node).length === 0) return;
-      if (reclaimAnnotation(node) !== undefined || isRequested(pod)) return;
+      if (reclaimAnnotation(node) !== undefined || isDisabled(node) || isRequested(pod)) return;
       if (targetsOn(nameOf(node)).some((target) => isTargeted(target, pod))) return;
       broken('pods wait for their turn', `${process} evicts "${name}" from "${nameOf(node)}"`);
     },

@@ -1,7 +1,7 @@
 /**
  * The availability of all Nodes: what a change costs, and that an earlier term deletes nothing.
  *
- * Regressions: a deletion that got no answer in the term in which it was sent went on with the other
+ * Regressions: a deletion without an answer in the term in which it was sent went on with the other
  * pods of its Node in the next term of the same process, which may have found a storm by then. A
  * Node that was back from a storm when a process began to lead, and still showed the storm, was
  * protected from then on: when it was lost alone, its pods were never replaced. One that still
