@@ -10,6 +10,7 @@ import { type DrainedNode, projectDrainedNode } from '../domain/drain/drained-no
 import { type DrainPod, podProjection } from '../domain/drain/pod.ts';
 import { textAt } from '../domain/json.ts';
 import { DRAIN_SELECTIONS, nodesSelected } from './drain-reads.ts';
+import { evictionBody } from './eviction-body.ts';
 import { KubeApi, type KubeFault } from './kube-api.ts';
 import { type CompleteList, readList } from './object-lists.ts';
 import { readObject } from './object-reads.ts';
@@ -122,22 +123,14 @@ export const readNodesToDrain = (
  * the pod gets to stop, `null` its own grace.
  */
 export const evictPod = (
-  { namespace, name, uid }: DrainPod,
+  pod: DrainPod,
   graceSeconds: number | null,
 ): Reads<string | undefined> =>
   KubeApi.use((api) =>
     api.call({
       method: 'POST',
-      path: `/api/v1/namespaces/${namespace}/pods/${encodeURIComponent(name)}/eviction`,
-      body: {
-        apiVersion: 'policy/v1',
-        kind: 'Eviction',
-        metadata: { name, namespace },
-        deleteOptions: {
-          preconditions: { uid },
-          ...(graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds }),
-        },
-      },
+      path: `/api/v1/namespaces/${pod.namespace}/pods/${encodeURIComponent(pod.name)}/eviction`,
+      body: evictionBody(pod, { graceSeconds }),
       timeoutMs: TIMEOUT_MS,
     })
   ).pipe(

@@ -8,6 +8,7 @@ import { Effect } from 'effect';
 import { type EvictionOutcome, evictionOutcome } from '../domain/drain/answer.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import type { Uid } from '../domain/ids.ts';
+import { evictionBody } from './eviction-body.ts';
 import { KubeApi, type KubeCall, type KubeFault } from './kube-api.ts';
 
 /** The answers to dry runs, by pod; or that permission is missing. */
@@ -28,18 +29,13 @@ const CONCLUSIVE: ReadonlySet<EvictionOutcome['_tag']> = new Set([
   'Refused',
 ]);
 
-const dryRunOf = ({ namespace, name, uid }: DrainPod): KubeCall => ({
+const dryRunOf = (pod: DrainPod): KubeCall => ({
   method: 'POST',
-  path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${
-    encodeURIComponent(name)
+  path: `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods/${
+    encodeURIComponent(pod.name)
   }/eviction`,
   query: { dryRun: 'All' },
-  body: {
-    apiVersion: 'policy/v1',
-    kind: 'Eviction',
-    metadata: { name, namespace },
-    deleteOptions: { preconditions: { uid }, dryRun: ['All'] },
-  },
+  body: evictionBody(pod, { graceSeconds: null, isDryRun: true }),
   timeoutMs: TIMEOUT_MS,
 });
 

@@ -9,6 +9,7 @@
 import { Context, Effect, Fiber, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
 import { type EvictionOutcome, evictionOutcome } from '../domain/drain/answer.ts';
+import { evictionBody } from './eviction-body.ts';
 import type { KubeCall } from './kube-api.ts';
 import { type WriteFault, Writes } from './writes.ts';
 
@@ -33,18 +34,10 @@ export class PodEvictionApi extends Context.Service<PodEvictionApi, {
   readonly evict: (call: EvictionCall) => Effect.Effect<EvictionOutcome>;
 }>()('tidegate/PodEvictionApi') {}
 
-const callOf = ({ namespace, name, uid, graceSeconds, mayLeave }: EvictionCall): KubeCall => ({
+const callOf = ({ graceSeconds, mayLeave, ...pod }: EvictionCall): KubeCall => ({
   method: 'POST',
-  path: `/api/v1/namespaces/${namespace}/pods/${name}/eviction`,
-  body: {
-    apiVersion: 'policy/v1',
-    kind: 'Eviction',
-    metadata: { name, namespace },
-    deleteOptions: {
-      preconditions: { uid },
-      ...(graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds }),
-    },
-  },
+  path: `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}/eviction`,
+  body: evictionBody(pod, { graceSeconds }),
   timeoutMs: EVICTION_TIMEOUT_MS,
   mayLeave,
 });

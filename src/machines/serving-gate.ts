@@ -80,6 +80,12 @@ const SET_OUTCOME = {
   params: ({ event }: { readonly event: { readonly outcome: GateOutcome } }) => event.outcome,
 } as const;
 
+/** A write of the gate that the pod does not have. */
+const NOT_WRITTEN = [
+  { guard: answeredBy('Refused'), target: 'refused', actions: [SET_OUTCOME, 'resetOurs'] },
+  { target: 'backingOff', actions: SET_OUTCOME },
+] as const;
+
 /** The statechart of a pod's gate; `src/actors/pod-evictions` provides its operations. */
 export const servingGate = setup({
   types: {
@@ -96,6 +102,7 @@ export const servingGate = setup({
     readBackends: () => {},
     setGate: assign((_, gate: ServingGate) => ({ gate })),
     setClosing: assign({ isOurs: true }),
+    resetOurs: assign({ isOurs: false }),
     setClosed: assign(({ context: { gate } }) => ({
       gate: { ...gate, isOpen: false, isEvicting: true },
       attempt: 0,
@@ -181,12 +188,7 @@ export const servingGate = setup({
       on: {
         'gate.written': [
           { guard: answeredBy('Written'), target: 'deciding', actions: 'setOpened' },
-          {
-            guard: answeredBy('Refused'),
-            target: 'refused',
-            actions: [SET_OUTCOME, assign({ isOurs: false })],
-          },
-          { target: 'backingOff', actions: SET_OUTCOME },
+          ...NOT_WRITTEN,
         ],
       },
     },
@@ -198,12 +200,7 @@ export const servingGate = setup({
         'gate.written': [
           { guard: 'isClosedInVain', target: 'deciding', actions: 'setClosed' },
           { guard: answeredBy('Written'), target: 'leavingBackends', actions: 'setClosed' },
-          {
-            guard: answeredBy('Refused'),
-            target: 'refused',
-            actions: [SET_OUTCOME, assign({ isOurs: false })],
-          },
-          { target: 'backingOff', actions: SET_OUTCOME },
+          ...NOT_WRITTEN,
         ],
       },
     },

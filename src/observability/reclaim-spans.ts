@@ -8,7 +8,7 @@
  */
 import { Context, Exit, Option, type Tracer } from 'effect';
 import { kindInId } from '../api/actor-board.ts';
-import { asRecord, listOrEmptyAt, textAt, valueAt } from '../domain/json.ts';
+import { listOrEmptyAt, textAt, valueAt } from '../domain/json.ts';
 import { stateText } from '../domain/state-value.ts';
 import type { Time } from '../domain/time.ts';
 import type { ActorTransition, Inspector } from './inspector.ts';
@@ -218,7 +218,7 @@ export class ReclaimSpans {
       'k8s.pod.uid': textAt(context, 'uid'),
       'k8s.node.name': node,
     };
-    for (const [name, value] of Object.entries(asRecord(attributes) ?? {})) {
+    for (const [name, value] of Object.entries(attributes)) {
       one.span.attribute(name, value);
     }
     return one;

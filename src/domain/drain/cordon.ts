@@ -88,7 +88,7 @@ const optionalTime = (value: unknown, field: string): number | null | undefined 
 };
 
 /** Only `true` accepts; a reader that finds another value keeps the pods. */
-const acceptanceIn = (value: unknown): Pick<CordonAnnotation, 'acceptsDowntime'> =>
+export const acceptanceIn = (value: unknown): Pick<CordonAnnotation, 'acceptsDowntime'> =>
   valueAt(value, 'acceptsDowntime') === true ? { acceptsDowntime: true } : {};
 
 const unrecognized = (why: string): CordonReading => ({ _tag: 'Unrecognized', why });

@@ -51,11 +51,13 @@ const graceOf = (requests: readonly EvictionRequest[]): number | null => {
   );
 };
 
-const termsOf = ({ owner, deadlineMonotonicMs, ...request }: EvictionRequest): EvictionTerms => ({
+/** The terms of one request; the grace is that of all together. */
+const termsOf = (
+  { owner, deadlineMonotonicMs, ...request }: EvictionRequest,
+): Omit<EvictionTerms, 'graceSeconds'> => ({
   drainClass: drainClassOf(owner),
   deadlineMs: deadlineMonotonicMs ?? Number.POSITIVE_INFINITY,
   drainSinceMs: request.drainSinceMs,
-  graceSeconds: request.graceSeconds ?? null,
   podsLeft: request.podsLeft,
 });
 
@@ -68,8 +70,8 @@ export const combinedTerms = (
   others: Iterable<EvictionRequest>,
 ): EvictionTerms => {
   let all = termsOf(request);
-  const requests = [request, ...others];
-  for (const other of requests) {
+  const rest = [...others];
+  for (const other of rest) {
     const one = termsOf(other);
     all = {
       ...all,
@@ -78,5 +80,5 @@ export const combinedTerms = (
       drainSinceMs: Math.min(all.drainSinceMs, one.drainSinceMs),
     };
   }
-  return { ...all, graceSeconds: graceOf(requests) };
+  return { ...all, graceSeconds: graceOf([request, ...rest]) };
 };

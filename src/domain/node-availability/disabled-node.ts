@@ -5,6 +5,7 @@
  * Node that others cordoned stays so.
  */
 import {
+  acceptanceIn,
   annotationOf,
   CORDON_PREFIX,
   type CordonAnnotation,
@@ -34,9 +35,6 @@ interface Disabling {
   readonly acceptsDowntime: boolean;
   readonly nowMs: number;
 }
-
-const acceptance = (isAccepted: boolean): Pick<CordonAnnotation, 'acceptsDowntime'> =>
-  isAccepted ? { acceptsDowntime: true } : {};
 
 const withWhy = (body: object, why: string): object => ({
   ...body,
@@ -69,11 +67,11 @@ export const acceptsDowntimeOn = (node: unknown): boolean => {
 const changedBody = (
   { resourceVersion, cordons }: CordonFacts,
   { acceptsDowntime: _before, ...known }: CordonAnnotation,
-  { why, acceptsDowntime: isAccepted }: Disabling,
+  disabling: Disabling,
 ): object => {
-  const text = printCordon({ ...known, ...acceptance(isAccepted) });
+  const text = printCordon({ ...known, ...acceptanceIn(disabling) });
   const annotations = cordons['disabled'] === text ? {} : { [`${CORDON_PREFIX}disabled`]: text };
-  return withWhy({ metadata: { resourceVersion, annotations } }, why);
+  return withWhy({ metadata: { resourceVersion, annotations } }, disabling.why);
 };
 
 /** Cordons the Node with the owner `disabled`. */
@@ -91,7 +89,7 @@ export const disablingStep = (facts: DisabledFacts, disabling: Disabling): Disab
     deadlineMs: null,
     graceSeconds: 0,
     sinceMs: nowMs,
-    ...acceptance(isAccepted),
+    ...acceptanceIn(disabling),
   });
   if (decision._tag === 'Unrecognized') return decision;
   return decision._tag === 'Patch'
