@@ -5,7 +5,13 @@ import type { DrainFilters } from '../../domain/drain/drain-filters.ts';
 import type { LabelConditions } from '../../domain/label-selector.ts';
 import { readSelector } from '../../domain/pod-demand/label-selector-text.ts';
 import { quoted } from '../../domain/text.ts';
-import { CLUSTER_FLAGS, optionalText, switchFlag } from '../cluster-flags.ts';
+import {
+  chosenCluster,
+  CLUSTER_FLAGS,
+  optionalText,
+  type ParsedCluster,
+  switchFlag,
+} from '../cluster-flags.ts';
 import { selectorProblem, unknownWord } from '../failures.ts';
 import { timeoutOf } from '../maintenance/maintenance-question.ts';
 
@@ -69,22 +75,22 @@ export const DRAIN_FLAGS = {
 };
 
 /** The parsed command line. */
-export const drainNodesRequest = (parsed: {
-  readonly nodes: readonly string[];
-  readonly selector: Option.Option<string>;
-  readonly podSelector: Option.Option<string>;
-  readonly force: boolean;
-  readonly ignoreDaemonSets: boolean;
-  readonly deleteEmptyDirData: boolean;
-  readonly disableEviction: boolean;
-  readonly gracePeriod: Option.Option<string>;
-  readonly timeout: Option.Option<string>;
-  readonly skipWaitSeconds: Option.Option<string>;
-  readonly chunkSize: Option.Option<string>;
-  readonly dryRun: Option.Option<string>;
-  readonly kubeconfig: Option.Option<string>;
-  readonly context: Option.Option<string>;
-}): DrainNodesRequest => ({
+export const drainNodesRequest = (
+  parsed: ParsedCluster & {
+    readonly nodes: readonly string[];
+    readonly selector: Option.Option<string>;
+    readonly podSelector: Option.Option<string>;
+    readonly force: boolean;
+    readonly ignoreDaemonSets: boolean;
+    readonly deleteEmptyDirData: boolean;
+    readonly disableEviction: boolean;
+    readonly gracePeriod: Option.Option<string>;
+    readonly timeout: Option.Option<string>;
+    readonly skipWaitSeconds: Option.Option<string>;
+    readonly chunkSize: Option.Option<string>;
+    readonly dryRun: Option.Option<string>;
+  },
+): DrainNodesRequest => ({
   nodes: parsed.nodes,
   selector: Option.getOrUndefined(parsed.selector),
   podSelector: Option.getOrUndefined(parsed.podSelector),
@@ -97,8 +103,7 @@ export const drainNodesRequest = (parsed: {
   skipWaitSeconds: Option.getOrElse(parsed.skipWaitSeconds, () => '0'),
   chunkSize: Option.getOrElse(parsed.chunkSize, () => '500'),
   dryRun: Option.getOrElse(parsed.dryRun, () => 'none'),
-  kubeconfig: Option.getOrUndefined(parsed.kubeconfig),
-  context: Option.getOrUndefined(parsed.context),
+  ...chosenCluster(parsed),
 });
 
 /** A valid request. */

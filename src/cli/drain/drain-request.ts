@@ -2,7 +2,12 @@
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
 import { DEFAULT_INTERCEPTORS } from '../../effects/eviction-request-options.ts';
-import { CLUSTER_FLAGS, optionalText } from '../cluster-flags.ts';
+import {
+  chosenCluster,
+  CLUSTER_FLAGS,
+  optionalText,
+  type ParsedCluster,
+} from '../cluster-flags.ts';
 import { selectorProblem } from '../failures.ts';
 
 /** Formats of `drain status`. */
@@ -96,21 +101,18 @@ export const ACKNOWLEDGE_FLAGS = {
   ...CLUSTER_FLAGS,
 };
 
-interface ParsedCluster {
+interface ParsedOutput extends ParsedCluster {
   readonly output: Option.Option<string>;
-  readonly kubeconfig: Option.Option<string>;
-  readonly context: Option.Option<string>;
 }
 
-const commonOf = ({ output, kubeconfig, context }: ParsedCluster) => ({
-  format: Option.getOrElse(output, () => 'table'),
-  kubeconfig: Option.getOrUndefined(kubeconfig),
-  context: Option.getOrUndefined(context),
+const commonOf = (parsed: ParsedOutput) => ({
+  format: Option.getOrElse(parsed.output, () => 'table'),
+  ...chosenCluster(parsed),
 });
 
 /** The parsed command line of `drain status`. */
 export const drainStatusRequest = (
-  parsed: ParsedCluster & {
+  parsed: ParsedOutput & {
     readonly nodes: readonly string[];
     readonly selector: Option.Option<string>;
     readonly watch: boolean;
@@ -132,7 +134,7 @@ export const statusSelectorProblem = (
 
 /** The parsed command line of `drain plan`. */
 export const drainPlanRequest = (
-  parsed: ParsedCluster & {
+  parsed: ParsedOutput & {
     readonly node: string;
     readonly grace: Option.Option<string>;
     readonly dryRun: Option.Option<string>;
@@ -148,7 +150,7 @@ export const drainPlanRequest = (
 
 /** The parsed command line of `drain acknowledge`. */
 export const drainAcknowledgeRequest = (
-  parsed: ParsedCluster & { readonly node: string; readonly why: Option.Option<string> },
+  parsed: ParsedOutput & { readonly node: string; readonly why: Option.Option<string> },
 ): DrainAcknowledgeRequest => ({
   ...commonOf(parsed),
   format: Option.getOrElse(parsed.output, () => 'text'),

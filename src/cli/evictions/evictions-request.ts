@@ -5,7 +5,14 @@ import {
   EVICTIONS_APIS,
   type EvictionsApiOption,
 } from '../../domain/native-evictions/evictions-api.ts';
-import { CLUSTER_FLAGS, optionalText, switchFlag } from '../cluster-flags.ts';
+import {
+  chosenCluster,
+  CLUSTER_FLAGS,
+  optionalText,
+  type ParsedCluster,
+  switchFlag,
+} from '../cluster-flags.ts';
+import type { ChosenCluster } from '../cluster-question.ts';
 
 /** Formats of `evictions`. */
 export const EVICTIONS_FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
@@ -14,9 +21,7 @@ export const EVICTIONS_FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as co
 export const EVICT_FORMATS = ['text', 'name', 'json', 'yaml'] as const;
 export type EvictFormat = (typeof EVICT_FORMATS)[number];
 
-interface OfCluster {
-  readonly kubeconfig: string | undefined;
-  readonly context: string | undefined;
+interface OfCluster extends ChosenCluster {
   /** Which API has the requests. */
   readonly api: string;
 }
@@ -88,21 +93,18 @@ export const EVICT_FLAGS = {
   ...CLUSTER_FLAGS,
 };
 
-interface ParsedCluster {
+interface ParsedApi extends ParsedCluster {
   readonly api: Option.Option<string>;
-  readonly kubeconfig: Option.Option<string>;
-  readonly context: Option.Option<string>;
 }
 
-const clusterOf = ({ kubeconfig, context, api }: ParsedCluster): OfCluster => ({
-  api: Option.getOrElse(api, () => 'auto'),
-  kubeconfig: Option.getOrUndefined(kubeconfig),
-  context: Option.getOrUndefined(context),
+const clusterOf = (parsed: ParsedApi): OfCluster => ({
+  api: Option.getOrElse(parsed.api, () => 'auto'),
+  ...chosenCluster(parsed),
 });
 
 /** The parsed command line of `evictions`. */
 export const evictionsRequest = (
-  parsed: ParsedCluster & {
+  parsed: ParsedApi & {
     readonly namespace: Option.Option<string>;
     readonly allNamespaces: boolean;
     readonly selector: Option.Option<string>;
@@ -120,7 +122,7 @@ export const evictionsRequest = (
 
 /** The parsed command line of `evict`. */
 export const evictRequest = (
-  parsed: ParsedCluster & {
+  parsed: ParsedApi & {
     readonly pod: string;
     readonly namespace: Option.Option<string>;
     readonly requester: string;

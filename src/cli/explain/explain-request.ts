@@ -1,7 +1,12 @@
 /** The request of `tidegate explain`: flags and arguments as a plain value. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
-import { CLUSTER_FLAGS, optionalText } from '../cluster-flags.ts';
+import {
+  chosenCluster,
+  CLUSTER_FLAGS,
+  optionalText,
+  type ParsedCluster,
+} from '../cluster-flags.ts';
 
 /** The supported kinds, with their aliases. */
 export const EXPLAINED_KINDS = {
@@ -49,18 +54,17 @@ export const EXPLAIN_FLAGS = {
 };
 
 /** The parsed flags and arguments. */
-export const explainRequest = (parsed: {
-  readonly kind: string;
-  readonly name: Option.Option<string>;
-  readonly namespace: Option.Option<string>;
-  readonly output: Option.Option<string>;
-  readonly kubeconfig: Option.Option<string>;
-  readonly context: Option.Option<string>;
-}): ExplainRequest => ({
+export const explainRequest = (
+  parsed: ParsedCluster & {
+    readonly kind: string;
+    readonly name: Option.Option<string>;
+    readonly namespace: Option.Option<string>;
+    readonly output: Option.Option<string>;
+  },
+): ExplainRequest => ({
   kind: parsed.kind,
   name: Option.getOrUndefined(parsed.name),
   namespace: Option.getOrUndefined(parsed.namespace),
   format: Option.getOrElse(parsed.output, () => 'text'),
-  kubeconfig: Option.getOrUndefined(parsed.kubeconfig),
-  context: Option.getOrUndefined(parsed.context),
+  ...chosenCluster(parsed),
 });

@@ -1,7 +1,7 @@
 /** The command `tidegate tree`, and its request as plain values. */
 import { Effect, Option } from 'effect';
 import { Argument, Command, Flag } from 'effect/cli';
-import { CLUSTER_FLAGS, optionalText } from '../cluster-flags.ts';
+import { chosenCluster, CLUSTER_FLAGS, optionalText } from '../cluster-flags.ts';
 import type { ExitCode } from '../exit-codes.ts';
 
 /** Output formats. */
@@ -39,14 +39,13 @@ export const treeCommand = (roles: TreeRoles, end: (code: ExitCode) => void) =>
   Command.make(
     'tree',
     FLAGS,
-    ({ name, namespace, output, kubeconfig, context }) =>
+    ({ name, namespace, output, ...cluster }) =>
       Effect.promise(() =>
         roles.tree({
           name,
           namespace: Option.getOrUndefined(namespace),
           format: Option.getOrElse(output, () => 'table'),
-          kubeconfig: Option.getOrUndefined(kubeconfig),
-          context: Option.getOrUndefined(context),
+          ...chosenCluster(cluster),
         }).then(end)
       ),
   ).pipe(

@@ -1,7 +1,12 @@
 /** The request of `tidegate maintenance plan`: flags and arguments as plain values. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
-import { CLUSTER_FLAGS, optionalText } from '../cluster-flags.ts';
+import {
+  chosenCluster,
+  CLUSTER_FLAGS,
+  optionalText,
+  type ParsedCluster,
+} from '../cluster-flags.ts';
 
 /** Formats of the answer. */
 export const MAINTENANCE_PLAN_FORMATS = ['table', 'json', 'yaml'] as const;
@@ -56,15 +61,13 @@ export const MAINTENANCE_PLAN_FLAGS = {
 
 /** The parsed command line. */
 export const maintenancePlanRequest = (
-  { source, output, simulate, podStartup, podShutdown, nodeWork, kubeconfig, context }: {
+  { source, output, simulate, podStartup, podShutdown, nodeWork, ...cluster }: ParsedCluster & {
     readonly source: string;
     readonly output: Option.Option<string>;
     readonly simulate: boolean;
     readonly podStartup: Option.Option<string>;
     readonly podShutdown: Option.Option<string>;
     readonly nodeWork: Option.Option<string>;
-    readonly kubeconfig: Option.Option<string>;
-    readonly context: Option.Option<string>;
   },
 ): MaintenancePlanRequest => ({
   source,
@@ -73,6 +76,5 @@ export const maintenancePlanRequest = (
   podStartup: Option.getOrElse(podStartup, () => POD_STARTUP),
   podShutdown: Option.getOrUndefined(podShutdown),
   nodeWork: Option.getOrElse(nodeWork, () => NODE_WORK),
-  kubeconfig: Option.getOrUndefined(kubeconfig),
-  context: Option.getOrUndefined(context),
+  ...chosenCluster(cluster),
 });

@@ -4,7 +4,14 @@ import { Flag } from 'effect/cli';
 import { STAGES } from '../../domain/node-maintenance/stage.ts';
 import { POD_TYPES } from '../../domain/node-maintenance/typed-pods.ts';
 import { DRY_RUNS } from '../drain/drain-request.ts';
-import { CLUSTER_FLAGS, optionalText, switchFlag } from '../cluster-flags.ts';
+import {
+  chosenCluster,
+  CLUSTER_FLAGS,
+  optionalText,
+  type ParsedCluster,
+  switchFlag,
+} from '../cluster-flags.ts';
+import type { ChosenCluster } from '../cluster-question.ts';
 
 /** Formats of `maintenance list` and `maintenance status`. */
 export const MAINTENANCE_FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
@@ -17,13 +24,8 @@ export type ChangeFormat = (typeof CHANGE_FORMATS)[number];
 export const STAGE_VERBS = { cordon: 'Cordon', drain: 'Drain', complete: 'Complete' } as const;
 export type StageVerb = keyof typeof STAGE_VERBS;
 
-interface OfCluster {
-  readonly kubeconfig: string | undefined;
-  readonly context: string | undefined;
-}
-
 /** A request to show maintenances, not yet validated. */
-export interface MaintenanceShowRequest extends OfCluster {
+export interface MaintenanceShowRequest extends ChosenCluster {
   /** Undefined: all of them. */
   readonly name: string | undefined;
   readonly format: string;
@@ -31,7 +33,7 @@ export interface MaintenanceShowRequest extends OfCluster {
 }
 
 /** What all verbs that change a maintenance have, not yet validated. */
-interface MaintenanceChange extends OfCluster {
+interface MaintenanceChange extends ChosenCluster {
   readonly name: string;
   readonly format: string;
   readonly dryRun: string;
@@ -106,16 +108,6 @@ export const SHOW_FLAGS = {
   ...CLUSTER_FLAGS,
 };
 
-interface ParsedCluster {
-  readonly kubeconfig: Option.Option<string>;
-  readonly context: Option.Option<string>;
-}
-
-const clusterOf = ({ kubeconfig, context }: ParsedCluster): OfCluster => ({
-  kubeconfig: Option.getOrUndefined(kubeconfig),
-  context: Option.getOrUndefined(context),
-});
-
 /** The parsed command line of `maintenance list` and `maintenance status`. */
 export const maintenanceShowRequest = (
   parsed: ParsedCluster & {
@@ -124,7 +116,7 @@ export const maintenanceShowRequest = (
     readonly watch: boolean;
   },
 ): MaintenanceShowRequest => ({
-  ...clusterOf(parsed),
+  ...chosenCluster(parsed),
   name: parsed.name,
   format: Option.getOrElse(parsed.output, () => 'table'),
   watch: parsed.watch,
@@ -139,7 +131,7 @@ interface ParsedChange extends ParsedCluster {
 }
 
 const changeOf = (parsed: ParsedChange): MaintenanceChange => ({
-  ...clusterOf(parsed),
+  ...chosenCluster(parsed),
   name: parsed.name,
   format: Option.getOrElse(parsed.output, () => 'text'),
   dryRun: Option.getOrElse(parsed.dryRun, () => 'none'),

@@ -1,7 +1,14 @@
 /** The requests of `tidegate node` as plain values. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
-import { CLUSTER_FLAGS, optionalText, switchFlag } from '../cluster-flags.ts';
+import {
+  chosenCluster,
+  CLUSTER_FLAGS,
+  optionalText,
+  type ParsedCluster,
+  switchFlag,
+} from '../cluster-flags.ts';
+import type { ChosenCluster } from '../cluster-question.ts';
 
 /** Formats of `node status`. */
 export const NODE_FORMATS = ['table', 'name', 'json', 'yaml'] as const;
@@ -9,20 +16,15 @@ export const NODE_FORMATS = ['table', 'name', 'json', 'yaml'] as const;
 /** Formats of the commands that change a Node. */
 export const NODE_CHANGE_FORMATS = ['text', 'json'] as const;
 
-interface OfCluster {
-  readonly kubeconfig: string | undefined;
-  readonly context: string | undefined;
-}
-
 /** A request to show Nodes, not yet validated. */
-export interface NodeStatusRequest extends OfCluster {
+export interface NodeStatusRequest extends ChosenCluster {
   /** Undefined: all of them. */
   readonly node: string | undefined;
   readonly format: string;
 }
 
 /** A request to change a Node, not yet validated. */
-export interface NodeChangeRequest extends OfCluster {
+export interface NodeChangeRequest extends ChosenCluster {
   readonly node: string;
   readonly format: string;
 }
@@ -83,23 +85,13 @@ export const NODE_GONE_FLAGS = {
   ...CHANGE_FLAGS,
 };
 
-interface ParsedCluster {
-  readonly kubeconfig: Option.Option<string>;
-  readonly context: Option.Option<string>;
-}
-
-const clusterOf = ({ kubeconfig, context }: ParsedCluster): OfCluster => ({
-  kubeconfig: Option.getOrUndefined(kubeconfig),
-  context: Option.getOrUndefined(context),
-});
-
 interface ParsedChange extends ParsedCluster {
   readonly node: string;
   readonly output: Option.Option<string>;
 }
 
 const changeOf = (parsed: ParsedChange): NodeChangeRequest => ({
-  ...clusterOf(parsed),
+  ...chosenCluster(parsed),
   node: parsed.node,
   format: Option.getOrElse(parsed.output, () => 'text'),
 });
@@ -111,7 +103,7 @@ export const nodeStatusRequest = (
     readonly output: Option.Option<string>;
   },
 ): NodeStatusRequest => ({
-  ...clusterOf(parsed),
+  ...chosenCluster(parsed),
   node: Option.getOrUndefined(parsed.node),
   format: Option.getOrElse(parsed.output, () => 'table'),
 });
