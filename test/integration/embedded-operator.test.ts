@@ -1,12 +1,13 @@
 /** The roles as separate processes on an embedded cluster: no Go, no etcd, no containers. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
+import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { isJoined } from '../support/api/cluster-connection.ts';
 import { rawRequest } from '../support/demand/capacity-requests.ts';
 import { eventually } from '../support/eventually.ts';
+import { startClusterBy } from '../support/processes/cluster-child.ts';
 import { startFleet } from '../support/processes/fleet-process.ts';
 import { startTidegate } from '../support/processes/tidegate-process.ts';
 
@@ -21,16 +22,10 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** Starts a cluster with one node; returns its kubeconfig and a request function. */
 const startCluster = async () => {
-  const kubeconfig = join(folder, 'kubeconfig');
-  const child = startTidegate({
-    name: 'cluster',
-    args: ['cluster', '--listen=127.0.0.1:0', '--nodes=1', `--write-kubeconfig=${kubeconfig}`],
-  });
-  await child.untilLog(({ msg }) => `${msg}`.startsWith('Cluster listens on'), {
-    what: 'that it listens',
-  });
-  const [cluster] = listOrEmptyAt(parseJson(await readFile(kubeconfig, 'utf8')), 'clusters');
-  const server = textAt(cluster, 'cluster', 'server') ?? '';
+  const { child, kubeconfig, server } = await startClusterBy(
+    startTidegate,
+    join(folder, 'kubeconfig'),
+  );
   const ask = async (
     path: string,
     asked: { readonly method?: string; readonly body?: object } = {},

@@ -7,12 +7,13 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
+import { listOrEmptyAt, parseJson } from '../../src/domain/json.ts';
 import { freePort } from '../../tools/testbed/ports.ts';
 import { rawRequest } from '../support/demand/capacity-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { pullsAt } from '../support/fleet/fleet-script.ts';
 import { newAuthority } from '../support/processes/certificates.ts';
+import { startClusterBy } from '../support/processes/cluster-child.ts';
 import { startFleet } from '../support/processes/fleet-process.ts';
 import { clusterPair, fleetPair, writeKeyFiles } from '../support/processes/key-files.ts';
 import { roleBy } from '../support/processes/role-child.ts';
@@ -78,18 +79,7 @@ const kubeconfigFor = (server: string, command: string): string =>
     }],
   });
 
-const startCluster = async () => {
-  const kubeconfig = join(folder, 'admin');
-  const child = startTidegate({
-    name: 'cluster',
-    args: ['cluster', '--listen=127.0.0.1:0', '--nodes=1', `--write-kubeconfig=${kubeconfig}`],
-  });
-  await child.untilLog(({ msg }) => `${msg}`.startsWith('Cluster listens on'), {
-    what: 'that it listens',
-  });
-  const [cluster] = listOrEmptyAt(parseJson(await readFile(kubeconfig, 'utf8')), 'clusters');
-  return { kubeconfig, server: textAt(cluster, 'cluster', 'server') ?? '' };
-};
+const startCluster = () => startClusterBy(startTidegate, join(folder, 'admin'));
 
 const eventsAt = async (server: string): Promise<string> =>
   await (await fetch(`${server}${EVENTS}`)).text();

@@ -1,9 +1,9 @@
 /** A reclaim as one trace, received by an OpenTelemetry Collector. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
+import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { collector } from '../../tools/testbed/observability.ts';
 import { accepts, freePort } from '../../tools/testbed/ports.ts';
 import { supervise } from '../../tools/testbed/processes.ts';
@@ -11,6 +11,7 @@ import { isJoined } from '../support/api/cluster-connection.ts';
 import { describeWithReceivers } from '../support/api/testbed.ts';
 import { rawRequest } from '../support/demand/capacity-requests.ts';
 import { eventually } from '../support/eventually.ts';
+import { startClusterBy } from '../support/processes/cluster-child.ts';
 import { startFleet } from '../support/processes/fleet-process.ts';
 import { startTidegate } from '../support/processes/tidegate-process.ts';
 import { type PrintedSpan, printedSpans } from '../support/tracing/printed-spans.ts';
@@ -45,16 +46,7 @@ const startCollector = async (program: string) => {
 };
 
 const startCluster = async (folder: string) => {
-  const kubeconfig = join(folder, 'kubeconfig');
-  const child = startTidegate({
-    name: 'cluster',
-    args: ['cluster', '--listen=127.0.0.1:0', '--nodes=1', `--write-kubeconfig=${kubeconfig}`],
-  });
-  await child.untilLog(({ msg }) => `${msg}`.startsWith('Cluster listens on'), {
-    what: 'that it listens',
-  });
-  const [cluster] = listOrEmptyAt(parseJson(await readFile(kubeconfig, 'utf8')), 'clusters');
-  const server = textAt(cluster, 'cluster', 'server') ?? '';
+  const { kubeconfig, server } = await startClusterBy(startTidegate, join(folder, 'kubeconfig'));
   const ask = async (path: string, body?: object): Promise<unknown> => {
     const answer = await fetch(`${server}${path}`, {
       method: body === undefined ? 'GET' : 'POST',

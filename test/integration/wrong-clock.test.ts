@@ -1,13 +1,14 @@
 /** An operator whose wall clock is wrong and steps by hours, on an embedded cluster. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
+import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { reclaimAnnotation } from '../simulation/node-annotations.ts';
 import { isJoined } from '../support/api/cluster-connection.ts';
 import { rawRequest } from '../support/demand/capacity-requests.ts';
 import { eventually } from '../support/eventually.ts';
+import { startClusterBy } from '../support/processes/cluster-child.ts';
 import { startFleet } from '../support/processes/fleet-process.ts';
 import { startTidegate } from '../support/processes/tidegate-process.ts';
 
@@ -22,16 +23,7 @@ const WRONG_CLOCK = new URL('../support/processes/wrong-clock.ts', import.meta.u
 const startCluster = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-clock-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const kubeconfig = join(folder, 'kubeconfig');
-  const child = startTidegate({
-    name: 'cluster',
-    args: ['cluster', '--listen=127.0.0.1:0', '--nodes=1', `--write-kubeconfig=${kubeconfig}`],
-  });
-  await child.untilLog(({ msg }) => `${msg}`.startsWith('Cluster listens on'), {
-    what: 'that it listens',
-  });
-  const [cluster] = listOrEmptyAt(parseJson(await readFile(kubeconfig, 'utf8')), 'clusters');
-  const server = textAt(cluster, 'cluster', 'server') ?? '';
+  const { kubeconfig, server } = await startClusterBy(startTidegate, join(folder, 'kubeconfig'));
   const get = async (path: string): Promise<unknown> =>
     await (await fetch(`${server}${path}`)).json();
   const request = async (name: string): Promise<void> => {

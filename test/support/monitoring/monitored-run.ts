@@ -4,14 +4,15 @@
  *
  * Promises: what Prometheus answers is what it scraped from this operator.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { listOrEmptyAt, parseJson, textAt, valueAt } from '../../../src/domain/json.ts';
+import { listOrEmptyAt, textAt, valueAt } from '../../../src/domain/json.ts';
 import { ROLE_NAMES } from '../../../src/domain/operator-roles.ts';
 import { accepts, freePort } from '../../../tools/testbed/ports.ts';
 import { supervise } from '../../../tools/testbed/processes.ts';
 import { eventually } from '../eventually.ts';
+import { startClusterBy } from '../processes/cluster-child.ts';
 import { fleetBy } from '../processes/fleet-child.ts';
 import type { StartTidegate } from '../processes/tidegate-child.ts';
 
@@ -81,16 +82,7 @@ const maintenanceOf = (node: string): object => ({
 });
 
 const startCluster = async ({ start, folder }: MonitoredRunOptions) => {
-  const kubeconfig = join(folder, 'kubeconfig');
-  const child = start({
-    name: 'cluster',
-    args: ['cluster', '--listen=127.0.0.1:0', '--nodes=1', `--write-kubeconfig=${kubeconfig}`],
-  });
-  await child.untilLog(({ msg }) => `${msg}`.startsWith('Cluster listens on'), {
-    what: 'that it listens',
-  });
-  const [cluster] = listOrEmptyAt(parseJson(await readFile(kubeconfig, 'utf8')), 'clusters');
-  const server = textAt(cluster, 'cluster', 'server') ?? '';
+  const { child, kubeconfig, server } = await startClusterBy(start, join(folder, 'kubeconfig'));
   const post: Post = async (path, body) => {
     const answer = await fetch(`${server}${path}`, {
       method: 'POST',

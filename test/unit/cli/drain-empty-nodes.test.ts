@@ -6,6 +6,7 @@ import { drainQuestion } from '../../../src/cli/drain-node/drain-node-request.ts
 import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { type Handle, json, startStubApi, type StubApi } from '../../support/api/stub-api.ts';
 import { rawPod } from '../../support/drains/drain-facts.ts';
+import { DRAIN_DEFAULTS } from '../../support/drains/drain-nodes-defaults.ts';
 
 const apis: StubApi[] = [];
 
@@ -41,22 +42,7 @@ const serving =
 const drained = async (served: Served = {}) => {
   const api = await startStubApi(serving(served));
   apis.push(api);
-  const question = drainQuestion({
-    nodes: ['n1'],
-    selector: undefined,
-    podSelector: undefined,
-    force: false,
-    ignoreDaemonSets: false,
-    deleteEmptyDirData: false,
-    disableEviction: false,
-    gracePeriod: '-1',
-    timeout: '0',
-    skipWaitSeconds: '0',
-    chunkSize: '500',
-    dryRun: 'none',
-    kubeconfig: undefined,
-    context: undefined,
-  });
+  const question = drainQuestion({ ...DRAIN_DEFAULTS, nodes: ['n1'] });
   const node = projectDrainedNode(RAW_NODE);
   if (typeof question === 'string' || node === undefined) throw new Error('the test is wrong');
   const nodes = [filteredNode(

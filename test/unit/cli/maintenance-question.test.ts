@@ -6,6 +6,7 @@ import {
 } from '../../../src/cli/drain-node/drain-node-request.ts';
 import { startQuestion } from '../../../src/cli/maintenance/maintenance-question.ts';
 import type { MaintenanceStartRequest } from '../../../src/cli/maintenance/maintenance-request.ts';
+import { DRAIN_DEFAULTS } from '../../support/drains/drain-nodes-defaults.ts';
 
 const START: MaintenanceStartRequest = {
   name: 'kernel',
@@ -72,22 +73,7 @@ describe('maintenance start', () => {
   });
 });
 
-const DRAIN: DrainNodesRequest = {
-  nodes: ['node-7'],
-  selector: undefined,
-  podSelector: undefined,
-  force: false,
-  ignoreDaemonSets: false,
-  deleteEmptyDirData: false,
-  disableEviction: false,
-  gracePeriod: '-1',
-  timeout: '0',
-  skipWaitSeconds: '0',
-  chunkSize: '500',
-  dryRun: 'none',
-  kubeconfig: undefined,
-  context: undefined,
-};
+const DRAIN: DrainNodesRequest = { ...DRAIN_DEFAULTS, nodes: ['node-7'] };
 
 describe('drain NODE', () => {
   test('a node may be named as node/NAME, and a timeout of 0s is none', () => {
