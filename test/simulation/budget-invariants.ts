@@ -125,11 +125,12 @@ const podAt = ({ site }: Bench, path: string): JsonRecord | undefined => {
 export const slotsAreUsedOnce = (bench: Bench): Invariant => {
   const { time, broken, site } = bench;
   const views = viewsOf(time, BUDGETS);
+  const pods = viewsOf(time, PODS);
   const nodes = site.cluster.store.collection('nodes');
   const charges = makeCharges();
   const receivedMs = new Map<string, number>();
-  const keyOf = (budget: unknown): string =>
-    `${textAt(budget, 'metadata', 'namespace') ?? ''}/${nameOf(budget)}`;
+  const keyOf = (object: unknown): string =>
+    `${textAt(object, 'metadata', 'namespace') ?? ''}/${nameOf(object)}`;
 
   const left = (view: View, charge: Charge): number => {
     const outstanding = [...charges.of(charge.process, charge.budget)].filter((other) =>
@@ -147,6 +148,14 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
       'slots are used once',
       `${charge.process} evicts under "${charge.budget}", which has no free slot`,
     );
+  };
+  /** Whether the process has been shown for long that the pod is ready; one cut off is not. */
+  const knowsReady = (process: string, pod: JsonRecord): boolean => {
+    const view = pods.get(process, keyOf(pod));
+    if (view === undefined) return true;
+    const isFresh = time.monotonic() - view.sinceMs < FRESH_MS;
+    return isReady(view.object) &&
+      (!isFresh || view.before === undefined || isReady(view.before.object));
   };
   /** The process observes pods, including deleted ones. */
   const observe = (process: string): void => {
@@ -173,11 +182,12 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
       const isAlive = lines.some(({ type }) => type !== 'ERROR');
       if (path === BUDGETS && isAlive) receivedMs.set(process, time.monotonic());
       views.invariant.arrives?.(process, path, lines);
+      pods.invariant.arrives?.(process, path, lines);
     },
     leaves: ({ process, call }) => {
       const pod = call.path.endsWith('/eviction') ? podAt(bench, call.path) : undefined;
       // A pod that is not ready takes no slot (DR-31) and does not affect the others.
-      if (pod === undefined || !needsSlot(pod, time.now())) return;
+      if (pod === undefined || !needsSlot(pod, time.now()) || !knowsReady(process, pod)) return;
       const [budget, ...others] = budgetsOver(site, pod);
       if (budget === undefined || others.length > 0) return;
       const uid = textAt(pod, 'metadata', 'uid') ?? '';
@@ -199,7 +209,11 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
     },
     answered: (sent, answer) => {
       views.invariant.answered?.(sent, answer);
-      if (sent.call.path === PODS) observe(sent.process);
+      if (sent.call.path === PODS) {
+        // Not the answers to writes of pods: evictions go by what is listed and watched.
+        pods.invariant.answered?.(sent, answer);
+        observe(sent.process);
+      }
       if (sent.call.path === BUDGETS && answer?.status === 200) {
         receivedMs.set(sent.process, time.monotonic());
       }
