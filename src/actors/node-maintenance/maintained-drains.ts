@@ -6,8 +6,14 @@
  * it no longer selects are released (NM-15).
  */
 import type { NodeProjection } from '../../domain/cluster-node.ts';
-import { annotationOf, cordonOf, type DrainOwner } from '../../domain/drain/cordon.ts';
+import {
+  annotationOf,
+  cordonOf,
+  type DrainOwner,
+  maintenanceOwner,
+} from '../../domain/drain/cordon.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
+import { objectKey } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import { hasOwnLeavingPods, mustLeave } from '../../domain/node-maintenance/drain-step.ts';
 import {
@@ -15,7 +21,9 @@ import {
   isTargetedBy,
   storedTargets,
 } from '../../domain/node-maintenance/node-status.ts';
+import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import { rfc3339, type Time } from '../../domain/time.ts';
+import type { Informer } from '../informers/informer.ts';
 import type { DrainRegistry } from '../node-drains/drains.ts';
 import type { MaintainedNodes } from '../node-drains/maintained-nodes.ts';
 import type { MaintenanceEntry } from './node-maintenance-actor.ts';
@@ -25,7 +33,7 @@ const AGAIN_AFTER_MS = 60_000;
 
 /** What the drains follow and act on. */
 export interface MaintainedDrainsOptions {
-  readonly nodes: () => Iterable<NodeProjection>;
+  readonly nodes: Pick<Informer<NodeProjection>, 'get' | 'values'>;
   /** The pods of a Node, without those that came back past the cordon. */
   readonly podsOn: (node: string) => readonly DrainPod[];
   readonly drains: Pick<
@@ -54,10 +62,17 @@ export class MaintainedDrains {
     this.#options = options;
   }
 
-  /** Drains, or only cordons, the Nodes; releases the others. */
-  readonly cover = (entry: MaintenanceEntry, selected: readonly NodeProjection[]): void => {
+  /**
+   * Drains, or only cordons, the Nodes; releases the others. Those whose work is done stay as they
+   * are until the status shows it: one that is in service again is not cordoned and emptied anew.
+   */
+  readonly cover = (
+    entry: MaintenanceEntry,
+    selected: readonly NodeProjection[],
+    done: ReadonlySet<string>,
+  ): void => {
     const names = new Set(selected.map(({ name }) => name));
-    for (const node of selected) this.#coverNode(entry, node);
+    for (const node of selected) if (!done.has(node.name)) this.#coverNode(entry, node);
     this.#releaseNodes(entry.owner, (name) => !names.has(name));
   };
 
@@ -66,8 +81,24 @@ export class MaintainedDrains {
 
   /** No Node has a key of the owner, and no drain of it is under way. */
   readonly isReleased = (owner: DrainOwner): boolean => {
-    for (const node of this.#options.nodes()) if (this.#isHeld(node, owner)) return false;
+    for (const node of this.#options.nodes.values()) {
+      if (this.#hasKeyOrDrain(node, owner)) return false;
+    }
     return true;
+  };
+
+  /** The Node is cordoned for the maintenance. */
+  readonly isCordoned = (name: string, { uid }: Pick<ObservedMaintenance, 'uid'>): boolean => {
+    const node = this.#options.nodes.get(objectKey(name));
+    return node !== undefined && isCordonedFor(node, maintenanceOwner(uid));
+  };
+
+  /** The Node has the key of the maintenance, cordoned or not, or a drain for it is under way. */
+  readonly isHeld = (name: string, { uid }: Pick<ObservedMaintenance, 'uid'>): boolean => {
+    const node = this.#options.nodes.get(objectKey(name));
+    if (node === undefined) return false;
+    const owner = maintenanceOwner(uid);
+    return isCordonedFor(node, owner) || this.#hasKeyOrDrain(node, owner);
   };
 
   /** The first Node whose drain failed, and begins again; empty without one. */
@@ -89,15 +120,15 @@ export class MaintainedDrains {
         (mode !== 'Release' && holdsNode(maintenance, node.name))
     );
 
-  #isHeld(node: NodeProjection, owner: DrainOwner): boolean {
+  #hasKeyOrDrain(node: NodeProjection, owner: DrainOwner): boolean {
     return annotationOf(node, owner) !== undefined || this.#options.drains.has(node.name, owner);
   }
 
   #releaseNodes(owner: DrainOwner, isLeft: (node: string) => boolean): void {
     const { drains, maintained, nodes } = this.#options;
-    for (const node of nodes()) {
+    for (const node of nodes.values()) {
       const { name } = node;
-      if (!isLeft(name) || !this.#isHeld(node, owner)) continue;
+      if (!isLeft(name) || !this.#hasKeyOrDrain(node, owner)) continue;
       maintained.remove(name, owner);
       const isWithdrawn = drains.get(name, owner)?.getSnapshot().context.withdrawn === true;
       if (owner !== 'reclaim' && !isWithdrawn) drains.withdraw(name, owner);

@@ -18,8 +18,10 @@ import { objectKey } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import {
   type MaintainedNodeFacts,
+  type MaintenanceProgress,
   maintenanceProgress,
   NO_PROGRESS,
+  nodesDone,
   type ProgressMemory,
   type WorkedMaintenance,
 } from '../../domain/node-maintenance/maintenance-progress.ts';
@@ -39,11 +41,7 @@ import type { DrainRequesters } from '../eviction-requests/drain-requesters.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { DrainEngine } from '../node-drains/drain-engine.ts';
 import { type AdvertisedNode, AdvertisedNodes } from './advertised-nodes.ts';
-import {
-  isCordonedFor,
-  MaintainedDrains,
-  type MaintainedDrainsOptions,
-} from './maintained-drains.ts';
+import { MaintainedDrains, type MaintainedDrainsOptions } from './maintained-drains.ts';
 import {
   type MaintenanceEntry,
   maintenanceEntry,
@@ -113,7 +111,7 @@ export class NodeMaintenanceRegistry {
     const events = maintenanceEvents(environment, record);
     const uncordoned = new UncordonedNodes(environment.time, events.recordUncordoned);
     this.#drains = new MaintainedDrains(environment.time, {
-      nodes: () => nodes.values(),
+      nodes,
       podsOn: this.#podsOn,
       drains,
       maintained,
@@ -307,7 +305,7 @@ export class NodeMaintenanceRegistry {
       this.#selected(maintenance),
     ]));
     for (const entry of entries) this.#windows.renew(entry);
-    this.#observe(entries, selected);
+    const reported = this.#observe(entries, selected);
     if (!this.#options.isBehind()) {
       for (const entry of entries) this.#previews.renew(entry, selected.get(entry.uid) ?? []);
     }
@@ -316,7 +314,8 @@ export class NodeMaintenanceRegistry {
       else if (entry.mode !== 'None') {
         const held = (selected.get(entry.uid) ?? [])
           .filter(({ name }) => holdsNode(entry.maintenance, name));
-        this.#drains.cover(entry, held);
+        const done = nodesDone(entry.maintenance, reported.get(entry.uid));
+        this.#drains.cover(entry, held, done);
       }
     }
     this.#releaseOrphans(entries);
@@ -328,7 +327,7 @@ export class NodeMaintenanceRegistry {
   #observe(
     entries: readonly MaintenanceEntry[],
     selected: ReadonlyMap<string, readonly MaintainableNode[]>,
-  ): void {
+  ): MaintenanceProgress['reported'] {
     const { nodes, isBehind, engine, unschedulable } = this.#options;
     const worked = entries.flatMap((
       { uid, begins, yields, ...entry },
@@ -351,10 +350,8 @@ export class NodeMaintenanceRegistry {
         budgets: engine.budgets.values(),
         unschedulable: unschedulable.values(),
         isBehind: isBehind(),
-        isCordoned: (name, { uid }) => {
-          const node = nodes.get(objectKey(name));
-          return node !== undefined && isCordonedFor(node, maintenanceOwner(uid));
-        },
+        isCordoned: this.#drains.isCordoned,
+        isHeld: this.#drains.isHeld,
       },
     });
     this.#progress = progress;
@@ -372,6 +369,7 @@ export class NodeMaintenanceRegistry {
         refused: this.#drains.refusedNode(entry, ofOne),
       });
     }
+    return progress.reported;
   }
 
   #send(entry: MaintenanceEntry, observed: ObservedNodes): void {

@@ -63,6 +63,8 @@ export interface ClusterFacts extends CrossingFacts {
   readonly podsOn: (node: string) => readonly DrainPod[];
   /** The Node is unschedulable and has the key of the maintenance. */
   readonly isCordoned: (node: string, maintenance: ObservedMaintenance) => boolean;
+  /** The Node has the key of the maintenance, cordoned or not, or a drain for it is under way. */
+  readonly isHeld: (node: string, maintenance: ObservedMaintenance) => boolean;
   /** The caches are behind: no plan goes on. */
   readonly isBehind: boolean;
 }
@@ -195,13 +197,25 @@ const nodeStatusNow = (
   };
 };
 
-/** Done, and still cordoned for the maintenance: the next one waits until its key has left it. */
+/**
+ * Done, and held by the maintenance: the next one waits until its key has left it, also when a
+ * person has uncordoned it.
+ */
 const isLeaving = (
   { maintenance }: WorkedMaintenance,
   { name, state }: Pick<NodeStatus, 'name' | 'state'>,
-  { isCordoned }: ClusterFacts,
+  { isHeld }: ClusterFacts,
 ): boolean =>
-  state === 'Released' && maintenance.spec.releaseWhen === 'Done' && isCordoned(name, maintenance);
+  state === 'Released' && maintenance.spec.releaseWhen === 'Done' && isHeld(name, maintenance);
+
+/** Nodes whose work is done; they are given back once the status shows it. */
+export const nodesDone = (
+  { spec }: Pick<ObservedMaintenance, 'spec'>,
+  reported: Pick<NodesProgress, 'nodes'> | undefined,
+): ReadonlySet<string> => {
+  const nodes = spec.releaseWhen === 'Done' ? reported?.nodes ?? [] : [];
+  return new Set(nodes.filter(({ state }) => state === 'Released').map(({ name }) => name));
+};
 
 const byName = (left: NodeStatus, right: NodeStatus): number => compareText(left.name, right.name);
 

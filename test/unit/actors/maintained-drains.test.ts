@@ -23,7 +23,7 @@ const covered = (
 ) => {
   const maintained = new MaintainedNodes();
   const options: MaintainedDrainsOptions = {
-    nodes: () => [],
+    nodes: { get: () => undefined, values: () => [].values() },
     podsOn: () => [POD],
     drains: {
       order: () => {},
@@ -45,7 +45,7 @@ const covered = (
     nodes: targets.length === 0 ? [] : [nodeRaw('n1', { drainTargets: targets })],
   });
   const entry = { ...maintenanceEntry(maintenance), mode: stage };
-  new MaintainedDrains(simulatedTime(), options).cover(entry, [nodeOf('n1')]);
+  new MaintainedDrains(simulatedTime(), options).cover(entry, [nodeOf('n1')], new Set());
   const { isPlanned, isTargeted, ...more } = maintained.of('n1', entry.owner);
   return { ...more, isPlanned: isPlanned(POD), isTargeted: isTargeted(POD) };
 };

@@ -53,6 +53,42 @@ test('keys of maintenances that do not exist leave their Nodes', async () => {
   expect([...withdrawn]).toEqual([`n1 ${owner}`]);
 });
 
+/**
+ * While no operator ran, a person had marked the node as done and uncordoned it, and pods had come.
+ * The operator cordoned it again and evicted pods by the targets of before, until the status
+ * showed that its work was done.
+ */
+test('NM-13: a node that is done is not cordoned again before the status shows that', async () => {
+  const { time, nodes, ordered, registry, writes, maintain, sync } = registryRig();
+  const owner = maintenanceOwner('uid-kernel');
+  const key = printCordon({
+    ids: ['kernel@1'],
+    deadlineMs: null,
+    graceSeconds: 0,
+    sinceMs: 0,
+    ended: 'Drained',
+  });
+  const schedulable = (name: string, doneFor: string) => ({
+    ...nodeOf(name, { [`${CORDON_PREFIX}${owner}`]: key }),
+    unschedulable: false,
+    doneFor,
+  });
+  sync();
+  nodes.put(schedulable('n1', 'kernel'));
+  nodes.put(schedulable('n2', ''));
+  registry.onLeading();
+  const drainTargets = [{ podType: 'Default', podPriority: 100 }];
+  maintain('kernel', {
+    stage: 'Drain',
+    isProtected: true,
+    spec: { maxNodesAtOnce: 2, releaseWhen: 'Done' },
+    nodes: [nodeRaw('n1', { drainTargets }), nodeRaw('n2', { drainTargets })],
+  });
+  await time.advance(5000);
+  expect(writes.length).toBeGreaterThan(0);
+  expect([...ordered]).toEqual([`n2 ${owner}`]);
+});
+
 /** Nothing else changed in the cluster, so that nothing else led to another look. */
 test('NM-53: a drain that failed begins again after a minute, without a change', async () => {
   const { time, nodes, pods, ordered, registry, maintain, sync } = registryRig();
