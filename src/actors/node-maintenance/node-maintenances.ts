@@ -8,7 +8,7 @@
 import { merge, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
-import { isMaintenanceOwner, maintenanceOwner } from '../../domain/drain/cordon.ts';
+import { isMaintenanceOwner } from '../../domain/drain/cordon.ts';
 import type { Budget } from '../../domain/drain/budget.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
