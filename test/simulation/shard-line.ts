@@ -23,7 +23,7 @@ export interface ShardLineOptions {
   readonly chance: Chance;
   /** The time that each frame to the process takes, in milliseconds. */
   readonly frameMs: () => number;
-  /** The process has received a frame. */
+  /** The process has received a frame on a stream that it holds. */
   readonly delivered: (frame: Uint8Array) => void;
   /** The fleet has received a frame of this process. */
   readonly received: (frame: Uint8Array) => void;
@@ -82,6 +82,8 @@ const partition = () => {
 interface Connection {
   readonly stream: ShardStream;
   readonly close: () => void;
+  /** The process has no more to do with it; frames that are under way concern nobody. */
+  readonly release: () => void;
 }
 
 const connect = (parts: LinkOptions, receive: (frame: Uint8Array) => void): Connection => {
@@ -91,12 +93,12 @@ const connect = (parts: LinkOptions, receive: (frame: Uint8Array) => void): Conn
   const toProcess = inOrder(parts, parts.frameMs);
   const finish = (ending: SessionEnding): void =>
     toProcess(() => line.reach(() => Deferred.doneUnsafe(ended, Effect.succeed(ending))));
-  let open = true;
+  let [open, isReleased] = [true, false];
   const inbound = script().shard.connect({
     send: (frame) =>
       toProcess(() =>
         line.reach(() => {
-          delivered(frame);
+          if (!isReleased) delivered(frame);
           receive(frame);
         })
       ),
@@ -118,6 +120,10 @@ const connect = (parts: LinkOptions, receive: (frame: Uint8Array) => void): Conn
   };
   return {
     close,
+    release: () => {
+      isReleased = true;
+      close();
+    },
     stream: {
       write: (message) =>
         Effect.sync(() => {
@@ -161,7 +167,7 @@ export const shardLine = (options: ShardLineOptions): ShardLine => {
           (made) =>
             Effect.sync(() => {
               connections.delete(made);
-              made.close();
+              made.release();
             }),
         );
         return connection.stream;
