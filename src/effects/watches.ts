@@ -2,8 +2,8 @@
  * Lists collections in pages and watches changes, for the `listWatch` statechart.
  *
  * Promises: every result is an outcome, never a failure; a page is passed on as soon as it is
- * parsed and not kept; nothing is passed on after an interruption. Exceptions of `onPage` or
- * `onLines` are defects.
+ * parsed and not kept; nothing is passed on after an interruption. Exceptions of readers
+ * are defects.
  */
 import { Effect } from 'effect';
 import { listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
@@ -119,6 +119,14 @@ export const listPages = (
     }
   });
 
+/** Receives a watch. */
+export interface WatchReader {
+  /** The API server has answered the request: what changes from now on arrives. */
+  readonly watchOpened: () => void;
+  /** The events of each network chunk. */
+  readonly applyLines: (lines: readonly WatchLine[]) => void;
+}
+
 /** Where to resume, and for how long. */
 export interface Following {
   readonly resourceVersion: string;
@@ -161,14 +169,14 @@ const followLines = async (
 };
 
 /**
- * Watches the changes after `following.revision` until the watch ends; `onLines` gets the events of
+ * Watches the changes after `following.revision` until the watch ends; `reader` gets the events of
  * each network chunk, none when a chunk ends within its first. An error event of the server is
  * neither an event nor progress.
  */
 export const followChanges = (
   selection: Selection,
   following: Following,
-  onLines: (lines: readonly WatchLine[]) => void,
+  { watchOpened, applyLines }: WatchReader,
 ): Effect.Effect<WatchEnding, never, KubeApi> =>
   Effect.scoped(Effect.gen(function* () {
     const api = yield* KubeApi;
@@ -182,7 +190,8 @@ export const followChanges = (
         timeoutSeconds: String(following.timeoutSeconds),
       },
     });
-    return yield* Effect.promise((signal) => followLines(lines, onLines, signal));
+    yield* Effect.sync(watchOpened);
+    return yield* Effect.promise((signal) => followLines(lines, applyLines, signal));
   })).pipe(
     Effect.catchTags({
       WatchRefused: ({ status, message, retryAfterSeconds }) =>

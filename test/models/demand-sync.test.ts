@@ -23,9 +23,9 @@ const LISTS_AGAIN = {
 /** The real wiring, over lists that are complete when the path says so. */
 const wire = (invoked: InvokedActors) =>
   provideDemandSync({
-    requests: { relist: () => invoked.perform('listRequests', undefined), failures: NEVER },
+    requests: { refollow: () => invoked.perform('listRequests', undefined), failures: NEVER },
     pods: {
-      collections: [{ relist: () => invoked.perform('listPods', undefined), failures: NEVER }],
+      collections: [{ refollow: () => invoked.perform('listPods', undefined), failures: NEVER }],
       setCurrent: () => {},
       missing: NEVER,
     },

@@ -65,6 +65,7 @@ const wire = (invoked: InvokedActors) => {
     adoptPages: () => {},
     applyLines: () => {},
     onTooLarge: () => {},
+    watchOpened: () => {},
     watchEnded: () => {},
   };
   const selection = { path: '/api/v1/nodes' };

@@ -19,7 +19,7 @@ import { actorRegistry } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 
 /** A collection that demand comes from. */
-export type DemandCollection = Pick<Informer<Identity>, 'relist' | 'failures'>;
+export type DemandCollection = Pick<Informer<Identity>, 'refollow' | 'failures'>;
 
 /** The pods whose requests this process writes. */
 export interface DemandOfPods {
@@ -57,9 +57,9 @@ export const provideDemandSync = (
 ): typeof demandSync =>
   demandSync.provide({
     actors: {
-      listRequests: fromPromise(() => requests.relist()),
+      listRequests: fromPromise(() => requests.refollow()),
       listPods: fromPromise(async () => {
-        await Promise.all((pods?.collections ?? []).map(({ relist }) => relist()));
+        await Promise.all((pods?.collections ?? []).map(({ refollow }) => refollow()));
       }),
       observeRequests: fromStream(() => missingRequests(pods)),
     },

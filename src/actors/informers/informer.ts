@@ -21,6 +21,7 @@ import { listWatch } from '../../machines/list-watch.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { deferredSends, type EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import { awaitedLists } from './awaited-lists.ts';
 import { followFailures } from './list-failures.ts';
 
 /** A cached collection that follows the API server. */
@@ -40,6 +41,8 @@ export interface Informer<T extends Identity> extends Collection<T> {
   readonly failures: Observable<void>;
   /** Lists again; resolves when a list that began after this call is complete. */
   readonly relist: () => Promise<void>;
+  /** Lists again; resolves when a watch that continues such a list is open. */
+  readonly refollow: () => Promise<void>;
   /** The running statechart; `undefined` before the start and while it awaits a restart. */
   readonly actor: ActorRefFrom<typeof listWatch> | undefined;
   readonly stop: () => void;
@@ -73,17 +76,14 @@ export const makeInformer = <T extends Identity>(
   const store: InformerStore<T> = new KeptObjects({ resource: id, project }, telemetry);
   const progress = new Subject<ResourceVersion>();
   const failures = new Subject<void>();
-  const firstList = Promise.withResolvers<void>();
-  let nextList = Promise.withResolvers<void>();
+  const awaited = awaitedLists();
   let given = listed;
   const sink: ListWatchSink = {
     ...store,
     adoptPages: (reached) => {
       store.adoptPages();
       progress.next(resourceVersion(reached));
-      firstList.resolve();
-      nextList.resolve();
-      nextList = Promise.withResolvers<void>();
+      awaited.onListed();
     },
     applyLines: (lines) => {
       store.applyLines(lines);
@@ -93,9 +93,14 @@ export const makeInformer = <T extends Identity>(
       actor?.send({ type: 'watch.progressed', resourceVersion: reached });
       if (reached !== '') progress.next(resourceVersion(reached));
     },
+    watchOpened: awaited.onWatchOpened,
     onTooLarge: () => telemetry.count('tidegate_list_pages_too_large_total', 1, { resource: id }),
     watchEnded: ({ _tag }) =>
       telemetry.count('tidegate_watch_endings_total', 1, { resource: id, outcome: _tag }),
+  };
+  const relist = (): Promise<void> => {
+    registry.get(id)?.send({ type: 'list.requested' });
+    return awaited.nextList();
   };
   return {
     id,
@@ -112,12 +117,10 @@ export const makeInformer = <T extends Identity>(
     values: store.values,
     facts: store.facts,
     progress,
-    whenSynced: firstList.promise,
+    whenSynced: awaited.nextList(),
     failures,
-    relist: () => {
-      registry.get(id)?.send({ type: 'list.requested' });
-      return nextList.promise;
-    },
+    relist,
+    refollow: () => relist().then(awaited.watched),
     start: (selection) =>
       registry.consider({
         resource: id,
@@ -318,6 +321,7 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
 /** Receives the results of `listWatch`. */
 export interface ListWatchSink extends Omit<InformerSink, 'adoptPages'> {
   readonly onTooLarge: () => void;
+  readonly watchOpened: () => void;
   /** Publishes the collected pages as the collection at a resourceVersion. */
   readonly adoptPages: (resourceVersion: string) => void;
   readonly watchEnded: (ending: WatchEnding) => void;
@@ -361,7 +365,7 @@ export const provideListWatch = (
       }),
       followChanges: fromPromise(({ input: { resource, ...following }, signal }) => {
         const { selection, sink } = targetOf(resource);
-        const followed = followChanges(selection, following, sink.applyLines)
+        const followed = followChanges(selection, following, sink)
           .pipe(Effect.tap((ending) => Effect.sync(() => sink.watchEnded(ending))));
         return runtime.runPromise(followed, { signal });
       }),

@@ -58,6 +58,7 @@ const runOf = (environment: RunEnvironment): PathRun<null> => {
     adoptPages: () => {},
     applyLines: (lines: readonly WatchLine[]) => receive?.(lines),
     onTooLarge: () => {},
+    watchOpened: () => {},
     watchEnded: () => {},
   };
   const machine = provideListWatch(runtime, () => ({ selection, sink }));

@@ -56,7 +56,10 @@ test.each([['list', 7], ['watch', 7], ['list', 1e9], ['watch', 1e9]])(
     const selection = { path: '/api/v1/pods' };
     const outcome: Effect.Effect<unknown, never, KubeApi> = kind === 'list'
       ? listPages(selection, true, { addPage: () => {}, onTooLarge: () => {} })
-      : followChanges(selection, { resourceVersion: '7', timeoutSeconds: 60 }, () => {});
+      : followChanges(selection, { resourceVersion: '7', timeoutSeconds: 60 }, {
+        watchOpened: () => {},
+        applyLines: () => {},
+      });
     expect(await Effect.runPromise(Effect.provide(outcome, api))).toMatchObject({
       _tag: 'Fault',
       why: 'status 429',

@@ -14,7 +14,7 @@ const collection = (name: string, lists: string[]) => {
   let listed = Promise.withResolvers<void>();
   return {
     failures,
-    relist: () => {
+    refollow: () => {
       lists.push(name);
       return listed.promise;
     },
