@@ -104,6 +104,14 @@ const rig = () => {
       invariant.answered?.(sent, undefined);
     },
     showPods: (): void => invariant.arrives?.(PROCESS, '/api/v1/pods', []),
+    /** The watch shows the pod with this readiness, whatever the store has. */
+    showReadiness: (name: string, status: 'True' | 'False', resourceVersion: string): void => {
+      const object = {
+        metadata: { namespace: 'shop', name, resourceVersion },
+        status: { conditions: [{ type: 'Ready', status }] },
+      };
+      invariant.arrives?.(PROCESS, '/api/v1/pods', [{ type: 'MODIFIED', object }]);
+    },
   };
 };
 
@@ -127,6 +135,22 @@ describe('slotsAreUsedOnce', () => {
     evicts('a');
     asks('b');
     expect(breaches).toEqual([]);
+  });
+
+  /** Found by a process that was cut off for 50 s and led again before its pods were listed. */
+  test('a pod takes no slot while its process was shown only that it is not ready', async () => {
+    const { pod, asks, showReadiness, time, breaches } = rig();
+    pod('a', 'Running');
+    pod('b', 'Running');
+    asks('a');
+    showReadiness('b', 'False', '1');
+    asks('b');
+    showReadiness('b', 'True', '2');
+    asks('b');
+    expect(breaches, 'it was shown a moment ago').toEqual([]);
+    await time.advance(1000);
+    asks('b');
+    expect(breaches).toEqual([BREACH]);
   });
 
   test('two seconds after answer and observation a slot is free', async () => {
