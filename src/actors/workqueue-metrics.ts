@@ -21,6 +21,8 @@ export const workqueueMetrics = (
   const secondsSince = (sinceMs: number | undefined): number =>
     sinceMs === undefined ? 0 : (time.monotonic() - sinceMs) / 1000;
   telemetry.gauge('workqueue_depth', 0, labels);
+  telemetry.count('workqueue_adds_total', 0, labels);
+  telemetry.count('workqueue_retries_total', 0, labels);
   return (change, key) => {
     switch (change) {
       case 'requested':

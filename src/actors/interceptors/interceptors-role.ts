@@ -82,6 +82,7 @@ const startSurge = (
     onBlocked,
     seed: seed(),
   });
+  onBlocked(new Map());
   const stop = start(environment, client, definition);
   return () => {
     stop();
