@@ -8,7 +8,8 @@ export interface Metric {
   /**
    * All values of its only label. Their series exist from the start, at 0: `increase` does not see
    * the first increment of a series that begins with it, so that an alert would miss the first
-   * failure. Labels whose values are not known here (`resource`) begin with what they name.
+   * failure, and a quantile the first observation. Series whose values are not known here
+   * (`resource`) are begun by what they name.
    */
   readonly fromStart?: readonly string[];
 }

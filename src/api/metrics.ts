@@ -217,6 +217,7 @@ export const METRICS = catalogue({
     type: 'histogram',
     help: 'Time from the acceptance of a drain to its end, by outcome.',
     labels: ['outcome'],
+    fromStart: CORDON_ENDS,
   },
   tidegate_stateless_drain_duration_seconds: {
     type: 'histogram',

@@ -39,7 +39,9 @@ describeWithReceivers('dashboard and alerts', () => {
         if (!without.has(title)) continue;
         const samples = listOrEmptyAt(await ask('query', { query: expr }), 'result');
         if (samples.some(isNumber)) without.delete(title);
-        if (samples.some(isNumber)) process.stderr.write(`${((performance.now() - t0) / 1000).toFixed(1)} ${title}\n`);
+        if (samples.some(isNumber)) {
+          process.stderr.write(`${((performance.now() - t0) / 1000).toFixed(1)} ${title}\n`);
+        }
       }
       return without.size === 0 || undefined;
     }, {

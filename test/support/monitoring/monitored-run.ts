@@ -121,16 +121,25 @@ const disturb = async ({ cluster }: Cluster, fleet: FleetProcess): Promise<void>
   await fleet.script('POST', '/sessions/end', { cluster: CLUSTER });
 };
 
-/** Starts it, and gives the operator its work. The caller stops it. */
-export const monitoredRun = async (options: MonitoredRunOptions): Promise<MonitoredRun> => {
+interface Stoppable {
+  readonly stop: () => Promise<unknown>;
+}
+
+/** Starts each part, and gives the operator its work; `keep` is called with all that runs. */
+const play = async (
+  options: MonitoredRunOptions,
+  keep: (running: Stoppable) => void,
+): Promise<AskPrometheus> => {
   const cluster = await startCluster(options.folder);
+  keep(cluster);
   const { call, kubeconfig } = cluster;
   const [cache = {}, ...others] = DEPLOYMENTS;
   call('POST', DEPLOYMENTS_PATH, cache);
   const fleet = await fleetBy(options.start, { kubeconfig });
+  keep(fleet);
   await untilRunning(cluster, CACHE);
   const metrics = await freePort();
-  const operator = options.start({
+  keep(options.start({
     name: 'operator',
     args: [
       ...['operator', `--cluster-id=${CLUSTER}`, `--shard-addr=${fleet.address}`],
@@ -138,26 +147,36 @@ export const monitoredRun = async (options: MonitoredRunOptions): Promise<Monito
       ...[`--metrics-addr=127.0.0.1:${metrics}`, '--health-addr=0', '--rollup-interval=500ms'],
       ...[`--offline-after=${OFFLINE_AFTER}`, '--without-surge=wait'],
     ],
-  });
-  const { child: prometheus, ask } = await startPrometheus(options, metrics);
+  }));
+  const { child, ask } = await startPrometheus(options, metrics);
+  keep(child);
   silence(cluster, FIRST_NODE);
   for (const deployment of others) call('POST', DEPLOYMENTS_PATH, deployment);
   call('POST', BUDGETS, BUDGET);
   call('POST', REQUESTS, REQUEST);
   await untilRunning(cluster, WEB, LEDGER);
   const pod = await drainNodes(cluster, fleet);
-  const requester = options.start({
+  keep(options.start({
     name: 'requester',
     args: [
       ...['evict', `default/${pod}`, `--kubeconfig=${kubeconfig}`],
       '--requester=upgrade.nodes.example.com',
     ],
-  });
+  }));
   await disturb(cluster, fleet);
-  return {
-    ask,
-    stop: async () => {
-      for (const one of [requester, operator, fleet, prometheus, cluster]) await one.stop();
-    },
+  return ask;
+};
+
+/** Starts it, and gives the operator its work. The caller stops it. */
+export const monitoredRun = async (options: MonitoredRunOptions): Promise<MonitoredRun> => {
+  const parts: Stoppable[] = [];
+  const stop = async (): Promise<void> => {
+    for (const part of parts.splice(0).toReversed()) await part.stop();
   };
+  try {
+    return { ask: await play(options, (part) => void parts.push(part)), stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
 };

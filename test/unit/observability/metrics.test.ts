@@ -1,6 +1,7 @@
 /** Metrics: the catalogue in Prometheus format, bounded whatever the labels. */
 import { expect, test } from 'vitest';
 import { type Metric, METRICS } from '../../../src/api/metrics.ts';
+import { CORDON_ENDS } from '../../../src/domain/drain/cordon.ts';
 import { liveTelemetry } from '../../../src/observability/live-telemetry.ts';
 import { makeMetrics, OVERFLOW, SERIES_MAX } from '../../../src/observability/metrics.ts';
 
@@ -31,6 +32,16 @@ test('counters with one label of known values are zero for each before anything 
   for (const [name, { labels: [label], fromStart = [] }] of counted) {
     expect(fromStart.length, name).toBeGreaterThan(1);
     for (const value of fromStart) expect(text).toContain(`\n${name}{${label}="${value}"} 0\n`);
+  }
+});
+
+test('durations by outcome are without observations before the first', async () => {
+  const text = await makeMetrics().text();
+  for (const outcome of CORDON_ENDS) {
+    expect(text).toContain(
+      `tidegate_node_drain_duration_seconds_bucket{le="+Inf",outcome="${outcome}"} 0\n`,
+    );
+    expect(text).toContain(`tidegate_node_drain_duration_seconds_count{outcome="${outcome}"} 0\n`);
   }
 });
 
