@@ -59,7 +59,7 @@ export const BUDGET: JsonRecord = {
   spec: { maxUnavailable: 1, selector: { matchLabels: { app: WEB.name } } },
 };
 
-/** Demand of somebody else, who sets no phase. */
+/** Demand that is no pod's. */
 export const REQUEST: JsonRecord = {
   apiVersion: 'bigfleet.lucy.sh/v1alpha1',
   kind: 'CapacityRequest',

@@ -96,30 +96,62 @@ const silence = ({ call, silence: stopKubelet, time }: Cluster, node: string): v
   call('PATCH', `${LEASES}/${node}`, { spec: { renewTime } });
 };
 
-/** Two nodes are to leave: one for the fleet, and one of which a pod cannot. Gives that pod. */
-const drainNodes = async ({ call, podsOf }: Cluster, fleet: FleetProcess): Promise<string> => {
+/**
+ * Two nodes are to leave: one for the fleet, and one of which a pod cannot. The first write about
+ * that pod's EvictionRequest fails. Gives the pod.
+ */
+const drainNodes = async ({ call, podsOf, cluster }: Cluster, fleet: FleetProcess) => {
   const [ledger] = podsOf(LEDGER);
   const maintained = nodeOf(ledger);
   const reclaimed = podsOf(WEB).map(nodeOf).find((node) => node !== maintained) ?? '';
+  const request = textAt(ledger, 'metadata', 'uid') ?? '';
+  cluster.faults.set({
+    trouble: { kind: 'refuse', status: 500 },
+    path: `/evictionrequests/${request}/status`,
+    times: 1,
+  });
   await fleet.script('POST', '/reclaim', { machine: reclaimed, graceSeconds: 120 });
   call('POST', MAINTENANCES, maintenanceOf(maintained));
   return textAt(ledger, 'metadata', 'name') ?? '';
 };
 
-/** A machine changes as none does, a write fails, and watches and the session break. */
-const disturb = async ({ cluster }: Cluster, fleet: FleetProcess): Promise<void> => {
-  for (const state of ['CREATING', 'SPECULATIVE']) {
+/** A machine becomes what none can, and what connects the operator breaks. */
+const disturb = async ({ cluster, call }: Cluster, fleet: FleetProcess): Promise<void> => {
+  for (const state of ['SPECULATIVE', 'CONFIGURED']) {
     await fleet.script('POST', '/machines/odd/state', { state, cluster: CLUSTER });
   }
-  cluster.faults.set({
-    trouble: { kind: 'refuse', status: 500 },
-    methods: ['PATCH'],
-    path: '/evictionrequests/',
-    times: 1,
-  });
   cluster.watches.drop({ resource: 'nodes', quietly: false });
+  await fleet.script('POST', '/faults', { ackRollups: false });
+  call('POST', REQUESTS, REQUEST);
+  const path = `${REQUESTS}/${textAt(REQUEST, 'metadata', 'name')}`;
+  await eventually(() => textAt(call('GET', path), 'status', 'phase') === 'Pending' || undefined, {
+    what: 'the request to be pending while the fleet acknowledges nothing',
+  });
+  await fleet.script('POST', '/faults', { ackRollups: true });
   await fleet.script('POST', '/sessions/end', { cluster: CLUSTER });
 };
+
+/** Series of histograms with labels: their first observations show only once a second one comes. */
+const FIRST_OBSERVATIONS: readonly string[] = [
+  'bigfleet_operator_node_state_update_duration_seconds_count{phase="Ready"}',
+  'workqueue_work_duration_seconds_count',
+];
+
+const untilScraped = (ask: AskPrometheus, series: readonly string[]) =>
+  eventually(async () => {
+    const answers = await Promise.all(series.map((query) => ask('query', { query })));
+    return answers.every((answer) => listOrEmptyAt(answer, 'result').length > 0) || undefined;
+  }, { what: `Prometheus to have ${series.join(' and ')}` });
+
+/** An operator of all roles. */
+const operatorArgs = (
+  { kubeconfig, shard, metrics }: Readonly<Record<'kubeconfig' | 'shard' | 'metrics', string>>,
+): readonly string[] => [
+  ...['operator', `--cluster-id=${CLUSTER}`, `--shard-addr=${shard}`, '--insecure-plaintext'],
+  ...[`--kubeconfig=${kubeconfig}`, `--roles=${ROLE_NAMES.join(',')}`],
+  ...[`--metrics-addr=${metrics}`, '--health-addr=0', '--rollup-interval=500ms'],
+  ...[`--offline-after=${OFFLINE_AFTER}`, '--without-surge=wait'],
+];
 
 interface Stoppable {
   readonly stop: () => Promise<unknown>;
@@ -138,24 +170,20 @@ const play = async (
   const fleet = await fleetBy(options.start, { kubeconfig });
   keep(fleet);
   await untilRunning(cluster, CACHE);
-  const metrics = await freePort();
+  const port = await freePort();
+  const metrics = `127.0.0.1:${port}`;
   keep(options.start({
     name: 'operator',
-    args: [
-      ...['operator', `--cluster-id=${CLUSTER}`, `--shard-addr=${fleet.address}`],
-      ...['--insecure-plaintext', `--kubeconfig=${kubeconfig}`, `--roles=${ROLE_NAMES.join(',')}`],
-      ...[`--metrics-addr=127.0.0.1:${metrics}`, '--health-addr=0', '--rollup-interval=500ms'],
-      ...[`--offline-after=${OFFLINE_AFTER}`, '--without-surge=wait'],
-    ],
+    args: operatorArgs({ kubeconfig, shard: fleet.address, metrics }),
   }));
   const { child, ask } = await startPrometheus(options, metrics);
   keep(child);
   silence(cluster, FIRST_NODE);
   for (const deployment of others) call('POST', DEPLOYMENTS_PATH, deployment);
   call('POST', BUDGETS, BUDGET);
-  call('POST', REQUESTS, REQUEST);
   await untilRunning(cluster, WEB, LEDGER);
   const pod = await drainNodes(cluster, fleet);
+  await untilScraped(ask, FIRST_OBSERVATIONS);
   keep(options.start({
     name: 'requester',
     args: [

@@ -15,20 +15,19 @@ export type AskPrometheus = (
   query?: Readonly<Record<string, string>>,
 ) => Promise<unknown>;
 
-/** Starts the program at this path; it scrapes `127.0.0.1:target` every second. */
+/** Starts the program at this path; it scrapes `host:port` every second. */
 export const startPrometheus = async (
   { prometheus, folder }: { readonly prometheus: string; readonly folder: string },
-  target: number,
+  target: string,
 ) => {
   const port = await freePort();
   const file = join(folder, 'prometheus.yml');
-  const targets = [`127.0.0.1:${target}`];
   await writeFile(
     file,
     JSON.stringify({
       global: { scrape_interval: '1s', evaluation_interval: '1s' },
       rule_files: [RULES],
-      scrape_configs: [{ job_name: 'tidegate', static_configs: [{ targets }] }],
+      scrape_configs: [{ job_name: 'tidegate', static_configs: [{ targets: [target] }] }],
     }),
   );
   const child = supervise({
