@@ -38,14 +38,14 @@ export const CACHE = { name: 'cache', replicas: 2 };
 /** Leaves behind a tight budget, and by its readiness gates. */
 export const WEB = { name: 'web', replicas: 12 };
 /** Has no replacement beside it, so that it stays until somebody accepts the downtime. */
-export const LEDGER = { name: 'ledger', replicas: 1 };
+export const BILLING = { name: 'billing', replicas: 1 };
 
 /** Their Deployments, in the order in which they are to be made. */
 export const DEPLOYMENTS: readonly JsonRecord[] = [
   deployment({ ...CACHE, cpu: '4' }),
   deployment({ ...WEB, cpu: '2', readinessGates: [{ conditionType: SERVING_GATE }] }),
   deployment({
-    ...LEDGER,
+    ...BILLING,
     cpu: '2',
     strategy: { type: 'Recreate' },
     annotations: { [INTERCEPTORS_ANNOTATION]: 'surge.tidegate.dev' },

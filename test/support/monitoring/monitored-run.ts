@@ -18,10 +18,10 @@ import { eventually } from '../eventually.ts';
 import { fleetBy, type FleetProcess } from '../processes/fleet-child.ts';
 import type { StartTidegate } from '../processes/tidegate-child.ts';
 import {
+  BILLING,
   BUDGET,
   CACHE,
   DEPLOYMENTS,
-  LEDGER,
   maintenanceOf,
   REQUEST,
   WEB,
@@ -101,10 +101,10 @@ const silence = ({ call, silence: stopKubelet, time }: Cluster, node: string): v
  * that pod's EvictionRequest fails. Gives the pod.
  */
 const drainNodes = async ({ call, podsOf, cluster }: Cluster, fleet: FleetProcess) => {
-  const [ledger] = podsOf(LEDGER);
-  const maintained = nodeOf(ledger);
+  const [billing] = podsOf(BILLING);
+  const maintained = nodeOf(billing);
   const reclaimed = podsOf(WEB).map(nodeOf).find((node) => node !== maintained) ?? '';
-  const request = textAt(ledger, 'metadata', 'uid') ?? '';
+  const request = textAt(billing, 'metadata', 'uid') ?? '';
   cluster.faults.set({
     trouble: { kind: 'refuse', status: 500 },
     path: `/evictionrequests/${request}/status`,
@@ -112,7 +112,7 @@ const drainNodes = async ({ call, podsOf, cluster }: Cluster, fleet: FleetProces
   });
   await fleet.script('POST', '/reclaim', { machine: reclaimed, graceSeconds: 120 });
   call('POST', MAINTENANCES, maintenanceOf(maintained));
-  return textAt(ledger, 'metadata', 'name') ?? '';
+  return textAt(billing, 'metadata', 'name') ?? '';
 };
 
 /** A machine becomes what none can, and what connects the operator breaks. */
@@ -181,7 +181,7 @@ const play = async (
   silence(cluster, FIRST_NODE);
   for (const deployment of others) call('POST', DEPLOYMENTS_PATH, deployment);
   call('POST', BUDGETS, BUDGET);
-  await untilRunning(cluster, WEB, LEDGER);
+  await untilRunning(cluster, WEB, BILLING);
   const pod = await drainNodes(cluster, fleet);
   await untilScraped(ask, FIRST_OBSERVATIONS);
   keep(options.start({
