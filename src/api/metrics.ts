@@ -15,7 +15,7 @@ import { SESSION_METRICS } from './session-metrics.ts';
 export type { Metric } from './metric.ts';
 
 /** A registry of actors may have a statechart of its own, as those of tests do. */
-const MACHINES: readonly string[] = MACHINE_NAMES;
+const STATECHARTS: readonly string[] = MACHINE_NAMES;
 
 /** All metrics of Tidegate. Existing dashboards read `bigfleet_operator_*`. */
 export const METRICS = catalogue({
@@ -302,7 +302,7 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Crashed actors that are restarted.',
     labels: ['machine'],
-    fromStart: MACHINES,
+    fromStart: STATECHARTS,
   },
   tidegate_events_total: {
     type: 'counter',

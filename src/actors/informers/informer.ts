@@ -69,7 +69,7 @@ export const makeInformer = <T extends Identity>(
   { id, project, listed }: Omit<InformerOptions<T>, keyof Selection>,
 ): UnstartedInformer<T> => {
   const { telemetry } = environment;
-  // The first of them is an increase.
+  // From 0, so that the first one is an increase.
   telemetry.count('tidegate_list_pages_too_large_total', 0, { resource: id });
   telemetry.count('tidegate_watch_unreadable_total', 0, { resource: id });
   const defer = deferredSends(telemetry);
