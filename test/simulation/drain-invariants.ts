@@ -146,7 +146,7 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
       requests.invariant.arrives(process, path, lines);
     },
     answered: (sent, answer) => {
-      // Nobody reads the Node in the answer to a condition: a drain follows its cordon and the watch.
+      // Nobody reads the Node in the answer to a condition: drains follow the watch.
       if (!sent.call.path.endsWith('/status')) views.invariant.answered?.(sent, answer);
       requests.invariant.answered?.(sent, answer);
     },

@@ -111,27 +111,6 @@ describe('a reflector', () => {
     expect(facts[2]).toBe('listed a,b,c');
   });
 
-  /** The request for the watch of pods was lost: roll-ups had the demand of the list for long. */
-  it('wire 5: is followed again once the watch that continues the new list is open', async () => {
-    const { time, api, start } = bed();
-    api.put('a');
-    const { reflector, facts } = start();
-    await time.settle();
-    api.refuseWatches('lost');
-    let isFollowed = false;
-    void reflector.refollow().then(() => isFollowed = true);
-    await time.advance(60_000);
-    api.put('b');
-    await time.settle();
-    expect([isFollowed, facts]).toEqual([false, ['listed a', 'listed a']]);
-    await time.advance(10 * 60_000);
-    expect([isFollowed, facts.at(-1)]).toEqual([true, 'present b none']);
-    void reflector.refollow().then(() => isFollowed = true);
-    isFollowed = false;
-    await time.settle();
-    expect(isFollowed).toBe(true);
-  });
-
   it('is not synced and publishes nothing while a list is incomplete', async () => {
     const { time, api, start } = bed();
     for (const name of ['a', 'b', 'c']) api.put(name);
