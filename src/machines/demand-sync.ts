@@ -4,9 +4,9 @@
  *
  * Promises: demand is current only when every collection that it comes from was listed after the
  * lease was won and after its last failure, and is watched since: requests first, then pods, so
- * that a pod whose request was collected in between is not hidden by its predecessor; and when each of those pods has its
- * request, needs none, or cannot get one, or a minute is over (WIRE-05). Until then roll-ups repeat
- * the last demand, or there are none. A restart lists again.
+ * that a pod whose request was collected in between is not hidden by its predecessor; and when each
+ * of those pods has its request, needs none, or cannot get one, or a minute is over (WIRE-05).
+ * Until then roll-ups repeat the last demand, or there are none. A restart lists again.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';

@@ -1,7 +1,7 @@
 /** A cache's source, walked through every configuration and driven over a fake API server. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideListWatch } from '../../src/actors/informers/informer.ts';
+import { provideListWatch } from '../../src/actors/informers/list-watches.ts';
 import type { ListOutcome, WatchEnding } from '../../src/domain/list-watch.ts';
 import {
   type KubeAnswer,

@@ -5,23 +5,28 @@
  * leads to a new list while the cache stays in use; when the API server answers one collection
  * again, all that wait to retry do so at once.
  */
-import { Effect } from 'effect';
-import { type Observable, Subject } from 'rxjs';
-import { type ActorRefFrom, fromPromise, type SnapshotFrom } from 'xstate';
+import { concat, defer, type Observable, of, Subject } from 'rxjs';
+import type { ActorRefFrom } from 'xstate';
+import type { Telemetry } from '../../api/telemetry.ts';
 import type { Collection, Fact, Identity } from '../../domain/facts.ts';
-import { type ResourceVersion, resourceVersion } from '../../domain/ids.ts';
+import { type ObjectKey, type ResourceVersion, resourceVersion } from '../../domain/ids.ts';
 import { textAt } from '../../domain/json.ts';
-import type { WatchEnding } from '../../domain/list-watch.ts';
+import { identityOf } from '../../domain/object-meta.ts';
 import type { KubeApi, WatchLine } from '../../effects/kube-api.ts';
 import type { CompleteList } from '../../effects/object-lists.ts';
-import { followChanges, listPages, type Selection } from '../../effects/watches.ts';
-import { listWatch } from '../../machines/list-watch.ts';
+import type { Selection } from '../../effects/watches.ts';
+import type { listWatch } from '../../machines/list-watch.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { deferredSends, type EffectRuntime } from '../actor-logic.ts';
-import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import { deferredSends } from '../actor-logic.ts';
 import { awaitedLists } from './awaited-lists.ts';
-import { type InformerSink, type InformerStore, KeptObjects } from './informer-store.ts';
 import { followFailures } from './list-failures.ts';
+import {
+  type InformerSink,
+  type ListWatches,
+  listWatches,
+  type ListWatchSink,
+  retryAll,
+} from './list-watches.ts';
 
 /** A cached collection that follows the API server. */
 export interface Informer<T extends Identity> extends Collection<T> {
@@ -153,83 +158,157 @@ export const startInformer = <T extends Identity>(
   return informer;
 };
 
-/** Receives the results of `listWatch`. */
-export interface ListWatchSink extends Omit<InformerSink, 'adoptPages'> {
-  readonly onTooLarge: () => void;
-  readonly watchOpened: () => void;
-  /** Publishes the collected pages as the collection at a resourceVersion. */
-  readonly adoptPages: (resourceVersion: string) => void;
-  readonly watchEnded: (ending: WatchEnding) => void;
+/** A collection, its facts, and its intake. */
+export interface InformerStore<T extends Identity> extends Collection<T>, InformerSink {
+  /** Hot; a late subscriber gets the complete list first. */
+  readonly facts: Observable<Fact<T>>;
 }
 
-/** The target of one list-watch and its sink. */
-export interface ListWatchTarget {
-  readonly selection: Selection;
-  readonly sink: ListWatchSink;
-  /** The list to begin with, once. */
-  readonly givenList?: () => CompleteList | undefined;
-}
-
-/** One key of the registry. */
-export interface ListWatchEntry extends ListWatchTarget {
-  /** Such as `pods`: names the actor and labels logs and metrics. */
+/** The name of a cache, and the fields that it keeps. */
+export interface Projection<T extends Identity> {
+  /** A metric label and a log field. */
   readonly resource: string;
-  readonly onSnapshot: (snapshot: SnapshotFrom<typeof listWatch>) => void;
-  readonly onCrash: () => void;
+  /** The fields that are read; `undefined` excludes the object. */
+  readonly project: (raw: unknown) => T | undefined;
 }
 
-/** All list-watches of a process. */
-export type ListWatches = ActorRegistry<typeof listWatch, ListWatchEntry>;
+/**
+ * A list with more unreadable objects indicates a defect of ours; publishing it would report them
+ * as deleted.
+ */
+const BROKEN_SHARE_MAX = 0.5;
 
-/** The statechart with its operations on the API server, for every resource that `targetOf` has. */
-export const provideListWatch = (
-  runtime: EffectRuntime<KubeApi>,
-  targetOf: (resource: string) => ListWatchTarget,
-): typeof listWatch =>
-  listWatch.provide({
-    actors: {
-      listPages: fromPromise(({ input: { resource, paged }, signal }) => {
-        const { selection, sink, givenList } = targetOf(resource);
-        sink.dropPages();
-        const given = givenList?.();
-        if (given !== undefined) {
-          sink.addPage(given.objects);
-          return Promise.resolve({ _tag: 'Listed', resourceVersion: given.resourceVersion });
-        }
-        return runtime.runPromise(listPages(selection, paged, sink), { signal });
-      }),
-      followChanges: fromPromise(({ input: { resource, ...following }, signal }) => {
-        const { selection, sink } = targetOf(resource);
-        const followed = followChanges(selection, following, sink)
-          .pipe(Effect.tap((ending) => Effect.sync(() => sink.watchEnded(ending))));
-        return runtime.runPromise(followed, { signal });
-      }),
-    },
-    actions: {
-      adoptList: ({ context: { resource, resourceVersion: listed } }) =>
-        targetOf(resource).sink.adoptPages(listed ?? ''),
-    },
-  });
+class KeptObjects<T extends Identity> implements InformerStore<T> {
+  readonly #projection: Projection<T>;
+  readonly #telemetry: Telemetry;
+  readonly #published = new Subject<Fact<T>>();
+  #objects = new Map<ObjectKey, T>();
+  #pages = new Map<ObjectKey, T>();
+  #synced = false;
+  #listedCount = 0;
+  #brokenCount = 0;
+  readonly facts: Observable<Fact<T>>;
 
-/** The API server has answered: collections in a backoff retry now. */
-export const retryAll = (registry: ListWatches): void =>
-  [...registry.actors()].forEach((actor) => actor.send({ type: 'server.answered' }));
+  constructor(projection: Projection<T>, telemetry: Telemetry) {
+    this.#projection = projection;
+    this.#telemetry = telemetry;
+    this.facts = defer(() =>
+      this.#synced ? concat(of(this.#listed()), this.#published) : this.#published
+    );
+  }
 
-/** An empty registry of list-watches. */
-export const listWatches = (environment: ActorEnvironment<KubeApi>): ListWatches => {
-  const targetOf = (resource: string): ListWatchTarget => {
-    const entry = registry.entry(resource);
-    if (entry === undefined) throw new Error(`Cannot follow "${resource}": it was not started`);
-    return entry;
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  readonly get = (key: ObjectKey): T | undefined => this.#objects.get(key);
+  readonly values = (): Iterable<T> => this.#objects.values();
+
+  readonly addPage = (raws: readonly unknown[]): void => {
+    this.#listedCount += raws.length;
+    for (const raw of raws) {
+      const seen = this.#read(raw);
+      if (seen === 'broken') this.#brokenCount += 1;
+      const object = seen === 'broken' ? this.#knownOf(raw) : seen;
+      if (object === undefined) continue;
+      const known = this.#objects.get(object.key);
+      const same = known?.resourceVersion === object.resourceVersion && known.uid === object.uid;
+      this.#pages.set(object.key, same ? known : object);
+    }
   };
-  const registry: ListWatches = actorRegistry(environment, {
-    name: 'listWatch',
-    logic: provideListWatch(environment.runtime, targetOf),
-    keyOf: ({ resource }) => resource,
-    input: ({ resource }, seed) => ({ resource, seed }),
-    onSnapshot: ({ onSnapshot }, snapshot) => onSnapshot(snapshot),
-    onCrash: ({ onCrash }) => onCrash(),
-    logFields: ({ resource }) => ({ resource }),
-  });
-  return registry;
-};
+
+  readonly dropPages = (): void => {
+    this.#pages = new Map();
+    this.#listedCount = 0;
+    this.#brokenCount = 0;
+  };
+
+  readonly adoptPages = (): void => {
+    const { resource } = this.#projection;
+    if (this.#brokenCount > this.#listedCount * BROKEN_SHARE_MAX) {
+      throw new Error(
+        `${this.#brokenCount} of ${this.#listedCount} ${resource} are unreadable: ` +
+          'list not published',
+      );
+    }
+    const before = this.#objects;
+    this.#objects = this.#pages;
+    this.#pages = new Map();
+    this.#synced = true;
+    this.#showSize();
+    this.#telemetry.count('tidegate_watch_relists_total', 1, { resource });
+    this.#published.next(this.#listed());
+    for (const [key, last] of before) {
+      const now = this.#objects.get(key);
+      if (now?.uid === last.uid) continue;
+      this.#published.next({ _tag: 'Absent', key, last });
+      if (now !== undefined) this.#published.next({ _tag: 'Present', object: now });
+    }
+  };
+
+  readonly applyLines = (lines: readonly WatchLine[]): void => {
+    for (const line of lines) this.#applyLine(line);
+    this.#showSize();
+  };
+
+  #applyLine({ type, object }: WatchLine): void {
+    if (type === 'ADDED' || type === 'MODIFIED') this.#put(object);
+    else if (type === 'DELETED') {
+      const last = this.#read(object);
+      this.#remove(object, last === 'broken' ? undefined : last);
+    }
+  }
+
+  #put(raw: unknown): void {
+    const object = this.#read(raw);
+    if (object === 'broken') return;
+    if (object === undefined) return this.#remove(raw, undefined);
+    this.#objects.set(object.key, object);
+    this.#published.next({ _tag: 'Present', object });
+  }
+
+  #remove(raw: unknown, last: T | undefined): void {
+    const key = identityOf(raw)?.key;
+    const known = key && this.#objects.get(key);
+    if (key === undefined || known === undefined) return;
+    this.#objects.delete(key);
+    this.#published.next({ _tag: 'Absent', key, last: last ?? known });
+  }
+
+  #read(raw: unknown): T | 'broken' | undefined {
+    const { resource, project } = this.#projection;
+    try {
+      const object = project(raw);
+      if (object !== undefined || identityOf(raw) !== undefined) return object;
+      this.#telemetry.log('warn', 'Object without identity ignored', { resource });
+      this.#telemetry.count('tidegate_watch_unreadable_total', 1, { resource });
+      return undefined;
+    } catch (cause) {
+      const object = textAt(raw, 'metadata', 'name');
+      const fields = { resource, object, problem: String(cause) };
+      this.#telemetry.log('error', 'Cannot project an object', fields);
+      this.#telemetry.count('tidegate_watch_unreadable_total', 1, { resource });
+      return 'broken';
+    }
+  }
+
+  /** The last known version of a now unreadable object: better than its absence. */
+  #knownOf(raw: unknown): T | undefined {
+    const identity = identityOf(raw);
+    const known = identity && this.#objects.get(identity.key);
+    return known?.uid === identity?.uid ? known : undefined;
+  }
+
+  #listed(): Fact<T> {
+    return { _tag: 'Listed', objects: [...this.#objects.values()] };
+  }
+
+  #showSize(): void {
+    const labels = { resource: this.#projection.resource };
+    this.#telemetry.gauge('tidegate_watch_objects', this.#objects.size, labels);
+  }
+}

@@ -16,7 +16,7 @@ import {
   makeInformer,
   type UnstartedInformer,
 } from './informer.ts';
-import { listWatches, retryAll } from './informer.ts';
+import { listWatches, retryAll } from './list-watches.ts';
 
 /** Any informer, for code that only waits for it. */
 export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced'>;

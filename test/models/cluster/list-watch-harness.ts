@@ -3,7 +3,7 @@
  * expects a watch event.
  */
 import { ManagedRuntime } from 'effect';
-import { provideListWatch } from '../../../src/actors/informers/informer.ts';
+import { provideListWatch } from '../../../src/actors/informers/list-watches.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import type { ListOutcome, WatchEnding } from '../../../src/domain/list-watch.ts';
 import { AVAILABLE_CAPACITIES_PATH } from '../../../src/effects/available-capacities.ts';
