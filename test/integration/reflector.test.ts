@@ -107,6 +107,16 @@ describeWithTestbed('a reflector on a real API server', { print: () => {} }, (be
     expect(named(reflector, 'entry-8')).toBeUndefined();
   });
 
+  it('wire 5: is followed again at once: a watch is answered before its first event', async () => {
+    const reflector = follow(connect(bed()), 'quiet');
+    await reflector.whenSynced;
+    const seen = factsOf(reflector);
+    await reflector.refollow();
+    expect(seen.lists).toBe(2);
+    // The first bookmark comes after a minute.
+    expect(reflector.actor?.getSnapshot().matches({ watching: 'opening' })).toBe(true);
+  });
+
   it('resumes without a list when the API server comes back', async () => {
     const live = connect(bed());
     const reflector = follow(live, 'restarted');
