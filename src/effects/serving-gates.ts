@@ -6,7 +6,8 @@
  */
 import { Context, Effect, Fiber, Layer } from 'effect';
 import { listsAsReady } from '../domain/drain/serving-gate.ts';
-import { KubeApi, type KubeCall } from './kube-api.ts';
+import { listOrEmptyAt, textAt } from '../domain/json.ts';
+import { type KubeAnswer, KubeApi, type KubeCall } from './kube-api.ts';
 import { readList } from './object-lists.ts';
 import { Writes } from './writes.ts';
 
@@ -46,14 +47,24 @@ const callOf = ({ namespace, name, body }: GateWrite): KubeCall => ({
   contentType: 'application/strategic-merge-patch+json',
 });
 
-const outcomeOf = (status: number): GateWriteOutcome => {
-  if (status < 300) return 'Written';
-  // 409: another pod has the name.
-  if (status === 404 || status === 409) return 'Gone';
-  return status === 401 || status === 429 || status >= 500 ? 'Fault' : 'Refused';
-};
+/** Answers to a write that a later one may not get; 409: the pod is changed again and again. */
+const FAULTS: ReadonlySet<number> = new Set([401, 409, 429]);
+const NOT_FOUND = 404;
+const INVALID = 422;
 
-const NOT_SERVED = 404;
+/** Another pod has the name: a UID does not change (Kubernetes API conventions: *Metadata*). */
+const isOfOtherPod = ({ status, body }: KubeAnswer): boolean =>
+  status === INVALID &&
+  listOrEmptyAt(body, 'details', 'causes').some((cause) =>
+    textAt(cause, 'field') === 'metadata.uid'
+  );
+
+const outcomeOf = (answer: KubeAnswer): GateWriteOutcome => {
+  const { status } = answer;
+  if (status < 300) return 'Written';
+  if (status === NOT_FOUND || isOfOtherPod(answer)) return 'Gone';
+  return FAULTS.has(status) || status >= 500 ? 'Fault' : 'Refused';
+};
 
 /** The EndpointSlices of a namespace; `undefined` when they cannot be read. */
 type Slices = readonly unknown[] | undefined;
@@ -64,7 +75,8 @@ const slicesIn = (namespace: string): Effect.Effect<Slices, never, KubeApi> =>
   }, (slice) => slice).pipe(
     Effect.map((list) => {
       if (list._tag === 'Listed') return list.objects;
-      return list.status === NOT_SERVED ? [] : undefined;
+      // Not served: no Service sends clients by them.
+      return list.status === NOT_FOUND ? [] : undefined;
     }),
     Effect.timeoutOrElse({ duration: TIMEOUT_MS, orElse: () => Effect.succeed(undefined) }),
     Effect.orElseSucceed(() => undefined),
@@ -99,7 +111,7 @@ export const servingGatesLayer: Layer.Layer<ServingGates, never, Writes | KubeAp
     return {
       write: (write) =>
         writes.send('eviction', callOf(write)).pipe(Effect.match({
-          onSuccess: ({ status }) => outcomeOf(status),
+          onSuccess: outcomeOf,
           onFailure: ({ _tag }): GateWriteOutcome => _tag === 'NotLeader' ? _tag : 'Fault',
         })),
       isListed: (namespace, uid) =>

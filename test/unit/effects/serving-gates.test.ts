@@ -97,9 +97,16 @@ describe('the write of a gate', () => {
     }]);
   });
 
+  test('RS-14: finds the pod gone when another one has its name', async () => {
+    const invalid = (field: string): Answer =>
+      Effect.succeed({ status: 422, body: { details: { causes: [{ field }] } } });
+    expect(await gates({ write: invalid('metadata.uid') }).write(true)).toBe('Gone');
+    expect(await gates({ write: invalid('status.conditions') }).write(true)).toBe('Refused');
+  });
+
   test.each<[string, Answer]>([
     ['Gone', Effect.succeed({ status: 404, body: {} })],
-    ['Gone', Effect.succeed({ status: 409, body: {} })],
+    ['Fault', Effect.succeed({ status: 409, body: {} })],
     ['Refused', Effect.succeed({ status: 403, body: {} })],
     ['Refused', Effect.succeed({ status: 422, body: {} })],
     ['Fault', Effect.succeed({ status: 429, body: {} })],
