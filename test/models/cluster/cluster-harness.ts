@@ -89,6 +89,11 @@ export interface ClusterHarness<World> {
   readonly events?: Readonly<Record<string, readonly object[]>>;
   /** How many configurations are looked at for paths; by default all of them. */
   readonly limit?: number;
+  /**
+   * Parts of the environment that are also looked at alone, each to its end: long paths of one
+   * concern, which the limit cuts off where everything can happen. Each tells what may happen.
+   */
+  readonly parts?: readonly ((moment: Moment) => boolean)[];
   /** Why no cluster can do this now; `undefined` when it can. */
   readonly hindrance: (world: World, moment: Moment) => string | undefined;
   /** The state after a step. */
