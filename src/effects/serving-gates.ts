@@ -2,7 +2,8 @@
  * Writes the readiness gates of pods, and reads whether Services still send clients to a pod.
  *
  * Promises: nothing is watched: the EndpointSlices of one namespace are listed while a pod of it
- * leaves, and pods that leave it together share one list; nothing fails and is retried here.
+ * leaves, and pods that leave it together share one list; a list that began before a pod asked says
+ * nothing of it, because its gate may have been open then; nothing fails and is retried here.
  */
 import { Context, Effect, Fiber, Layer } from 'effect';
 import { listsAsReady } from '../domain/drain/serving-gate.ts';
@@ -89,23 +90,26 @@ export const servingGatesLayer: Layer.Layer<ServingGates, never, Writes | KubeAp
     const writes = yield* Writes;
     const api = yield* KubeApi;
     const scope = yield* Effect.scope;
-    const reading = new Map<string, Fiber.Fiber<Slices>>();
-    const joined = (namespace: string, fiber: Fiber.Fiber<Slices>): Effect.Effect<Slices> =>
-      Effect.ensuring(
-        Fiber.join(fiber),
-        Effect.sync(() => {
-          if (reading.get(namespace) === fiber) reading.delete(namespace);
-        }),
-      );
+    /** The newest list of each namespace that is under way or about to begin. */
+    const lists = new Map<string, { readonly fiber: Fiber.Fiber<Slices>; hasBegun: boolean }>();
     /** In the scope of the process: a caller that ends does not abort the list of the others. */
     const shared = (namespace: string): Effect.Effect<Slices> =>
       Effect.suspend(() => {
-        const known = reading.get(namespace);
-        if (known !== undefined) return joined(namespace, known);
-        const read = Effect.provideService(slicesIn(namespace), KubeApi, api);
+        const newest = lists.get(namespace);
+        if (newest?.hasBegun === false) return Fiber.join(newest.fiber);
+        const list = Effect.gen(function* () {
+          // Those that ask in the same step share it.
+          yield* newest === undefined ? Effect.yieldNow : Fiber.await(newest.fiber);
+          const own = lists.get(namespace);
+          if (own !== undefined) own.hasBegun = true;
+          const slices = yield* slicesIn(namespace);
+          if (lists.get(namespace) === own) lists.delete(namespace);
+          return slices;
+        });
+        const read = Effect.provideService(list, KubeApi, api);
         return Effect.flatMap(Effect.forkIn(read, scope), (fiber) => {
-          reading.set(namespace, fiber);
-          return joined(namespace, fiber);
+          lists.set(namespace, { fiber, hasBegun: false });
+          return Fiber.join(fiber);
         });
       });
     return {

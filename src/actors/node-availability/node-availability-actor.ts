@@ -2,7 +2,7 @@
  * The `nodeAvailability` statechart with its writes to the API server, its Events and its metrics.
  *
  * Promises: pods are deleted one after another in their order, and none after its Node came back or
- * was found to be of a storm; what was deleted is counted.
+ * was found to be of a storm, also when the Node is lost again by then; what was deleted is counted.
  */
 import { Effect } from 'effect';
 import { type Actor, matchesState, type SnapshotFrom, type StateValue } from 'xstate';
@@ -98,18 +98,19 @@ const isReplacing = (actor: AvailabilityActor): boolean => {
 
 const stateLabel = ({ context: { state } }: Snapshot): string => state.toLowerCase();
 
-/** Deletes the pods that are due. */
+/** Deletes the pods that are due, one after another while `mayGoOn`. */
 const removal = (
   telemetry: Telemetry,
   actor: AvailabilityActor,
+  mayGoOn: () => boolean,
 ): Effect.Effect<RemovalEnd, never, NodeAvailabilityApi> =>
   Effect.gen(function* () {
     const api = yield* NodeAvailabilityApi;
     const removed: string[] = [];
     let why = '';
     for (const pod of duePods(actor.getSnapshot().context)) {
-      if (!isReplacing(actor)) break;
-      const outcome = yield* api.remove({ ...pod, mayLeave: () => isReplacing(actor) });
+      if (!mayGoOn()) break;
+      const outcome = yield* api.remove({ ...pod, mayLeave: mayGoOn });
       telemetry.count('tidegate_lost_pods_total', 1, { outcome: outcome._tag });
       if (outcome._tag === 'Deleted') {
         const { name: node } = actor.getSnapshot().context.node;
@@ -148,10 +149,16 @@ export const provideNodeAvailability = (
   actions: NodeAvailabilityActions,
   inFlight: WriteInFlight,
 ): typeof nodeAvailability => {
+  /** The removal that an actor began last; those before it are over when they are answered. */
+  const removals = new WeakMap<AvailabilityActor, object>();
   const remove = async (actor: AvailabilityActor): Promise<void> => {
-    const outcome = await runtime.runPromise(inFlight(removal(telemetry, actor)));
+    const own = {};
+    removals.set(actor, own);
+    const isLast = (): boolean => removals.get(actor) === own;
+    const mayGoOn = (): boolean => isLast() && isReplacing(actor);
+    const outcome = await runtime.runPromise(inFlight(removal(telemetry, actor, mayGoOn)));
     const end = '_tag' in outcome ? { removed: [], why: outcome.why } : outcome;
-    send(actor, { type: 'removal.ended', end });
+    if (isLast()) send(actor, { type: 'removal.ended', end });
   };
   const write = async (actor: AvailabilityActor): Promise<void> => {
     const { node, wanted } = actor.getSnapshot().context;

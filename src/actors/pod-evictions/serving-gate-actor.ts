@@ -1,8 +1,9 @@
 /**
  * The `servingGate` statechart with its writes of the pod and its reads of EndpointSlices (RS-14).
  *
- * Promises: an answer reaches the actor that asked, and none that began later for the same pod; an
- * act that throws is logged and counts as a fault.
+ * Promises: an answer reaches the actor that asked, and none that began later for the same pod; a
+ * read of an earlier closing says nothing of this one; an act that throws is logged and counts as a
+ * fault.
  */
 import { defectText } from '../../api/telemetry.ts';
 import { servingGatePatch } from '../../domain/drain/serving-gate.ts';
@@ -71,13 +72,17 @@ export const provideServingGate = (
     }
     send(self, { type: 'gate.written', outcome });
   };
+  /** The read that an actor began last. */
+  const reads = new WeakMap<GateActor, object>();
   const read = async ({ context: { uid }, self }: Begun): Promise<void> => {
     const pod = podOf(uid);
     if (pod === undefined) return;
+    const own = {};
+    reads.set(self, own);
     const isListed = await runtime.runPromise(
       ServingGates.use((gates) => gates.isListed(pod.namespace, uid)),
     );
-    send(self, { type: 'backends.read', isListed });
+    if (reads.get(self) === own) send(self, { type: 'backends.read', isListed });
   };
   /** In a later step: an actor in transition has not the context of its action yet. */
   const start = ({ context, self }: Begun, act: () => Promise<void>): void =>

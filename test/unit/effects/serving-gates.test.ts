@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { servingGatePatch } from '../../../src/domain/drain/serving-gate.ts';
 import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { ServingGates, servingGatesLayer } from '../../../src/effects/serving-gates.ts';
+import { eventually } from '../../support/eventually.ts';
 import { NotLeader, type WriteFault, Writes } from '../../../src/effects/writes.ts';
 
 type Answer = Effect.Effect<KubeAnswer, WriteFault>;
@@ -66,6 +67,27 @@ describe('a pod of Services', () => {
     expect(calls.map(({ path }) => path))
       .toEqual(['/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices']);
     expect(await isListed('a')).toBe(true);
+    expect(calls).toHaveLength(2);
+  });
+
+  test('RS-14: is not looked for in a list that began before it was asked for', async () => {
+    const [first, second] = [Promise.withResolvers<object>(), Promise.withResolvers<object>()];
+    const left = [first, second];
+    const { isListed, calls } = gates({
+      read: Effect.suspend(() =>
+        Effect.map(
+          Effect.promise(() => left.shift()?.promise ?? Promise.resolve({ items: [] })),
+          (body) => ({ status: 200, body }),
+        )
+      ),
+    });
+    const earlier = isListed('a');
+    await eventually(() => calls.length === 1, { what: 'the first list' });
+    const [later, beside] = [isListed('a'), isListed('b')];
+    first.resolve({ items: [] });
+    expect(await earlier).toBe(false);
+    second.resolve({ items: [{ endpoints: [endpoint('a', true)] }] });
+    expect(await Promise.all([later, beside])).toEqual([true, false]);
     expect(calls).toHaveLength(2);
   });
 
