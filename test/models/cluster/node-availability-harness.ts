@@ -205,22 +205,17 @@ const trueEnds = (pods: readonly ReplacedPod[]): readonly object[] => [
   { end: { removed: [], why: 'planted' } },
 ];
 
-/** Gates before the two acts, which can be under way at once: a removal may be given up. */
+/** Gates before the two acts, which can be under way at once. */
 const actGates = () => {
-  const write = makeActGate();
-  let remove = makeActGate();
+  const [write, removal] = [makeActGate(), makeActGate()];
   return {
-    gateOf: (act: string): ActGate => act === 'writeNode' ? write : remove,
-    /** What waits there is never answered. */
-    giveUpRemoval: (): void => {
-      remove = makeActGate();
-    },
+    gateOf: (act: string): ActGate => act === 'writeNode' ? write : removal,
     layer: Layer.effect(
       NodeAvailabilityApi,
       Effect.map(NodeAvailabilityApi, (api) => ({
         ...api,
         write: (wanted) => Effect.andThen(write.pass, api.write(wanted)),
-        remove: (pod) => Effect.andThen(Effect.suspend(() => remove.pass), api.remove(pod)),
+        remove: (pod) => Effect.andThen(removal.pass, api.remove(pod)),
       })),
     ),
   };
@@ -274,7 +269,7 @@ const runOf = async (
   drawn: NodeAvailabilityInput,
 ): Promise<PathRun<World>> => {
   const { names, gate, line, number, services } = environment;
-  const { gateOf, giveUpRemoval, layer } = actGates();
+  const { gateOf, layer } = actGates();
   const runtime = ManagedRuntime.make(
     layer.pipe(Layer.provide(nodeAvailabilityLayer), Layer.provide(services)),
   );
@@ -307,8 +302,7 @@ const runOf = async (
       return type === FAILED ? await failWrite(pathStep) : 'server';
     },
     observe: async (pathStep) => {
-      const { event, rest } = pathStep;
-      if (isRemoving(pathStep) && rest[0] !== undefined && !isRemoving(rest[0])) giveUpRemoval();
+      const { event } = pathStep;
       const seen = observing(pathStep);
       if (seen !== undefined) return await seeNode(pathStep, seen);
       const pods = podsIn(pathStep);

@@ -4,7 +4,6 @@ import { provideServingGate } from '../../../src/actors/pod-evictions/serving-ga
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { type DrainPod, projectPod } from '../../../src/domain/drain/pod.ts';
 import { SERVING_GATE, type ServingGate } from '../../../src/domain/drain/serving-gate.ts';
-import { textAt } from '../../../src/domain/json.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { ServingGates, servingGatesLayer } from '../../../src/effects/serving-gates.ts';
 import type { ServingGateInput } from '../../../src/machines/serving-gate.ts';
@@ -121,24 +120,16 @@ const listPod = async (
 const isWrittenLater = ({ rest }: PathStep<World>): boolean =>
   rest.find(({ event }) => event.type === WRITTEN)?.event['outcome'] === 'Written';
 
-const isReading = ({ before }: Moment): boolean => before.matches({ leavingBackends: 'reading' });
-
-/** Gates before the two acts, which can be under way at once: a read may be given up. */
+/** Gates before the two acts: a read that is given up, and a write that is begun, both wait. */
 const actGates = () => {
-  const write = makeActGate();
-  let read = makeActGate();
+  const [write, read] = [makeActGate(), makeActGate()];
   return {
     gateOf: (act: string): ActGate => act === 'writeGate' ? write : read,
-    /** What waits there is never answered. */
-    giveUpRead: (): void => {
-      read = makeActGate();
-    },
     layer: Layer.effect(
       ServingGates,
       Effect.map(ServingGates, (gates) => ({
         write: (wanted) => Effect.andThen(write.pass, gates.write(wanted)),
-        isListed: (namespace, uid) =>
-          Effect.andThen(Effect.suspend(() => read.pass), gates.isListed(namespace, uid)),
+        isListed: (namespace, uid) => Effect.andThen(read.pass, gates.isListed(namespace, uid)),
       })),
     ),
   };
@@ -151,7 +142,7 @@ const runOf = async (
 ): Promise<PathRun<World>> => {
   const { names, hand, gate, services, number } = environment;
   const { name } = pod;
-  const { giveUpRead, gateOf, layer } = actGates();
+  const { gateOf, layer } = actGates();
   const runtime = ManagedRuntime.make(
     layer.pipe(Layer.provide(servingGatesLayer), Layer.provide(services)),
   );
@@ -201,8 +192,7 @@ const runOf = async (
       return 'server';
     },
     observe: async (pathStep) => {
-      const { event, rest } = pathStep;
-      if (isReading(pathStep) && rest[0] !== undefined && !isReading(rest[0])) giveUpRead();
+      const { event } = pathStep;
       if (event.type === 'pod.left') return { event, by: await leave(pathStep) };
       if (event.type !== 'pod.observed') return { event, by: 'word' };
       const { gate: live } = await put(event['gate'] as ServingGate);

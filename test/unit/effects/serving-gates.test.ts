@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { servingGatePatch } from '../../../src/domain/drain/serving-gate.ts';
 import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { ServingGates, servingGatesLayer } from '../../../src/effects/serving-gates.ts';
-import { eventually } from '../../support/eventually.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { NotLeader, type WriteFault, Writes } from '../../../src/effects/writes.ts';
 
 type Answer = Effect.Effect<KubeAnswer, WriteFault>;
@@ -82,7 +82,8 @@ describe('a pod of Services', () => {
       ),
     });
     const earlier = isListed('a');
-    await eventually(() => calls.length === 1, { what: 'the first list' });
+    await simulatedTime().settle();
+    expect(calls).toHaveLength(1);
     const [later, beside] = [isListed('a'), isListed('b')];
     first.resolve({ items: [] });
     expect(await earlier).toBe(false);
