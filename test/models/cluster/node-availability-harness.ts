@@ -60,6 +60,8 @@ interface World {
 const WRITTEN = 'node.written';
 const FAILED = 'write.failed';
 const REMOVED = 'removal.ended';
+/** Why a write fails when the taints have changed since. */
+const CONFLICT = 'conflict';
 
 const contextOf = ({ before }: Moment): NodeAvailabilityContext => before.context;
 
@@ -136,6 +138,9 @@ const hindranceOfPods = (
 const hindrance = (world: World, moment: Moment): string | undefined => {
   const { type } = moment.event;
   if (type === WRITTEN) return hindranceOfWritten(world, moment);
+  if (type === FAILED && moment.event['why'] === CONFLICT && written(world) !== undefined) {
+    return 'a patch of what has not changed is no conflict';
+  }
   if (type === REMOVED) return hindranceOfRemoval(world, moment);
   const pods = podsIn(moment);
   if (pods !== undefined) return hindranceOfPods(world, moment, pods);
@@ -325,7 +330,11 @@ export const nodeAvailabilityHarness = (
 ): ClusterHarness<World> => ({
   world: { node: null, asked: null, isChanged: false, removing: null, vanished: [] },
   answers: { [WRITTEN]: 'writeNode', [FAILED]: 'writeNode', [REMOVED]: 'removePods' },
-  events: { [WRITTEN]: trueAnswers(nodes), [REMOVED]: trueEnds(pods) },
+  events: {
+    [WRITTEN]: trueAnswers(nodes),
+    [FAILED]: [{ why: CONFLICT }],
+    [REMOVED]: trueEnds(pods),
+  },
   limit: 1000,
   parts: [isOfRemovals],
   hindrance,
