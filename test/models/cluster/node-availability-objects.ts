@@ -41,7 +41,7 @@ const wantedNode = (node: AvailableNode): Wanted => {
     ...(isTainted ? [DEGRADED_TAINT] : []),
     ...(isConfirmedGone ? [OUT_OF_SERVICE_TAINT] : []),
   ];
-  const shown = label === null ? [] : [{
+  const condition = label === null ? [] : [{
     type: AVAILABILITY_CONDITION,
     status: label === 'Active' ? 'True' : 'False',
     reason: label,
@@ -62,7 +62,7 @@ const wantedNode = (node: AvailableNode): Wanted => {
       conditions: [
         { type: 'Ready', status: node.readyStatus },
         { type: PROBLEM, status: PROBLEM_STATUSES[node.problem] },
-        ...shown,
+        ...condition,
       ],
     },
   };

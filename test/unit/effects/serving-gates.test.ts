@@ -84,11 +84,11 @@ describe('a pod of Services', () => {
     const earlier = isListed('a');
     await simulatedTime().settle();
     expect(calls).toHaveLength(1);
-    const [later, beside] = [isListed('a'), isListed('b')];
+    const [next, beside] = [isListed('a'), isListed('b')];
     first.resolve({ items: [] });
     expect(await earlier).toBe(false);
     second.resolve({ items: [{ endpoints: [endpoint('a', true)] }] });
-    expect(await Promise.all([later, beside])).toEqual([true, false]);
+    expect(await Promise.all([next, beside])).toEqual([true, false]);
     expect(calls).toHaveLength(2);
   });
 
