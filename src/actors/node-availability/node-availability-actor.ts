@@ -2,8 +2,8 @@
  * The `nodeAvailability` statechart with its writes to the API server, its Events and its metrics.
  *
  * Promises: pods are deleted one after another in their order, and none after its Node came back or
- * was found to be of a storm: when it is lost again, an earlier removal is over; what was deleted is
- * counted.
+ * was found to be of a storm; when it is lost again, an earlier removal is over; what was deleted
+ * is counted.
  */
 import { Effect } from 'effect';
 import { type Actor, matchesState, type SnapshotFrom, type StateValue } from 'xstate';
