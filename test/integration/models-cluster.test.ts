@@ -253,7 +253,7 @@ describe('paths on a cluster', () => {
     );
   });
 
-  it('go a part to its end, where the limit cuts the whole off', () => {
+  it('go a part further than the whole, which the limit cuts off', () => {
     expect(pathsToCount(undefined)).toBe(0);
     expect(pathsToCount([({ event }) => event.type !== 'crowded'])).toBe(1);
   });

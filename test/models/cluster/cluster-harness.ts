@@ -90,8 +90,8 @@ export interface ClusterHarness<World> {
   /** How many configurations are looked at for paths; by default all of them. */
   readonly limit?: number;
   /**
-   * Parts of the environment that are also looked at alone, each to its end: long paths of one
-   * concern, which the limit cuts off where everything can happen. Each tells what may happen.
+   * Parts of the environment that are also looked at alone, each up to the limit: they have long
+   * paths of one concern, which are cut off where everything can happen. Each tells what may.
    */
   readonly parts?: readonly ((moment: Moment) => boolean)[];
   /** Why no cluster can do this now; `undefined` when it can. */
