@@ -1,6 +1,6 @@
 /**
  * Draws panels of the dashboard from a real run into docs/pictures/dashboard.svg: an operator with
- * all roles on an embedded cluster, watched by Prometheus for two minutes.
+ * all roles on an embedded cluster, watched by Prometheus from its start for a minute.
  *
  * Grafana is not part of it: the lines are those of Prometheus, the drawing is this tool's.
  */
@@ -17,16 +17,19 @@ import { spawnTidegate } from '../test/support/processes/tidegate-child.ts';
 import { prometheus } from './testbed/observability.ts';
 
 const PICTURE = fileURLToPath(new URL('../docs/pictures/dashboard.svg', import.meta.url));
-const RUN_MS = 120_000;
-/** A panel of each row, and those that a drain moves. */
+const RUN_MS = 60_000;
+/** A panel of each row, and those that drains and a lost node move. */
 const DRAWN: readonly string[] = [
   'tidegate_session_state',
-  'tidegate_rollup_needs',
+  'tidegate_pod_demands',
   'tidegate_machines',
+  'tidegate_nodes',
+  'tidegate_lost_pods_total',
   'tidegate_drains',
-  'tidegate_drains_in_last_quarter',
   'tidegate_pod_evictions',
   'tidegate_evictions_total',
+  'tidegate_serving_gates',
+  'tidegate_eviction_requests',
   'rest_client_requests_total',
   'tidegate_write_wait_seconds (99th percentile)',
 ];
@@ -124,7 +127,7 @@ const pictureOf = (panels: readonly Panel[], span: readonly number[]): string =>
     `<rect width="${width}" height="${height}" fill="#f4f5f7"/>`,
     `<text x="${PANEL.gap}" y="20" font-size="14" font-weight="600">Tidegate</text>`,
     `<text x="${PANEL.gap}" y="35" class="note">Answers of Prometheus to queries of the dashboard ` +
-    'in two minutes of a real run; drawn by tools/dashboard-picture.ts, not by Grafana</text>',
+    'in a minute of a real run; drawn by tools/dashboard-picture.ts, not by Grafana</text>',
     ...panels.map((panel, index) => panelSvg(panel, index, span)),
     '</svg>',
     '',
@@ -132,13 +135,14 @@ const pictureOf = (panels: readonly Panel[], span: readonly number[]): string =>
 };
 
 const folder = await mkdtemp(join(tmpdir(), 'tidegate-picture-'));
+const beganMs = realTime.now();
 const run = await monitoredRun({ start: spawnTidegate, prometheus: await prometheus(), folder });
 try {
   await new Promise<void>((resolve) => {
-    realTime.schedule(RUN_MS, resolve);
+    realTime.schedule(Math.max(0, beganMs + RUN_MS - realTime.now()), resolve);
   });
-  const end = Math.floor(realTime.now() / 1000);
-  const start = end - RUN_MS / 1000;
+  const start = Math.floor(beganMs / 1000);
+  const end = start + RUN_MS / 1000;
   const span = { start: String(start), end: String(end), step: '1' };
   const queries = dashboardQueries('15s');
   const chosen = DRAWN.flatMap((title) => queries.find((query) => query.title === title) ?? []);

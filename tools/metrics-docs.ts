@@ -4,11 +4,17 @@ import { settlePages, table } from './pages.ts';
 
 const catalogue: readonly (readonly [string, Metric])[] = Object.entries(METRICS);
 
+/** With their values where the series of all begin at 0. */
+const labelsOf = ({ labels, fromStart = [] }: Metric): string => {
+  const names = labels.map((label) => `\`${label}\``).join(', ');
+  return fromStart.length === 0 ? names : `${names}: ${fromStart.join(', ')}`;
+};
+
 const rowsOf = (belongs: (name: string) => boolean): readonly (readonly string[])[] =>
   catalogue.filter(([name]) => belongs(name)).map(([name, metric]) => [
     `\`${name}\``,
     metric.type,
-    metric.labels.map((label) => `\`${label}\``).join(', '),
+    labelsOf(metric),
     metric.help,
   ]);
 
@@ -27,6 +33,11 @@ const lines = [
   'the rest in one series whose labels are `overflow`. Metrics with labels of single objects are the',
   'exception: their series leave with the object, and `tidegate_eviction_series_left_out` counts the',
   'objects beyond the first 1,000, which have none.',
+  '',
+  'Metrics without labels begin at 0, and so do those whose values of the label are in the tables:',
+  '`increase` sees the first failure. Counters by `resource` begin at 0 when the process begins to read',
+  'the resource, those of a work queue with its role. Series with several labels, and those of single',
+  'objects, begin with what they count: `increase` does not see their first increment.',
   '',
   '## Kept for existing dashboards',
   '',

@@ -20,7 +20,10 @@ export const workqueueMetrics = (
   const [waitingMs, workingMs] = [new Map<string, number>(), new Map<string, number>()];
   const secondsSince = (sinceMs: number | undefined): number =>
     sinceMs === undefined ? 0 : (time.monotonic() - sinceMs) / 1000;
+  // Its series begin with the queue, so that the first retry is an increase.
   telemetry.gauge('workqueue_depth', 0, labels);
+  telemetry.count('workqueue_adds_total', 0, labels);
+  telemetry.count('workqueue_retries_total', 0, labels);
   return (change, key) => {
     switch (change) {
       case 'requested':

@@ -47,6 +47,7 @@ export const EVICTION_REQUEST_METRICS = catalogue({
     type: 'counter',
     help: 'Pods that a drain evicts without asking their interceptors, by cause.',
     labels: ['cause'],
+    fromStart: ['Canceled', 'Unanswered', 'Refused', 'Processed'],
   },
   workqueue_depth: {
     type: 'gauge',

@@ -6,8 +6,10 @@ export interface Metric {
   readonly help: string;
   readonly labels: readonly string[];
   /**
-   * Values of its only label whose series exist from the start, at 0: `increase` does not see the
-   * first increment of a series that begins with it, so that an alert would miss the first failure.
+   * All values of its only label. Their series exist from the start, at 0: `increase` does not see
+   * the first increment of a series that begins with it, so that an alert would miss the first
+   * failure, and a quantile the first observation. Series whose values are not known here
+   * (`resource`) are begun by what they name.
    */
   readonly fromStart?: readonly string[];
 }

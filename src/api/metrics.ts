@@ -6,12 +6,16 @@
  */
 import { CORDON_ENDS } from '../domain/drain/cordon.ts';
 import { RECLAIM_REFUSALS } from '../domain/drain/reclaim-refusals.ts';
-import { SHARD_LIMITS } from '../domain/shard-limits.ts';
 import { EVICTION_REQUEST_METRICS } from './eviction-request-metrics.ts';
+import { MACHINE_NAMES } from './machine-names.ts';
 import { NODE_AVAILABILITY_METRICS } from './node-availability-metrics.ts';
 import { catalogue } from './metric.ts';
+import { SESSION_METRICS } from './session-metrics.ts';
 
 export type { Metric } from './metric.ts';
+
+/** A registry of actors may have a statechart of its own, as those of tests do. */
+const STATECHARTS: readonly string[] = MACHINE_NAMES;
 
 /** All metrics of Tidegate. Existing dashboards read `bigfleet_operator_*`. */
 export const METRICS = catalogue({
@@ -115,53 +119,7 @@ export const METRICS = catalogue({
     help: 'Statechart transitions, by state.',
     labels: ['machine', 'from', 'to'],
   },
-  tidegate_session_state: {
-    type: 'gauge',
-    help: 'State of the session with the shard: 1 for the current state, else 0.',
-    labels: ['state'],
-  },
-  tidegate_session_plaintext: {
-    type: 'gauge',
-    help: 'Whether the session with the shard has no TLS: 1 for plaintext, else 0.',
-    labels: [],
-  },
-  tidegate_session_endings_total: {
-    type: 'counter',
-    help: 'Ended streams and failed dials, by cause.',
-    labels: ['cause'],
-  },
-  tidegate_session_frames_total: {
-    type: 'counter',
-    help: 'Frames received from the shard by kind.',
-    labels: ['frame'],
-  },
-  tidegate_shard_limits_reached_total: {
-    type: 'counter',
-    help: 'Parts of messages of the shard that exceeded a limit and were left out, by limit.',
-    labels: ['limit'],
-    fromStart: Object.keys(SHARD_LIMITS),
-  },
-  tidegate_bootstrap_pulls_total: {
-    type: 'counter',
-    help: 'Bootstrap pulls by outcome.',
-    labels: ['outcome'],
-  },
-  tidegate_reclaim_instructions_total: {
-    type: 'counter',
-    help: 'Reclaim instructions received.',
-    labels: [],
-  },
-  tidegate_rollups_total: {
-    type: 'counter',
-    help: 'Roll-ups by outcome.',
-    labels: ['outcome'],
-    fromStart: ['sent', 'acknowledged', 'overdue', 'too_large'],
-  },
-  tidegate_rollup_ack_duration_seconds: {
-    type: 'histogram',
-    help: "Time from sending a roll-up to the shard's ack.",
-    labels: [],
-  },
+  ...SESSION_METRICS,
   tidegate_rollup_bytes: {
     type: 'gauge',
     help: 'Size of the last roll-up frame, also when it was too large to send.',
@@ -191,6 +149,7 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Writes of Pending to CapacityRequests without a phase, by outcome.',
     labels: ['outcome'],
+    fromStart: ['Written', 'Changed', 'Failed'],
   },
   tidegate_machines: {
     type: 'gauge',
@@ -258,6 +217,7 @@ export const METRICS = catalogue({
     type: 'histogram',
     help: 'Time from the acceptance of a drain to its end, by outcome.',
     labels: ['outcome'],
+    fromStart: CORDON_ENDS,
   },
   tidegate_stateless_drain_duration_seconds: {
     type: 'histogram',
@@ -281,6 +241,7 @@ export const METRICS = catalogue({
       'malformed, too large or of another version; ' +
       'resumedInstructions: all Nodes together have too many.',
     labels: ['bound'],
+    fromStart: ['annotation', 'resumedInstructions'],
   },
   tidegate_reclaims_refused_total: {
     type: 'counter',
@@ -307,6 +268,24 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Eviction calls by outcome.',
     labels: ['outcome'],
+    fromStart: [
+      'Accepted',
+      'Gone',
+      'OtherPod',
+      'PolicyRefused',
+      'Unauthenticated',
+      'BudgetExhausted',
+      'BudgetUnsettled',
+      'Throttled',
+      'TwoBudgets',
+      'NamespaceTerminating',
+      'BudgetBroken',
+      'Forbidden',
+      'Transient',
+      'Unknown',
+      'NotSent',
+      'Refused',
+    ],
   },
   tidegate_node_evictions_total: {
     type: 'counter',
@@ -323,11 +302,13 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Crashed actors that are restarted.',
     labels: ['machine'],
+    fromStart: STATECHARTS,
   },
   tidegate_events_total: {
     type: 'counter',
     help: 'Kubernetes Events by outcome.',
     labels: ['outcome'],
+    fromStart: ['written', 'failed', 'counted', 'dropped'],
   },
   tidegate_bootstrap_template_refused_total: {
     type: 'counter',
@@ -353,6 +334,7 @@ export const METRICS = catalogue({
     type: 'counter',
     help: 'Observed pods by the outcome of their CapacityRequests.',
     labels: ['outcome'],
+    fromStart: ['cr_created', 'cr_exists', 'pod_gone', 'pod_terminal', 'error'],
   },
   tidegate_pod_demands: {
     type: 'gauge',
@@ -380,3 +362,6 @@ export const METRICS = catalogue({
 export type MetricName = keyof typeof METRICS;
 /** The label names of a metric. */
 export type MetricLabels<Name extends MetricName> = (typeof METRICS)[Name]['labels'][number];
+/** The values of the labels of a metric: one that begins with all of them takes no others. */
+export type MetricValue<Name extends MetricName> = (typeof METRICS)[Name] extends
+  { readonly fromStart: readonly (infer Value extends string)[] } ? Value : string;

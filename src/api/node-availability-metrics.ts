@@ -17,7 +17,7 @@ export const NODE_AVAILABILITY_METRICS = catalogue({
     type: 'counter',
     help: 'Deletions of stateless pods of offline Nodes, by outcome.',
     labels: ['outcome'],
-    fromStart: ['Fault'],
+    fromStart: ['Deleted', 'Gone', 'Fault'],
   },
   tidegate_node_replaced_pods_total: {
     type: 'counter',

@@ -1,5 +1,5 @@
 /** The interface for logs and metrics; `src/observability/` implements it. */
-import type { MetricLabels, MetricName } from './metrics.ts';
+import type { MetricLabels, MetricName, MetricValue } from './metrics.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -8,7 +8,7 @@ export type LogFields = Readonly<Record<string, string | number | boolean | unde
 
 type LabelsOf<Name extends MetricName> = [MetricLabels<Name>] extends [never]
   ? readonly [labels?: Readonly<Record<never, string>>]
-  : readonly [labels: Readonly<Record<MetricLabels<Name>, string>>];
+  : readonly [labels: Readonly<Record<MetricLabels<Name>, MetricValue<Name>>>];
 
 /** Logs and metrics. Messages are constant; variable values are fields. */
 export interface Telemetry {

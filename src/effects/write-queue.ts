@@ -49,6 +49,7 @@ export class WriteQueue {
   constructor(telemetry: Telemetry, waitingMax: number) {
     this.#telemetry = telemetry;
     this.#waitingMax = waitingMax;
+    for (const queue of this.#classes) this.#show(queue);
   }
 
   get isEmpty(): boolean {

@@ -1,4 +1,6 @@
 /** The catalogue of statecharts: the source of docs, page, command line and model tests. */
+import type { AnyStateMachine } from 'xstate';
+import type { MachineName } from '../api/machine-names.ts';
 import { actorRestart } from './actor-restart.ts';
 import { availableCapacity } from './available-capacity.ts';
 import { budget } from './budget.ts';
@@ -44,4 +46,4 @@ export const MACHINES = {
   reclaimRecovery,
   servingGate,
   upcomingNode,
-} as const;
+} as const satisfies Readonly<Record<MachineName, AnyStateMachine>>;

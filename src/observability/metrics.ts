@@ -61,6 +61,8 @@ const bucketsOf = (name: string): number[] => {
 /** The series of one metric in the registry. */
 interface OpenMetric {
   readonly make: (labels: Labels) => Series;
+  /** Begins a series at 0. */
+  readonly begin: (labels: Labels) => void;
   readonly remove: (labels: Labels) => void;
 }
 
@@ -74,6 +76,7 @@ const open = (name: string, metric: Metric, registry: Registry): OpenMetric => {
           const child = counter.labels(labels);
           return (value) => value >= 0 && child.inc(value);
         },
+        begin: (labels) => counter.inc(labels, 0),
         remove: (labels) => counter.remove(labels),
       };
     }
@@ -84,17 +87,18 @@ const open = (name: string, metric: Metric, registry: Registry): OpenMetric => {
           const child = gauge.labels(labels);
           return (value) => child.set(value);
         },
+        begin: (labels) => gauge.set(labels, 0),
         remove: (labels) => gauge.remove(labels),
       };
     }
     case 'histogram': {
       const histogram = new Histogram({ ...common, buckets: bucketsOf(name) });
-      if (metric.labels.length === 0) histogram.zero({});
       return {
         make: (labels) => {
           const child = histogram.labels(labels);
           return (value) => child.observe(value);
         },
+        begin: (labels) => histogram.zero(labels),
         remove: (labels) => histogram.remove(labels),
       };
     }
@@ -105,7 +109,7 @@ const open = (name: string, metric: Metric, registry: Registry): OpenMetric => {
  * Looks up the series of a metric by its label values and caches it: the lookup is the costly part.
  */
 const limitedSeries = (name: string, metric: Metric, registry: Registry) => {
-  const { make, remove } = open(name, metric, registry);
+  const { make, begin, remove } = open(name, metric, registry);
   const known = new Map<string, Series>();
   // Constant label objects are cached by identity, as the inspector uses them.
   const frozen = new WeakMap<Labels, Series>();
@@ -123,9 +127,13 @@ const limitedSeries = (name: string, metric: Metric, registry: Registry) => {
     if (known.size < SERIES_MAX) known.set(key, made);
     return made;
   };
-  if (metric.labels.length === 0) find({});
+  const start = (labels: Labels): void => {
+    find(labels);
+    begin(labels);
+  };
+  if (metric.labels.length === 0) start({});
   for (const value of metric.fromStart ?? []) {
-    find(Object.fromEntries(metric.labels.map((label) => [label, value])))(0);
+    start(Object.fromEntries(metric.labels.map((label) => [label, value])));
   }
   return {
     series: (labels: Labels): Series => {

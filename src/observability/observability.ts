@@ -47,12 +47,7 @@ export const makeObservability = (options: ObservabilityOptions): Observability 
   const logs = makeLogs({ ...options, base: baseOf(options) });
   const metrics = makeMetrics();
   const telemetry = liveTelemetry(logs, metrics);
-  const levels = options.machineLevels;
-  // An alert counts the crashes of a kind of actor, the first one as well.
-  for (const machine of Object.keys(levels)) {
-    telemetry.count('tidegate_actor_defects_total', 0, { machine });
-  }
-  const tap = inspectionTap({ telemetry, enabled: logs.enabled, levels });
+  const tap = inspectionTap({ telemetry, enabled: logs.enabled, levels: options.machineLevels });
   return {
     telemetry,
     inspect: inspectWith(tap, options.inspectors ?? []),

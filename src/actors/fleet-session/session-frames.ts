@@ -63,8 +63,10 @@ const answer = (
   made: BootstrapAnswer,
 ): void => {
   const taken = dependencies.reply({ _tag: 'BootstrapAnswered', requestId, answer: made });
-  const outcome = taken ? made._tag.toLowerCase() : 'dropped';
-  dependencies.telemetry.count('tidegate_bootstrap_pulls_total', 1, { outcome });
+  const outcome = made._tag === 'Rendered' ? 'rendered' : 'failed';
+  dependencies.telemetry.count('tidegate_bootstrap_pulls_total', 1, {
+    outcome: taken ? outcome : 'dropped',
+  });
   if (made._tag === 'Failed') {
     dependencies.telemetry.log('warn', 'Bootstrap pull answered with an error', {
       request: requestId,

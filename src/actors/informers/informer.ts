@@ -69,6 +69,9 @@ export const makeInformer = <T extends Identity>(
   { id, project, listed }: Omit<InformerOptions<T>, keyof Selection>,
 ): UnstartedInformer<T> => {
   const { telemetry } = environment;
+  // From 0, so that the first one is an increase.
+  telemetry.count('tidegate_list_pages_too_large_total', 0, { resource: id });
+  telemetry.count('tidegate_watch_unreadable_total', 0, { resource: id });
   const defer = deferredSends(telemetry);
   const store: InformerStore<T> = new KeptObjects({ resource: id, project }, telemetry);
   const progress = new Subject<ResourceVersion>();

@@ -82,6 +82,8 @@ const startSurge = (
     onBlocked,
     seed: seed(),
   });
+  // Its series begin at 0, not with the first Deployment that is blocked.
+  onBlocked(new Map());
   const stop = start(environment, client, definition);
   return () => {
     stop();

@@ -2,11 +2,11 @@
  * The kinds of actors, and the log level of each statechart: `info` where transitions are rare and
  * important, `debug` elsewhere.
  */
+import type { MachineName } from '../../api/machine-names.ts';
 import type { LogLevel } from '../../api/telemetry.ts';
-import type { MACHINES } from '../../machines/index.ts';
 
 /** The log level of a statechart's transitions. */
-export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
+export const MACHINE_LEVELS: Readonly<Record<MachineName, LogLevel>> = {
   actorRestart: 'debug',
   availableCapacity: 'debug',
   budget: 'debug',

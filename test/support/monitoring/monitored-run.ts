@@ -1,25 +1,43 @@
 /**
- * An operator with all roles on an embedded cluster, watched by Prometheus: workloads that need
- * machines, a reclaim behind a tight budget, a requested eviction and a maintenance.
+ * An operator with all roles on an embedded cluster, watched by Prometheus, in which something of
+ * each kind happens: a node falls silent, a reclaim waits behind a tight budget, a maintenance and
+ * a requested eviction meet a pod without a replacement, the fleet shows an impossible change, and
+ * what connects the operator breaks.
  *
  * Promises: what Prometheus answers is what it scraped from this operator.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { listOrEmptyAt, textAt, valueAt } from '../../../src/domain/json.ts';
+import { runCluster } from '@tidegate/embedded-kubernetes';
+import { definitions } from '../../../src/api/definitions.ts';
+import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import { ROLE_NAMES } from '../../../src/domain/operator-roles.ts';
-import { accepts, freePort } from '../../../tools/testbed/ports.ts';
-import { supervise } from '../../../tools/testbed/processes.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
+import { freePort } from '../../../tools/testbed/ports.ts';
 import { eventually } from '../eventually.ts';
-import { startClusterBy } from '../processes/cluster-child.ts';
-import { fleetBy } from '../processes/fleet-child.ts';
+import { fleetBy, type FleetProcess } from '../processes/fleet-child.ts';
 import type { StartTidegate } from '../processes/tidegate-child.ts';
+import {
+  BILLING,
+  BUDGET,
+  CACHE,
+  DEPLOYMENTS,
+  maintenanceOf,
+  REQUEST,
+  WEB,
+} from './monitored-objects.ts';
+import { type AskPrometheus, startPrometheus } from './prometheus-process.ts';
 
-const RULES = fileURLToPath(new URL('../../../docs/tasks/alerts.yaml', import.meta.url));
-const MACHINES = '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes';
-const REPLICAS = 12;
-const LABELS = { app: 'web' };
+const CLUSTER = 'monitored';
+const DEPLOYMENTS_PATH = '/apis/apps/v1/namespaces/default/deployments';
+const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+const REQUESTS = '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/default/capacityrequests';
+const MAINTENANCES = '/apis/lifecycle.tidegate.dev/v1alpha1/nodemaintenances';
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+/** The node that the cluster has before any machine joins. */
+const FIRST_NODE = 'node-1';
+/** The least that the operator takes. */
+const OFFLINE_AFTER = '10s';
 
 /** How it is started. */
 export interface MonitoredRunOptions {
@@ -32,143 +50,161 @@ export interface MonitoredRunOptions {
 
 /** A run that is watched. */
 export interface MonitoredRun {
-  /** Asks the HTTP API of Prometheus, such as `query`; gives `data`. */
-  readonly ask: (path: string, query?: Readonly<Record<string, string>>) => Promise<unknown>;
+  readonly ask: AskPrometheus;
   readonly stop: () => Promise<void>;
 }
 
-type Post = (path: string, body: object) => Promise<unknown>;
+type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-const DEPLOYMENT = {
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name: 'web' },
-  spec: {
-    replicas: REPLICAS,
-    selector: { matchLabels: LABELS },
-    template: {
-      metadata: { labels: LABELS },
-      spec: {
-        containers: [{
-          name: 'web',
-          image: 'web',
-          resources: { requests: { cpu: '2', memory: '4Gi' } },
-        }],
-      },
-    },
-  },
-};
-
-const BUDGET = {
-  apiVersion: 'policy/v1',
-  kind: 'PodDisruptionBudget',
-  metadata: { name: 'web' },
-  spec: { maxUnavailable: 1, selector: { matchLabels: LABELS } },
-};
-
-const maintenanceOf = (node: string): object => ({
-  apiVersion: 'lifecycle.tidegate.dev/v1alpha1',
-  kind: 'NodeMaintenance',
-  metadata: { name: 'kernel' },
-  spec: {
-    nodeSelector: {
-      nodeSelectorTerms: [{
-        matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [node] }],
-      }],
-    },
-    stage: 'Drain',
-    reason: 'New kernel',
-  },
-});
-
-const startCluster = async ({ start, folder }: MonitoredRunOptions) => {
-  const { child, kubeconfig, server } = await startClusterBy(start, join(folder, 'kubeconfig'));
-  const post: Post = async (path, body) => {
-    const answer = await fetch(`${server}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!answer.ok) throw new Error(`Cannot POST ${path}: ${await answer.text()}`);
-    return await answer.json();
-  };
-  const list = async (path: string): Promise<readonly unknown[]> =>
-    listOrEmptyAt(await (await fetch(`${server}${path}`)).json(), 'items');
-  return { child, kubeconfig, post, list };
-};
-
-const startPrometheus = async ({ prometheus, folder }: MonitoredRunOptions, target: number) => {
-  const port = await freePort();
-  const file = join(folder, 'prometheus.yml');
-  const targets = [`127.0.0.1:${target}`];
-  await writeFile(
-    file,
-    JSON.stringify({
-      global: { scrape_interval: '1s', evaluation_interval: '1s' },
-      rule_files: [RULES],
-      scrape_configs: [{ job_name: 'tidegate', static_configs: [{ targets }] }],
-    }),
-  );
-  const child = supervise({
-    name: 'prometheus',
-    file: prometheus,
-    args: [
-      `--config.file=${file}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ],
-    log: join(folder, 'prometheus.log'),
+const startCluster = async (folder: string) => {
+  const running = await runCluster({
+    time: realTime,
+    listen: { host: '127.0.0.1', port: 0 },
+    seed: 1,
+    nodes: 1,
+    rate: 1,
+    definitions: definitions(),
   });
-  await eventually(() => accepts(port), { what: 'Prometheus to listen' });
-  const ask: MonitoredRun['ask'] = async (path, query = {}) => {
-    const url = `http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(query)}`;
-    const answer: unknown = await (await fetch(url)).json();
-    if (textAt(answer, 'status') !== 'success') {
-      throw new Error(`Prometheus cannot answer ${url}: ${textAt(answer, 'error')}`);
-    }
-    return valueAt(answer, 'data');
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, running.kubeconfig);
+  const call = (method: string, path: string, body?: object): unknown => {
+    const headers = {
+      'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+    };
+    const answer = running.cluster.answer({ method, path, headers, ...(body && { body }) });
+    if (answer._tag === 'Answer' && answer.status < 300) return answer.body;
+    throw new Error(`Cannot ${method} ${path}: ${JSON.stringify(answer)}`);
   };
-  return { child, ask };
+  /** The pods of a workload that run. */
+  const podsOf = ({ name }: { readonly name: string }): readonly unknown[] =>
+    listOrEmptyAt(call('GET', `/api/v1/pods?labelSelector=app%3D${name}`), 'items')
+      .filter((pod) => textAt(pod, 'status', 'phase') === 'Running');
+  return { ...running, kubeconfig, call, podsOf };
+};
+
+const nodeOf = (pod: unknown): string => textAt(pod, 'spec', 'nodeName') ?? '';
+
+const untilRunning = ({ podsOf }: Cluster, ...workloads: readonly (typeof WEB)[]) =>
+  eventually(() => workloads.every((one) => podsOf(one).length >= one.replicas) || undefined, {
+    what: `the pods of ${workloads.map(({ name }) => name).join(' and ')} to run`,
+  });
+
+/** Its kubelet stops, and its Lease is as old as after a minute. */
+const silence = ({ call, silence: stopKubelet, time }: Cluster, node: string): void => {
+  stopKubelet(node, true);
+  const renewTime = new Date(time.now() - 60_000).toISOString().replace('Z', '000Z');
+  call('PATCH', `${LEASES}/${node}`, { spec: { renewTime } });
+};
+
+/**
+ * Two nodes are to leave: one for the fleet, and one of which a pod cannot. The first write about
+ * that pod's EvictionRequest fails. Gives the pod.
+ */
+const drainNodes = async ({ call, podsOf, cluster }: Cluster, fleet: FleetProcess) => {
+  const [billing] = podsOf(BILLING);
+  const maintained = nodeOf(billing);
+  const reclaimed = podsOf(WEB).map(nodeOf).find((node) => node !== maintained) ?? '';
+  const request = textAt(billing, 'metadata', 'uid') ?? '';
+  cluster.faults.set({
+    trouble: { kind: 'refuse', status: 500 },
+    path: `/evictionrequests/${request}/status`,
+    times: 1,
+  });
+  await fleet.script('POST', '/reclaim', { machine: reclaimed, graceSeconds: 120 });
+  call('POST', MAINTENANCES, maintenanceOf(maintained));
+  return textAt(billing, 'metadata', 'name') ?? '';
+};
+
+/** A machine becomes what none can, and what connects the operator breaks. */
+const disturb = async ({ cluster, call }: Cluster, fleet: FleetProcess): Promise<void> => {
+  for (const state of ['SPECULATIVE', 'CONFIGURED']) {
+    await fleet.script('POST', '/machines/odd/state', { state, cluster: CLUSTER });
+  }
+  cluster.watches.drop({ resource: 'nodes', quietly: false });
+  await fleet.script('POST', '/faults', { ackRollups: false });
+  call('POST', REQUESTS, REQUEST);
+  const path = `${REQUESTS}/${textAt(REQUEST, 'metadata', 'name')}`;
+  await eventually(() => textAt(call('GET', path), 'status', 'phase') === 'Pending' || undefined, {
+    what: 'the request to be pending while the fleet acknowledges nothing',
+  });
+  await fleet.script('POST', '/faults', { ackRollups: true });
+  await fleet.script('POST', '/sessions/end', { cluster: CLUSTER });
+};
+
+/** Series of histograms with labels: their first observations show only once a second one comes. */
+const FIRST_OBSERVATIONS: readonly string[] = [
+  'bigfleet_operator_node_state_update_duration_seconds_count{phase="Ready"}',
+  'workqueue_work_duration_seconds_count',
+];
+
+const untilScraped = (ask: AskPrometheus, series: readonly string[]) =>
+  eventually(async () => {
+    const answers = await Promise.all(series.map((query) => ask('query', { query })));
+    return answers.every((answer) => listOrEmptyAt(answer, 'result').length > 0) || undefined;
+  }, { what: `Prometheus to have ${series.join(' and ')}` });
+
+/** An operator of all roles. */
+const operatorArgs = (
+  { kubeconfig, shard, metrics }: Readonly<Record<'kubeconfig' | 'shard' | 'metrics', string>>,
+): readonly string[] => [
+  ...['operator', `--cluster-id=${CLUSTER}`, `--shard-addr=${shard}`, '--insecure-plaintext'],
+  ...[`--kubeconfig=${kubeconfig}`, `--roles=${ROLE_NAMES.join(',')}`],
+  ...[`--metrics-addr=${metrics}`, '--health-addr=0', '--rollup-interval=500ms'],
+  ...[`--offline-after=${OFFLINE_AFTER}`, '--without-surge=wait'],
+];
+
+interface Stoppable {
+  readonly stop: () => Promise<unknown>;
+}
+
+/** Starts each part, and gives the operator its work; `keep` is called with all that runs. */
+const play = async (
+  options: MonitoredRunOptions,
+  keep: (running: Stoppable) => void,
+): Promise<AskPrometheus> => {
+  const cluster = await startCluster(options.folder);
+  keep(cluster);
+  const { call, kubeconfig } = cluster;
+  const [cache = {}, ...others] = DEPLOYMENTS;
+  call('POST', DEPLOYMENTS_PATH, cache);
+  const fleet = await fleetBy(options.start, { kubeconfig });
+  keep(fleet);
+  await untilRunning(cluster, CACHE);
+  const port = await freePort();
+  const metrics = `127.0.0.1:${port}`;
+  keep(options.start({
+    name: 'operator',
+    args: operatorArgs({ kubeconfig, shard: fleet.address, metrics }),
+  }));
+  const { child, ask } = await startPrometheus(options, metrics);
+  keep(child);
+  silence(cluster, FIRST_NODE);
+  for (const deployment of others) call('POST', DEPLOYMENTS_PATH, deployment);
+  call('POST', BUDGETS, BUDGET);
+  await untilRunning(cluster, WEB, BILLING);
+  const pod = await drainNodes(cluster, fleet);
+  await untilScraped(ask, FIRST_OBSERVATIONS);
+  keep(options.start({
+    name: 'requester',
+    args: [
+      ...['evict', `default/${pod}`, `--kubeconfig=${kubeconfig}`],
+      '--requester=upgrade.nodes.example.com',
+    ],
+  }));
+  await disturb(cluster, fleet);
+  return ask;
 };
 
 /** Starts it, and gives the operator its work. The caller stops it. */
 export const monitoredRun = async (options: MonitoredRunOptions): Promise<MonitoredRun> => {
-  const { child: cluster, kubeconfig, post, list } = await startCluster(options);
-  const fleet = await fleetBy(options.start, { kubeconfig });
-  const metrics = await freePort();
-  const operator = options.start({
-    name: 'operator',
-    args: [
-      ...['operator', '--cluster-id=monitored', `--shard-addr=${fleet.address}`],
-      ...['--insecure-plaintext', `--kubeconfig=${kubeconfig}`, `--roles=${ROLE_NAMES.join(',')}`],
-      ...[`--metrics-addr=127.0.0.1:${metrics}`, '--health-addr=0', '--rollup-interval=500ms'],
-    ],
-  });
-  const { child: prometheus, ask } = await startPrometheus(options, metrics);
-  await post('/apis/apps/v1/namespaces/default/deployments', DEPLOYMENT);
-  await post('/apis/policy/v1/namespaces/default/poddisruptionbudgets', BUDGET);
-  const joined = await eventually(async () => {
-    const running = (await list('/api/v1/pods'))
-      .filter((pod) => textAt(pod, 'status', 'phase') === 'Running');
-    const nodes = (await list(MACHINES))
-      .flatMap((machine) => textAt(machine, 'status', 'nodeRef', 'name') ?? []);
-    return running.length >= REPLICAS && nodes.length > 1 ? { running, nodes } : undefined;
-  }, { what: 'every pod to run on machines of the fleet' });
-  const [reclaimed = '', maintained = ''] = joined.nodes;
-  await fleet.script('POST', '/reclaim', { machine: reclaimed, graceSeconds: 120 });
-  await post('/apis/lifecycle.tidegate.dev/v1alpha1/nodemaintenances', maintenanceOf(maintained));
-  const pod = joined.running.find((one) => textAt(one, 'spec', 'nodeName') === maintained);
-  const requester = options.start({
-    name: 'requester',
-    args: [
-      ...['evict', `default/${textAt(pod, 'metadata', 'name')}`, `--kubeconfig=${kubeconfig}`],
-      '--requester=upgrade.nodes.example.com',
-    ],
-  });
-  return {
-    ask,
-    stop: async () => {
-      for (const one of [requester, operator, fleet, cluster, prometheus]) await one.stop();
-    },
+  const parts: Stoppable[] = [];
+  const stop = async (): Promise<void> => {
+    for (const part of parts.splice(0).toReversed()) await part.stop();
   };
+  try {
+    return { ask: await play(options, (part) => void parts.push(part)), stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
 };

@@ -239,6 +239,9 @@ test('ER-82: there are series for a thousand requests, and the rest is counted',
 
 test('ER-82: the queue of writes has depth, durations and retries', async () => {
   const { time, observe, series } = rig();
+  for (const name of ['workqueue_depth', 'workqueue_adds_total', 'workqueue_retries_total']) {
+    expect(await series(name)).toEqual([`${name}{name="evictionrequests"} 0`]);
+  }
   observe(observedRequest());
   await time.settle();
   expect(await series('workqueue_depth')).toEqual(['workqueue_depth{name="evictionrequests"} 0']);

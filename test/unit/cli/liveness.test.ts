@@ -71,7 +71,7 @@ describe('the check of schedulers', () => {
 describe('the check of streams', () => {
   test('fails from the first defect on', async () => {
     const { telemetry, check } = checkedStreams(silentTelemetry);
-    telemetry.count('tidegate_rollups_total', 1, { outcome: 'x' });
+    telemetry.count('tidegate_rollups_total', 1, { outcome: 'sent' });
     expect(check.failing()).toBeUndefined();
     deferredSends(telemetry)(() => {
       throw new Error('planted');

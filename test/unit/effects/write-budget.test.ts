@@ -17,8 +17,13 @@ afterEach(async () => {
 /** A budget over an API server that takes `connectMs` to connect. */
 const bed = (qps: number, burst: number, connectMs = 0) => {
   const counted: string[] = [];
+  /** How many writes wait, by class. */
+  const depths = new Map<string, number>();
   const telemetry: Telemetry = {
     ...silentTelemetry,
+    gauge: (_name, value, ...labels) => {
+      depths.set(Object.values(labels[0] ?? {}).join(), value);
+    },
     count: (name, _by, ...labels) => {
       counted.push(`${name} ${JSON.stringify(labels[0])}`);
     },
@@ -59,7 +64,8 @@ const bed = (qps: number, burst: number, connectMs = 0) => {
     if (Exit.isFailure(exit)) return 'interrupted';
     return Result.isFailure(exit.value) ? exit.value.failure._tag : 'sent';
   };
-  return { time, gate, sent, send, server, counted, paths: () => sent.map(({ path }) => path) };
+  const paths = () => sent.map(({ path }) => path);
+  return { time, gate, sent, send, server, counted, depths, paths };
 };
 
 describe('the write budget', () => {
@@ -73,6 +79,18 @@ describe('the write budget', () => {
     await time.advance(500);
     expect(sent.length).toBe(15);
     expect(await Promise.all(all)).toEqual(all.map(() => 'sent'));
+  });
+
+  it('shows how many writes of each class wait, also before the first', async () => {
+    const { time, depths, send } = bed(10, 1);
+    await send('phase', '/first');
+    expect(Object.fromEntries(depths))
+      .toEqual({ phase: 0, eviction: 0, demand: 0, request: 0, event: 0 });
+    for (let n = 0; n < 3; n += 1) void send('event', `/${n}`);
+    await time.settle();
+    expect(depths.get('event')).toBe(3);
+    await time.advance(1000);
+    expect(depths.get('event')).toBe(0);
   });
 
   it('saves no more than one burst over an idle time', async () => {

@@ -45,6 +45,20 @@ const serve = ({ cluster, time }: EmbeddedCluster, withoutSurge: WithoutSurge = 
   return () => Object.fromEntries(blocked);
 };
 
+test('RS-16: a leader reports that no surge is blocked before one is', async () => {
+  const { cluster } = await withDeployment(RECREATE);
+  const series = new Map<string, number>();
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    gauge: (_metric, value, ...labels) =>
+      void series.set(Object.values(labels[0] ?? {}).join(), value),
+  };
+  onTestFinished(serveInterceptors(cluster.cluster.handle, cluster.time, { telemetry }));
+  await cluster.time.advance(1000);
+  expect(series.get('strategy_forbids_surge')).toBe(0);
+  expect([...series.values()].every((count) => count === 0)).toBe(true);
+});
+
 const withSpec = (deployment: JsonRecord, spec: JsonRecord): JsonRecord => {
   const of = recordAt(deployment, 'spec') ?? {};
   const template = recordAt(of, 'template') ?? {};

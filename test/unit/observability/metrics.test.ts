@@ -1,6 +1,7 @@
 /** Metrics: the catalogue in Prometheus format, bounded whatever the labels. */
 import { expect, test } from 'vitest';
-import { METRICS } from '../../../src/api/metrics.ts';
+import { type Metric, METRICS } from '../../../src/api/metrics.ts';
+import { CORDON_ENDS } from '../../../src/domain/drain/cordon.ts';
 import { liveTelemetry } from '../../../src/observability/live-telemetry.ts';
 import { makeMetrics, OVERFLOW, SERIES_MAX } from '../../../src/observability/metrics.ts';
 
@@ -16,6 +17,32 @@ test('metrics without labels are zero before anything happened', async () => {
   const text = await makeMetrics().text();
   expect(text).toContain('\nbigfleet_operator_acknowledged_total 0\n');
   expect(text).toContain('\nbigfleet_operator_rollup_duration_seconds_count 0\n');
+});
+
+/** Labels that name objects, resources or queues: their series begin with what they name. */
+const NAMING: ReadonlySet<string> = new Set(['resource', 'node', 'name']);
+
+test('counters with one label of known values are zero for each before anything happened', async () => {
+  const text = await makeMetrics().text();
+  const catalogue: Readonly<Record<string, Metric>> = METRICS;
+  const counted = Object.entries(catalogue).filter(([, { type, labels }]) =>
+    type === 'counter' && labels.length === 1 && labels.every((label) => !NAMING.has(label))
+  );
+  expect(counted.length).toBeGreaterThan(10);
+  for (const [name, { labels: [label], fromStart = [] }] of counted) {
+    expect(fromStart.length, name).toBeGreaterThan(1);
+    for (const value of fromStart) expect(text).toContain(`\n${name}{${label}="${value}"} 0\n`);
+  }
+});
+
+test('durations by outcome are without observations before the first', async () => {
+  const text = await makeMetrics().text();
+  for (const outcome of CORDON_ENDS) {
+    expect(text).toContain(
+      `tidegate_node_drain_duration_seconds_bucket{le="+Inf",outcome="${outcome}"} 0\n`,
+    );
+    expect(text).toContain(`tidegate_node_drain_duration_seconds_count{outcome="${outcome}"} 0\n`);
+  }
 });
 
 test('metrics of the process are included', async () => {
