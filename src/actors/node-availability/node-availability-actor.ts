@@ -3,7 +3,7 @@
  *
  * Promises: pods are deleted one after another in their order, and none after its Node came back or
  * was found to be of a storm; when it is lost again, an earlier removal is over; what was deleted
- * is counted.
+ * is counted; an act that throws is logged and made again.
  */
 import { Effect } from 'effect';
 import { type Actor, matchesState, type SnapshotFrom, type StateValue } from 'xstate';
@@ -139,29 +139,25 @@ export interface NodeAvailabilityWrites
   readonly project: (raw: unknown) => AvailableNode | undefined;
 }
 
-/** An actor that has ended needs no answer. */
-const send = (actor: AvailabilityActor, event: NodeAvailabilityEvent): void => {
-  if (actor.getSnapshot().status === 'active') actor.send(event);
-};
+/** The event that answers an act; none when nothing needs it. */
+type Answer = Promise<NodeAvailabilityEvent | undefined>;
 
-/** The statechart with its implementations; `inFlight` counts each removal and each write. */
-export const provideNodeAvailability = (
+const nodeActs = (
   { runtime, time, telemetry, project }: NodeAvailabilityWrites,
-  actions: NodeAvailabilityActions,
   inFlight: WriteInFlight,
-): typeof nodeAvailability => {
+) => {
   /** The removal that an actor began last; those before it are over when they are answered. */
   const removals = new WeakMap<AvailabilityActor, object>();
-  const remove = async (actor: AvailabilityActor): Promise<void> => {
+  const remove = async (actor: AvailabilityActor): Answer => {
     const own = {};
     removals.set(actor, own);
     const isLast = (): boolean => removals.get(actor) === own;
     const mayGoOn = (): boolean => isLast() && isReplacing(actor);
     const outcome = await runtime.runPromise(inFlight(removal(telemetry, actor, mayGoOn)));
     const end = '_tag' in outcome ? { removed: [], why: outcome.why } : outcome;
-    if (isLast()) send(actor, { type: 'removal.ended', end });
+    return isLast() ? { type: 'removal.ended', end } : undefined;
   };
-  const write = async (actor: AvailabilityActor): Promise<void> => {
+  const write = async (actor: AvailabilityActor): Answer => {
     const { node, wanted } = actor.getSnapshot().context;
     const outcome = await runtime.runPromise(inFlight(
       NodeAvailabilityApi.use((api) =>
@@ -174,21 +170,44 @@ export const provideNodeAvailability = (
     ));
     const answer = outcome._tag === 'Written' ? project(outcome.node) : undefined;
     telemetry.count('tidegate_node_writes_total', 1, { op: 'availability', outcome: outcome._tag });
-    if (answer !== undefined) return send(actor, { type: 'node.written', node: answer });
+    if (answer !== undefined) return { type: 'node.written', node: answer };
     const why = outcome._tag === 'Fault' ? outcome.why : 'the answer is not a Node';
-    send(actor, { type: 'write.failed', why });
+    return { type: 'write.failed', why };
   };
-  const failed = (actor: AvailabilityActor, cause: unknown): void => {
+  return { remove, write };
+};
+
+/** Begins acts in a later step: an actor in transition has not the context of its action yet. */
+const starter = (telemetry: Telemetry) =>
+(
+  act: (actor: AvailabilityActor) => Answer,
+  failed: (why: string) => NodeAvailabilityEvent,
+) =>
+({ self }: { readonly self: AvailabilityActor }): void => {
+  const fail = (cause: unknown): NodeAvailabilityEvent => {
+    const problem = defectText(cause);
     telemetry.log('error', 'Cannot write the availability of a Node: its write threw', {
-      node: actor.getSnapshot().context.node.name,
-      problem: defectText(cause),
+      node: self.getSnapshot().context.node.name,
+      problem,
     });
+    return failed(problem);
   };
-  /** In a later step: an actor in transition has not the context of its action yet. */
-  const start =
-    (act: (actor: AvailabilityActor) => Promise<void>) =>
-    ({ self }: { readonly self: AvailabilityActor }): void =>
-      queueMicrotask(() => void act(self).catch((cause: unknown) => failed(self, cause)));
+  queueMicrotask(() =>
+    void act(self).catch(fail).then((event) => {
+      // An actor that has ended needs no answer.
+      if (event !== undefined && self.getSnapshot().status === 'active') self.send(event);
+    })
+  );
+};
+
+/** The statechart with its implementations; `inFlight` counts each removal and each write. */
+export const provideNodeAvailability = (
+  writes: NodeAvailabilityWrites,
+  actions: NodeAvailabilityActions,
+  inFlight: WriteInFlight,
+): typeof nodeAvailability => {
+  const { remove, write } = nodeActs(writes, inFlight);
+  const start = starter(writes.telemetry);
   return nodeAvailability.provide({
     actions: {
       requestPods: ({ context }) => actions.requestPods(context),
@@ -196,8 +215,8 @@ export const provideNodeAvailability = (
       recordOffline: ({ context }) => actions.recordOffline(context),
       recordBack: ({ context }) => actions.recordBack(context),
       recordGivenUp: ({ context }) => actions.recordGivenUp(context),
-      removePods: start(remove),
-      writeNode: start(write),
+      removePods: start(remove, (why) => ({ type: 'removal.ended', end: { removed: [], why } })),
+      writeNode: start(write, (why) => ({ type: 'write.failed', why })),
     },
   });
 };
