@@ -142,7 +142,7 @@ export interface NodeAvailabilityWrites
 /** The event that answers an act; none when nothing needs it. */
 type Answer = Promise<NodeAvailabilityEvent | undefined>;
 
-const nodeActs = (
+const nodeRequests = (
   { runtime, time, telemetry, project }: NodeAvailabilityWrites,
   inFlight: WriteInFlight,
 ) => {
@@ -206,7 +206,7 @@ export const provideNodeAvailability = (
   actions: NodeAvailabilityActions,
   inFlight: WriteInFlight,
 ): typeof nodeAvailability => {
-  const { remove, write } = nodeActs(writes, inFlight);
+  const { remove, write } = nodeRequests(writes, inFlight);
   const start = starter(writes.telemetry);
   return nodeAvailability.provide({
     actions: {

@@ -46,7 +46,7 @@ type GateEnvironment = Pick<ActorEnvironment<ServingGates>, 'runtime' | 'time' |
 /** The event that answers an act; none when nothing needs it. */
 type Answer = Promise<ServingGateEvent | undefined>;
 
-const gateActs = (
+const gateRequests = (
   { runtime, time, telemetry }: GateEnvironment,
   { podOf, onNotLeader }: ServingGateActions,
   inFlight: WriteInFlight,
@@ -112,7 +112,7 @@ export const provideServingGate = (
   actions: ServingGateActions,
   inFlight: WriteInFlight,
 ): typeof servingGate => {
-  const { write, read } = gateActs(environment, actions, inFlight);
+  const { write, read } = gateRequests(environment, actions, inFlight);
   const start = starter(environment.telemetry);
   return servingGate.provide({
     actions: {
