@@ -209,7 +209,7 @@ export const endsAreTrue = ({ site, time, broken, startedMs }: Bench): Invariant
   const pods = boundPods({ time });
   const endings = new Map<string, string>();
   /** What each Node shows, and since when. */
-  const shown = new Map<string, { readonly ended: string; readonly sinceMs: number }>();
+  const current = new Map<string, { readonly ended: string; readonly sinceMs: number }>();
   const drained = (node: string): void => {
     const now = time.monotonic();
     const left = pods.throughout(node, now - SEEN_MS, now);
@@ -228,8 +228,8 @@ export const endsAreTrue = ({ site, time, broken, startedMs }: Bench): Invariant
       if (resource !== 'nodes') return;
       const name = nameOf(object);
       const ended = reclaimAnnotation(object)?.ended ?? '';
-      if (shown.get(name)?.ended !== ended) {
-        shown.set(name, { ended, sinceMs: time.monotonic() });
+      if (current.get(name)?.ended !== ended) {
+        current.set(name, { ended, sinceMs: time.monotonic() });
       }
       if (type === 'DELETED') endings.delete(name);
     },
@@ -245,8 +245,8 @@ export const endsAreTrue = ({ site, time, broken, startedMs }: Bench): Invariant
       if (annotation === undefined || endings.get(name) === ended) return;
       endings.set(name, ended);
       // By a patch whose answer was lost, if the Node has shown it for longer.
-      const shownMs = time.monotonic() - (shown.get(name)?.sinceMs ?? time.monotonic());
-      if (shownMs > SEEN_MS) return;
+      const currentMs = time.monotonic() - (current.get(name)?.sinceMs ?? time.monotonic());
+      if (currentMs > SEEN_MS) return;
       if (ended === 'Drained') drained(name);
       if (ended === 'Failed') failed(process, name, annotation);
     },
