@@ -135,9 +135,15 @@ const actGates = () => {
   };
 };
 
+/** The pod of one path, and how to wait until the watch shows that it is terminating. */
+interface Fixtures {
+  readonly pod: ObjectFixture<DrainPod>;
+  readonly untilTerminating: () => Promise<unknown>;
+}
+
 const runOf = async (
   environment: RunEnvironment,
-  pod: ObjectFixture<DrainPod>,
+  { pod, untilTerminating }: Fixtures,
   drawn: ServingGateInput,
 ): Promise<PathRun<World>> => {
   const { names, hand, gate, services, number } = environment;
@@ -172,6 +178,7 @@ const runOf = async (
     if (pathStep.world.hasLeft) return 'hand';
     if (isWrittenLater(pathStep)) {
       await hand.must('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: GRACE_SECONDS });
+      await untilTerminating();
     } else await pod.remove();
     return 'watch';
   };
@@ -221,7 +228,9 @@ export const servingGateHarness: ClusterHarness<World> = {
       begin: (environment, input) => {
         const name = `models-gate-${environment.number}`;
         const pod = objectFixture(hand, collection, { ...TYPE, path: PODS, name });
-        return runOf(environment, pod, input as ServingGateInput);
+        const untilTerminating = () =>
+          collection.until(() => pod.now()?.terminating === true || undefined);
+        return runOf(environment, { pod, untilTerminating }, input as ServingGateInput);
       },
       close: async () => {
         collection.stop();
