@@ -4,9 +4,13 @@
  * Promises: equal addresses share one server; an unavailable address is one clear error at the
  * start; closing does not wait for clients, because a scraper keeps its connection open.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import process from 'node:process';
 import { type HealthChecks, runChecks } from './health.ts';
 import type { Metrics } from './metrics.ts';
+
+/** Not imported: an import reads every export, and so loads fetch and web sockets (13 MiB). */
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** A listen address; an empty host means all interfaces. */
 export interface Address {

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import process from 'node:process';
+import { IMAGE_NODE_OPTION } from '../../tools/package/image-files.ts';
 
 /** A kubeconfig for a bench's own API server. */
 export const kubeconfig = (port: number): string =>
@@ -40,3 +41,22 @@ export const endChild = (child: ChildProcess): void => {
     process.kill(child.pid, 'SIGKILL');
   }
 };
+
+/** How Node is started. */
+export interface NodeSettings {
+  readonly options: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** As Node does it. */
+export const ITS_OWN: NodeSettings = { options: [], env: {} };
+
+/** How the chart and the image start Node in a pod with this memory limit. */
+export const podNode = (limitMebibytes: number): NodeSettings => ({
+  options: [
+    IMAGE_NODE_OPTION,
+    `--max-old-space-size=${Math.floor(limitMebibytes * 3 / 4)}`,
+    `--max-semi-space-size=${limitMebibytes <= 512 ? 1 : Math.min(16, limitMebibytes / 256)}`,
+  ],
+  env: { MALLOC_ARENA_MAX: '1' },
+});

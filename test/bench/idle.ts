@@ -1,5 +1,6 @@
 /**
- * The operator of an empty cluster as it is installed: the npm package, with the account of a pod.
+ * The operator of an empty cluster as it is installed: the program of the image, with the account of
+ * a pod and the settings of the chart's defaults.
  * From its start to its first roll-up, and what it takes at rest.
  *
  * Not measured: a network, and an API server other than the embedded one, which runs with the
@@ -7,6 +8,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -17,11 +19,20 @@ import { PROGRAM } from '../../tools/package/bundle.ts';
 import { writePackage } from '../../tools/package/npm-package.ts';
 import { freePort } from '../../tools/testbed/ports.ts';
 import { eventually } from '../support/eventually.ts';
-import { endChild, memoryOf, processorMs } from './bench-process.ts';
+import {
+  endChild,
+  ITS_OWN,
+  memoryOf,
+  type NodeSettings,
+  podNode,
+  processorMs,
+} from './bench-process.ts';
 import { duration, mebibytes, median, print, printFigure } from './measurement.ts';
 
 const NODE = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
-const ACCOUNT_PRELOAD = fileURLToPath(new URL('./pod-account.ts', import.meta.url));
+const ACCOUNT_SOURCE = fileURLToPath(new URL('./pod-account.ts', import.meta.url));
+/** As in the chart's defaults. */
+const LIMIT_MEBIBYTES = 512;
 const STARTS = 5;
 const SETTLE_MS = 5000;
 const REST_MS = 60_000;
@@ -35,6 +46,8 @@ const pause = (ms: number): Promise<void> =>
 /** What an operator of the bench is started with. */
 interface Site {
   readonly program: string;
+  /** Loaded before it, in JavaScript: to strip types, Node loads a compiler into the operator. */
+  readonly preload: string;
   readonly account: string;
   readonly api: number;
   readonly shard: number;
@@ -65,11 +78,13 @@ const startSite = async (folder: string, children: ChildProcess[]): Promise<Site
   await writePackage(join(folder, 'package'));
   const site = {
     program,
+    preload: join(folder, 'pod-account.mjs'),
     account: join(folder, 'account'),
     api: await freePort(),
     shard: await freePort(),
     script: await freePort(),
   };
+  await writeFile(site.preload, stripTypeScriptTypes(await readFile(ACCOUNT_SOURCE, 'utf8')));
   const kubeconfigFile = join(folder, 'kubeconfig');
   const start = (...args: readonly string[]): number =>
     children.push(spawn(NODE, [program, ...args], { stdio: ['ignore', 'ignore', 'inherit'] }));
@@ -90,12 +105,12 @@ const startSite = async (folder: string, children: ChildProcess[]): Promise<Site
 };
 
 const startOperator = (
-  { program, account, api, shard }: Site,
-  nodeOptions: readonly string[],
+  { program, preload, account, api, shard }: Site,
+  node: NodeSettings,
 ): ChildProcess =>
   spawn(NODE, [
-    ...nodeOptions,
-    `--import=${ACCOUNT_PRELOAD}`,
+    ...node.options,
+    `--import=${preload}`,
     ...[program, 'operator', '--cluster-id=idle', `--shard-addr=127.0.0.1:${shard}`],
     ...['--insecure-plaintext', '--metrics-addr=127.0.0.1:0', '--health-addr=127.0.0.1:0'],
     '--log-level=error',
@@ -103,6 +118,7 @@ const startOperator = (
     stdio: ['ignore', 'inherit', 'inherit'],
     env: {
       ...process.env,
+      ...node.env,
       HOME: account,
       KUBECONFIG: '',
       BENCH_ACCOUNT: account,
@@ -138,7 +154,7 @@ const printStarts = async (site: Site): Promise<void> => {
   const processors: number[] = [];
   for (let turn = 0; turn < STARTS; turn += 1) {
     const before = await rollups(site.script) ?? 0;
-    const operator = startOperator(site, []);
+    const operator = startOperator(site, podNode(LIMIT_MEBIBYTES));
     const first = await firstRollup(site, operator, before);
     walls.push(first.ms);
     processors.push(first.processor);
@@ -148,9 +164,9 @@ const printStarts = async (site: Site): Promise<void> => {
   printFigure('  processor time until then, all threads', duration(median(processors)));
 };
 
-const printRest = async (site: Site, nodeOptions: readonly string[]): Promise<void> => {
+const printRest = async (site: Site, title: string, node: NodeSettings): Promise<void> => {
   const before = await rollups(site.script) ?? 0;
-  const operator = startOperator(site, nodeOptions);
+  const operator = startOperator(site, node);
   await firstRollup(site, operator, before);
   await pause(SETTLE_MS);
   const pid = operator.pid ?? 0;
@@ -158,7 +174,7 @@ const printRest = async (site: Site, nodeOptions: readonly string[]): Promise<vo
   await pause(REST_MS);
   const share = (await processorMs(pid) - startMs) / REST_MS * 100;
   const memory = await memoryOf(pid);
-  print(nodeOptions.length === 0 ? '  at rest' : `  at rest with ${nodeOptions.join(' ')}`);
+  print(`  at rest, ${title}`);
   printFigure('  resident', mebibytes(memory.now), 'aim 100 MB');
   printFigure('  resident at its peak', mebibytes(memory.peak));
   printFigure('  processor time, of one core', `${share.toFixed(2)} %`, 'aim 0.5 %');
@@ -168,14 +184,14 @@ const printRest = async (site: Site, nodeOptions: readonly string[]): Promise<vo
 /** Measures and prints. */
 export const benchIdle = async (): Promise<void> => {
   print();
-  print('The npm package in an empty cluster, with the account of a pod');
+  print('The program of the image in an empty cluster, with the account of a pod');
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-bench-'));
   const children: ChildProcess[] = [];
   try {
     const site = await startSite(folder, children);
     await printStarts(site);
-    await printRest(site, []);
-    await printRest(site, ['--max-semi-space-size=1']);
+    await printRest(site, 'as in a pod with the defaults of the chart', podNode(LIMIT_MEBIBYTES));
+    await printRest(site, 'with the memory managed as Node does it', ITS_OWN);
   } finally {
     children.forEach(endChild);
     await rm(folder, { recursive: true, force: true });

@@ -9,12 +9,21 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { realTime } from '../../src/effects/real-time.ts';
 import { freePort } from '../../tools/testbed/ports.ts';
 import { metricValue } from '../support/processes/metric-texts.ts';
-import { endChild, kubeconfig, memoryOf, processorMs } from './bench-process.ts';
+import {
+  endChild,
+  ITS_OWN,
+  kubeconfig,
+  memoryOf,
+  type NodeSettings,
+  podNode,
+  processorMs,
+} from './bench-process.ts';
 import type { ClusterOutput } from './large-cluster.ts';
 import { duration, mebibytes, print, printFigure, ratio } from './measurement.ts';
 
@@ -55,13 +64,15 @@ const startCluster = (machines: number, requests: number) => {
   return { child, until, count };
 };
 
+const LIMIT_MEBIBYTES = 1024;
+
 const startOperator = (
   ports: { readonly metrics: number; readonly health: number; readonly shard: number },
   kubeconfigFile: string,
-  heapMebibytes: number | undefined,
+  node: NodeSettings,
 ): ChildProcess =>
   spawn(NODE, [
-    ...(heapMebibytes === undefined ? [] : [`--max-old-space-size=${heapMebibytes}`]),
+    ...node.options,
     OPERATOR,
     'operator',
     '--cluster-id=bench',
@@ -72,7 +83,7 @@ const startOperator = (
     `--health-addr=127.0.0.1:${ports.health}`,
     '--lease-namespace=default',
     '--log-level=warn',
-  ], { stdio: ['ignore', 'inherit', 'inherit'] });
+  ], { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...node.env } });
 
 const machinesKnown = async (port: number): Promise<number> => {
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
@@ -90,7 +101,7 @@ interface ProcessFigures {
 const measured = async (
   machines: number,
   requests: number,
-  heapMebibytes: number | undefined,
+  node: NodeSettings,
 ): Promise<ProcessFigures> => {
   const cluster = startCluster(machines, requests);
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-bench-'));
@@ -102,7 +113,7 @@ const measured = async (
     await writeFile(file, kubeconfig(event.api));
     const ports = { metrics: await freePort(), health: await freePort(), shard: event.shard };
     const startMs = realTime.monotonic();
-    const running = startOperator(ports, file, heapMebibytes);
+    const running = startOperator(ports, file, node);
     operator = running;
     const alive = (): boolean => running.exitCode === null && running.signalCode === null;
     const { atMs } = await cluster.until('rollup', alive);
@@ -143,13 +154,14 @@ const printSize = (figures: ProcessFigures, empty: ProcessFigures, machines: num
 export const benchProcess = async (machines: number, requests: number): Promise<void> => {
   print();
   print(`One process, ${machines} machines and ${requests} CapacityRequests`);
-  const empty = await measured(0, 0, undefined);
+  const empty = await measured(0, 0, ITS_OWN);
   print('  in an empty cluster');
   printFigure('  start to first roll-up', duration(empty.firstRollupMs));
   printFigure('  resident', mebibytes(empty.memory.now));
-  for (const heap of [undefined, 768]) {
-    const figures = await measured(machines, requests, heap);
-    print(heap === undefined ? '  with a heap of any size' : `  with --max-old-space-size=${heap}`);
+  const settings = { 'as Node does it': ITS_OWN, 'as in a pod of 1 GiB': podNode(LIMIT_MEBIBYTES) };
+  for (const [title, node] of Object.entries(settings)) {
+    const figures = await measured(machines, requests, node);
+    print(`  with the memory managed ${title}`);
     printSize(figures, empty, machines);
   }
 };

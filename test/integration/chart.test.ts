@@ -136,14 +136,25 @@ describeWithBinaries('chart', () => {
     }
   });
 
-  test('the heap of Node is three quarters of the memory limit', async () => {
+  test('the heap of Node is three quarters of the memory limit, its young generation less', async () => {
     const helm = await localHelm();
-    const limits = { '1Gi': 768, '1.5Gi': 1152, '512Mi': 384, '1G': 714, '1073741824': 768 };
-    for (const [limit, heap] of Object.entries(limits)) {
+    const limits = [
+      ['1Gi', 768, 4],
+      ['1.5Gi', 1152, 6],
+      ['512Mi', 384, 1],
+      ['1G', 714, 3],
+      ['1073741824', 768, 4],
+      ['8Gi', 6144, 16],
+    ];
+    for (const [limit, heap, young] of limits) {
       const values = `${WHOLE},resources.limits.memory=${limit}`;
       const only = ['-s', 'templates/deployments.yaml', '--set', values];
       const text = await printed(helm('template', ...RELEASE, ...only));
-      expect([limit, /--max-old-space-size=(\d+)/.exec(text)?.[1]]).toEqual([limit, `${heap}`]);
+      const sizes = text.match(/(?<=value: ?(?:>-)?\s*)--max-old.*(?:\n\s+--max-semi.*)?/)?.[0];
+      expect([limit, sizes?.split(/\s+/)]).toEqual([
+        limit,
+        [`--max-old-space-size=${heap}`, `--max-semi-space-size=${young}`],
+      ]);
     }
   });
 

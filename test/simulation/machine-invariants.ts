@@ -208,7 +208,7 @@ const AROUND_DEADLINE_MS = 5000;
 export const endsAreTrue = ({ site, time, broken, startedMs }: Bench): Invariant => {
   const pods = boundPods({ time });
   const endings = new Map<string, string>();
-  /** What each Node shows, and since when. */
+  /** The end that each Node has, and since when. */
   const current = new Map<string, { readonly ended: string; readonly sinceMs: number }>();
   const drained = (node: string): void => {
     const now = time.monotonic();
@@ -244,9 +244,9 @@ export const endsAreTrue = ({ site, time, broken, startedMs }: Bench): Invariant
       const ended = annotation?.ended ?? '';
       if (annotation === undefined || endings.get(name) === ended) return;
       endings.set(name, ended);
-      // By a patch whose answer was lost, if the Node has shown it for longer.
-      const currentMs = time.monotonic() - (current.get(name)?.sinceMs ?? time.monotonic());
-      if (currentMs > SEEN_MS) return;
+      // By a patch whose answer was lost, if the Node has had it for longer.
+      const keptMs = time.monotonic() - (current.get(name)?.sinceMs ?? time.monotonic());
+      if (keptMs > SEEN_MS) return;
       if (ended === 'Drained') drained(name);
       if (ended === 'Failed') failed(process, name, annotation);
     },

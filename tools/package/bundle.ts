@@ -3,8 +3,9 @@
  * that it starts in a quarter of the time and takes half of the memory.
  *
  * Promises: what the program loads on demand stays a file of its own; `tidegate.js` is executable;
- * no comments, and no character beyond Latin-1: V8 keeps a text with one in two bytes a character,
- * and keeps all source for as long as the process runs. Names stay, for traces of defects.
+ * no comments, no white space, and no character beyond Latin-1: V8 keeps a text with one in two
+ * bytes a character, and keeps all source for as long as the process runs. Names of functions and
+ * classes stay, for traces of defects.
  */
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +13,13 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Entries of libraries that load what the program uses, and not all of the library. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  '@grpc/proto-loader': 'tools/package/entries/proto-loader.cjs',
+  // Node's own choice is CommonJS, of which a bundler keeps every operator.
+  'rxjs': 'node_modules/rxjs/dist/esm/index.js',
+  'undici': 'tools/package/entries/undici.cjs',
+};
 const EXECUTABLE = 0o755;
 
 /** The file that a person starts. */
@@ -31,7 +39,8 @@ const escapeFiles = async (folder: string): Promise<void> => {
   }
 };
 
-/** Writes the program into a folder, which must exist; `node` is the interpreter that it names. */
+/** Writes the program into a folder, which must exist; `node` is the interpreter that it names,
+ * with at most one option. */
 export const bundleProgram = async (
   folder: string,
   { node = '/usr/bin/env node' }: { readonly node?: string } = {},
@@ -42,6 +51,12 @@ export const bundleProgram = async (
     logLevel: 'error',
     publicDir: false,
     ssr: { noExternal: true },
+    resolve: {
+      alias: Object.entries(ENTRIES).map(([library, file]) => ({
+        find: new RegExp(`^${library}$`),
+        replacement: join(ROOT, file),
+      })),
+    },
     build: {
       ssr: true,
       target: 'node24',
@@ -58,6 +73,11 @@ export const bundleProgram = async (
           entryFileNames: '[name].js',
           chunkFileNames: '[name]-[hash].js',
           comments: false,
+          minify: {
+            compress: true,
+            mangle: { toplevel: false, keepNames: true },
+            codegen: { removeWhitespace: true },
+          },
         },
       },
     },

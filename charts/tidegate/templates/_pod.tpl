@@ -21,6 +21,15 @@
 {{- div (mul $limit 3) 4 -}}
 {{- end -}}
 
+{{/*
+A half of the young generation. Node's own 16 MiB make an operator of a large cluster start faster,
+and one of a small cluster larger by a tenth.
+*/}}
+{{- define "tidegate.semiSpaceMebibytes" -}}
+{{- $limit := include "tidegate.mebibytes" . | int64 -}}
+{{- if le $limit 512 -}}1{{- else -}}{{- min 16 (div $limit 256) -}}{{- end -}}
+{{- end -}}
+
 {{/* Whole numbers without an exponent. */}}
 {{- define "tidegate.settingText" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ int64 . }}{{- else -}}{{ toString . }}{{- end -}}
@@ -48,7 +57,12 @@
   valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
 {{- with ($operator.resources.limits | default dict).memory }}
 - name: NODE_OPTIONS
-  value: --max-old-space-size={{ include "tidegate.heapMebibytes" . }}
+  value: >-
+    --max-old-space-size={{ include "tidegate.heapMebibytes" . }}
+    --max-semi-space-size={{ include "tidegate.semiSpaceMebibytes" . }}
+# One arena of the allocator: memory that a thread frees is there for the others.
+- name: MALLOC_ARENA_MAX
+  value: "1"
 {{- end }}
 - name: TIDEGATE_ROLES
   value: {{ join "," $operator.roles }}
