@@ -5,6 +5,7 @@ import { Argument, Command, Completions } from 'effect/cli';
 import { Flag } from 'effect/cli';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { unknownWord } from './failures.ts';
+import { jsonText } from './terminal/json-text.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { VERSION } from './version.ts';
 
@@ -82,7 +83,7 @@ export const versionCommand = (terminal: Terminal, end: Ending) =>
         };
         terminal.print(
           output === 'json'
-            ? `${JSON.stringify(facts, null, 2)}\n`
+            ? jsonText(facts)
             : `tidegate ${facts.version} (${facts.runtime}, ${facts.platform})\n`,
         );
       }),

@@ -4,7 +4,8 @@
  */
 import { type DrainedNode, projectDrainedNode } from './drain/drained-node.ts';
 import { MACHINE_ID_KEY, RESTRICTED_MACHINE_ID_KEY } from './ids.ts';
-import { listOrEmptyAt, textAt } from './json.ts';
+import { rawConditionOf } from './condition.ts';
+import { textAt } from './json.ts';
 import { isDeleting } from './object-meta.ts';
 
 /** The cached fields of a Node. Missing fields are empty text. */
@@ -23,8 +24,7 @@ export interface NodeProjection extends DrainedNode {
 export const projectNode = (raw: unknown): NodeProjection | undefined => {
   const drained = projectDrainedNode(raw);
   if (drained === undefined) return undefined;
-  const ready = listOrEmptyAt(raw, 'status', 'conditions')
-    .find((condition) => textAt(condition, 'type') === 'Ready');
+  const ready = rawConditionOf(raw, 'Ready');
   const restricted = textAt(raw, 'metadata', 'labels', RESTRICTED_MACHINE_ID_KEY) ?? '';
   return {
     ...drained,

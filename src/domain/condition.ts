@@ -30,14 +30,21 @@ export interface CurrentCondition {
   readonly observedGeneration: number;
 }
 
+/** The condition of that type as the object has it; undefined without one. */
+export const rawConditionOf = (raw: unknown, type: string): unknown =>
+  listOrEmptyAt(raw, 'status', 'conditions').find((one) => textAt(one, 'type') === type);
+
+/** Whether the object has that condition with the status True. */
+export const isConditionTrue = (raw: unknown, type: string): boolean =>
+  textAt(rawConditionOf(raw, type), 'status') === 'True';
+
 /** The condition of that type in the status of an object; null without a valid one. */
 export const conditionOf = (
   raw: unknown,
   type: string,
   intern: (reason: string) => string = (reason) => reason,
 ): CurrentCondition | null => {
-  const found = listOrEmptyAt(raw, 'status', 'conditions')
-    .find((one) => textAt(one, 'type') === type);
+  const found = rawConditionOf(raw, type);
   const status = STATUSES.find((known) => known === textAt(found, 'status'));
   const sinceMs = Date.parse(textAt(found, 'lastTransitionTime') ?? '');
   if (status === undefined || Number.isNaN(sinceMs)) return null;

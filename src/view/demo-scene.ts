@@ -3,7 +3,8 @@
  *
  * Promises: pure and total; drain states come from the code of `drain status`.
  */
-import { listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
+import { isConditionTrue, rawConditionOf } from '../domain/condition.ts';
+import { numberAt, textAt } from '../domain/json.ts';
 import { projectBudget } from '../domain/drain/budget.ts';
 import { projectDrainedNode } from '../domain/drain/drained-node.ts';
 import { podProjection } from '../domain/drain/pod.ts';
@@ -60,15 +61,11 @@ export interface DemoScene {
   readonly timeline: readonly DemoTimelineEntry[];
 }
 
-const isReady = (object: unknown): boolean =>
-  listOrEmptyAt(object, 'status', 'conditions').some((condition) =>
-    textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
-  );
+const isReady = (object: unknown): boolean => isConditionTrue(object, 'Ready');
 
 /** What the role availability shows on a Node. */
 const availabilityOf = (node: unknown): string => {
-  const condition = listOrEmptyAt(node, 'status', 'conditions')
-    .find((one) => textAt(one, 'type') === AVAILABILITY_CONDITION);
+  const condition = rawConditionOf(node, AVAILABILITY_CONDITION);
   const reason = textAt(condition, 'reason') ?? 'Active';
   return reason === 'Active' ? 'Ready' : reason;
 };

@@ -6,6 +6,7 @@ import { LIFECYCLE_GROUP } from '../domain/api-group.ts';
 import type { EvictionsApi } from '../domain/native-evictions/evictions-api.ts';
 import { NATIVE_GROUP } from '../domain/native-evictions/objects.ts';
 import { pageUrl } from '../domain/documentation.ts';
+import { isConditionTrue } from '../domain/condition.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../domain/json.ts';
 import { sameJson } from '../domain/json-equality.ts';
 import { leaseRecordOf } from '../domain/lease.ts';
@@ -93,10 +94,7 @@ export const rightsFinding = (
 
 const CRD_REMEDY = 'kubectl apply --server-side -f charts/tidegate/files/crds';
 
-const isEstablished = (definition: unknown): boolean =>
-  listOrEmptyAt(definition, 'status', 'conditions').some((condition) =>
-    textAt(condition, 'type') === 'Established' && textAt(condition, 'status') === 'True'
-  );
+const isEstablished = (definition: unknown): boolean => isConditionTrue(definition, 'Established');
 
 const schemaOf = (definition: unknown): unknown =>
   valueAt(listOrEmptyAt(definition, 'spec', 'versions')[0], 'schema', 'openAPIV3Schema');

@@ -7,7 +7,8 @@
  */
 import type { CanAct } from '../api/reasons.ts';
 import { MACHINE_ID_KEY } from '../domain/ids.ts';
-import { booleanAt, listOrEmptyAt, textAt } from '../domain/json.ts';
+import { rawConditionOf } from '../domain/condition.ts';
+import { booleanAt, textAt } from '../domain/json.ts';
 import { type Phase, phaseNamed } from '../domain/machine-phase.ts';
 import { annotationsOf, isDeleting } from '../domain/object-meta.ts';
 import type { NodeFacts } from './drain-facts.ts';
@@ -80,8 +81,7 @@ interface Readiness {
 }
 
 const readinessOf = (node: unknown): Readiness => {
-  const ready = listOrEmptyAt(node, 'status', 'conditions')
-    .find((condition) => textAt(condition, 'type') === 'Ready');
+  const ready = rawConditionOf(node, 'Ready');
   return {
     status: textAt(ready, 'status') ?? 'Unknown',
     reason: textAt(ready, 'reason') ?? '',

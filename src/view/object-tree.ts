@@ -10,6 +10,7 @@ import {
   projectEvictionRequest,
 } from '../domain/eviction-requests/observed-request.ts';
 import { MACHINE_ID_KEY } from '../domain/ids.ts';
+import { rawConditionOf } from '../domain/condition.ts';
 import { booleanAt, listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
 import { nodeConditionsOf } from '../domain/node-maintenance/node-conditions.ts';
 import { annotationsOf, isDeleting, labelsOf } from '../domain/object-meta.ts';
@@ -51,9 +52,6 @@ const treeNode = (
   state: isDeleting(object) ? `${more.state}, terminating` : more.state,
 });
 
-const conditionOf = (object: unknown, type: string): unknown =>
-  listOrEmptyAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === type);
-
 const controllerText = (pod: unknown): string => {
   const owner = listOrEmptyAt(pod, 'metadata', 'ownerReferences').find((reference) =>
     booleanAt(reference, 'controller') === true
@@ -66,8 +64,8 @@ const present = (...parts: readonly (string | undefined)[]): string =>
 
 const podState = (pod: unknown): string => {
   const phase = textAt(pod, 'status', 'phase') ?? 'Unknown';
-  const isReady = textAt(conditionOf(pod, 'Ready'), 'status') === 'True';
-  const unscheduled = textAt(conditionOf(pod, 'PodScheduled'), 'reason') ?? '';
+  const isReady = textAt(rawConditionOf(pod, 'Ready'), 'status') === 'True';
+  const unscheduled = textAt(rawConditionOf(pod, 'PodScheduled'), 'reason') ?? '';
   const detail = phase === 'Pending' ? unscheduled : '';
   return present(phase, phase === 'Running' && !isReady ? 'not Ready' : detail);
 };
@@ -83,7 +81,7 @@ const maintainedText = (node: unknown): string =>
     .map(([type, message]) => `${type} (${message})`).join(', ');
 
 const nodeState = (node: unknown): string => {
-  const ready = conditionOf(node, 'Ready');
+  const ready = rawConditionOf(node, 'Ready');
   const status = textAt(ready, 'status');
   const readiness = status === 'True' ? 'Ready' : textAt(ready, 'reason') ?? 'NotReady';
   const owners = ownersOf(cordonsIn(annotationsOf(node))).join(' and ');

@@ -1,6 +1,6 @@
 /**
- * The operator of an empty cluster as it is installed: the program of the image, with the account of
- * a pod and the settings of the chart's defaults.
+ * The operator of an empty cluster as it is installed: the program of the image, with the account
+ * of a pod and the settings of the chart's defaults.
  * From its start to its first roll-up, and what it takes at rest.
  *
  * Not measured: a network, and an API server other than the embedded one, which runs with the

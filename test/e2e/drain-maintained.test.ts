@@ -1,6 +1,7 @@
 /** The role maintenance as a process of its own, with its own rights. */
 import { readdir, readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
+import { isConditionTrue } from '../../src/domain/condition.ts';
 import { booleanAt, type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { annotationsOf } from '../../src/domain/object-meta.ts';
 import { type ClusterClient, COLLECTIONS } from '../support/api/cluster-client.ts';
@@ -41,9 +42,7 @@ const must = async (
   return answer.body;
 };
 
-const isTrue = (object: unknown, type: string): boolean =>
-  listOrEmptyAt(object, 'status', 'conditions')
-    .some((one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True');
+const isTrue = (object: unknown, type: string): boolean => isConditionTrue(object, type);
 
 const isCordoned = (node: unknown): boolean => booleanAt(node, 'spec', 'unschedulable') === true;
 

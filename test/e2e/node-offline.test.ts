@@ -6,6 +6,7 @@
  * Their waits overlap: all happens once, in the first of these tests.
  */
 import { expect, it, onTestFinished } from 'vitest';
+import { rawConditionOf } from '../../src/domain/condition.ts';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import type { Testbed } from '../../tools/testbed/testbed.ts';
@@ -35,8 +36,7 @@ const BED = { controllers: true, nodeGrace: NODE_GRACE, scheduler: true, print: 
 
 const nodeOf = (pod: unknown): string => textAt(pod, 'spec', 'nodeName') ?? '';
 
-const conditionIn = (object: unknown, type: string): unknown =>
-  listOrEmptyAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === type);
+const conditionIn = (object: unknown, type: string): unknown => rawConditionOf(object, type);
 
 const stateOf = (node: unknown): string =>
   textAt(conditionIn(node, 'tidegate.dev/Availability'), 'reason') ?? '';

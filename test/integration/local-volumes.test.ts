@@ -8,6 +8,7 @@ import {
   type LocalVolumes,
   printAcknowledgement,
 } from '../../src/domain/drain/kept-pods.ts';
+import { rawConditionOf } from '../../src/domain/condition.ts';
 import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { rfc3339 } from '../../src/domain/time.ts';
 import { failingCluster } from '../support/node-availability/failing-cluster.ts';
@@ -73,9 +74,7 @@ const disabledNode = async () => {
       const read = reading();
       return read._tag === 'Recognized' ? read.annotation.ended : read.why;
     },
-    condition: () =>
-      listOrEmptyAt(node(), 'status', 'conditions')
-        .find((one) => textAt(one, 'type') === 'tidegate.dev/Draining'),
+    condition: () => rawConditionOf(node(), 'tidegate.dev/Draining'),
     acknowledge: (names: readonly string[]): void => {
       const pods = cluster.pods().filter(({ name }) => names.includes(name)).map(({ uid }) => uid);
       const drains = { disabled: rfc3339(sinceMs) };

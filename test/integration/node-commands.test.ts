@@ -14,6 +14,7 @@ import {
 } from '../../src/cli/node/node-change.ts';
 import type { NodeDisableRequest, NodeGoneRequest } from '../../src/cli/node/node-request.ts';
 import { runNodeStatus } from '../../src/cli/node/node-status.ts';
+import { isConditionTrue } from '../../src/domain/condition.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { eventually } from '../support/eventually.ts';
@@ -202,10 +203,7 @@ test('RS-22: a machine is confirmed gone only when it is not Ready and its losse
   ask('POST', '/api/v1/namespaces/default/pods', barePod('job', [{ name: 'disk', hostPath: {} }]));
   const unready = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
   await eventually(
-    () =>
-      listOrEmptyAt(node('node-2'), 'status', 'conditions').some((one) =>
-        textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True'
-      ),
+    () => isConditionTrue(node('node-2'), 'Ready'),
     { what: 'the kubelet of node-2 to be ready' },
   );
   const refused = await confirmGone('node-2');

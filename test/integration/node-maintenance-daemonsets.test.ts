@@ -1,6 +1,7 @@
 /** Pods of DaemonSets under a maintenance, beside the DaemonSet controller of Kubernetes. */
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
+import { isConditionTrue } from '../../src/domain/condition.ts';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { INTERCEPTORS_ANNOTATION } from '../../src/domain/eviction-requests/interceptor-list.ts';
 import { annotationsOf } from '../../src/domain/object-meta.ts';
@@ -47,9 +48,7 @@ const must = async (
   return answer.body;
 };
 
-const isTrue = (object: unknown, type: string): boolean =>
-  listOrEmptyAt(object, 'status', 'conditions')
-    .some((one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True');
+const isTrue = (object: unknown, type: string): boolean => isConditionTrue(object, type);
 
 /** Installs the policy, and returns when the API server enforces it, some seconds later. */
 const enforce = async (bed: Testbed, policy: string): Promise<void> => {

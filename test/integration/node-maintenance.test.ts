@@ -1,5 +1,6 @@
 /** NodeMaintenances from Cordon to their deletion, on a real API server. */
 import { beforeAll, expect, it } from 'vitest';
+import { rawConditionOf } from '../../src/domain/condition.ts';
 import { type JsonRecord, listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { CORDON_PREFIX } from '../../src/domain/drain/cordon.ts';
 import { MAINTENANCE_FINALIZER } from '../../src/domain/node-maintenance/observed-maintenance.ts';
@@ -79,7 +80,7 @@ const maintenance = (name: string, stage: string) => ({
 
 const conditionOf = (object: unknown, type: string): string | undefined =>
   textAt(
-    listOrEmptyAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === type),
+    rawConditionOf(object, type),
     'status',
   );
 

@@ -1,4 +1,5 @@
 /** Invariants about slots of disruption budgets: none is used twice, none is left unused. */
+import { rawConditionOf } from '../../src/domain/condition.ts';
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { labelsOf } from '../../src/domain/object-meta.ts';
 import { selects } from '../../packages/embedded-kubernetes/src/kinds/label-selector.ts';
@@ -110,8 +111,7 @@ const makeCharges = () => {
 
 const needsSlot = (pod: JsonRecord, nowMs: number): boolean => {
   if (!isReady(pod) || isTerminating(pod) || isFinished(pod)) return false;
-  const ready = listOrEmptyAt(pod, 'status', 'conditions')
-    .find((condition) => textAt(condition, 'type') === 'Ready');
+  const ready = rawConditionOf(pod, 'Ready');
   const sinceMs = Date.parse(textAt(ready, 'lastTransitionTime') ?? '');
   return nowMs - sinceMs > UNSETTLED_MS;
 };

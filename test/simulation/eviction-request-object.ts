@@ -1,4 +1,5 @@
 /** Reads EvictionRequests independently of the operator, for invariants and simulated clients. */
+import { isConditionTrue } from '../../src/domain/condition.ts';
 import { asText, type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 
 export const REQUESTS_RESOURCE = 'evictionrequests.lifecycle.tidegate.dev';
@@ -44,8 +45,7 @@ export const timeIn = (entry: unknown, field: string): number | undefined => {
 
 /** Whether the condition is True. */
 export const isTrue = (request: unknown, type: 'Canceled' | 'Evicted'): boolean =>
-  listOrEmptyAt(request, 'status', 'conditions')
-    .some((one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True');
+  isConditionTrue(request, type);
 
 /** Nothing happens to the request any more. */
 export const isOver = (request: unknown): boolean =>

@@ -3,6 +3,7 @@
  * it.
  */
 import { LIFECYCLE_GROUP_VERSION } from '../../src/domain/api-group.ts';
+import { isConditionTrue } from '../../src/domain/condition.ts';
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { ownersOf } from './node-annotations.ts';
 
@@ -35,8 +36,7 @@ export const nodesIn = (maintenance: unknown): readonly MaintainedNode[] =>
 
 /** Whether a condition is True. */
 export const hasCondition = (maintenance: unknown, type: string): boolean =>
-  listOrEmptyAt(maintenance, 'status', 'conditions')
-    .some((one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True');
+  isConditionTrue(maintenance, type);
 
 /** `spec.stage`. */
 export const stageOf = (maintenance: unknown): string =>

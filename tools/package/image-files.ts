@@ -16,8 +16,8 @@ import { writePackage } from './npm-package.ts';
 const IN_IMAGE = { node: '/usr/bin/node', program: '/opt/tidegate' } as const;
 
 /**
- * What Node starts with in the image. The only WebAssembly is a parser of HTTP: to optimize it takes
- * 9 MiB and makes it no faster. An interpreter line has room for one option.
+ * What Node starts with in the image. The only WebAssembly is a parser of HTTP: to optimize it
+ * takes 9 MiB and makes it no faster. An interpreter line has room for one option.
  */
 export const IMAGE_NODE_OPTION = '--liftoff-only';
 

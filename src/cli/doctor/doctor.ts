@@ -38,6 +38,7 @@ import {
 import { answered, askCluster } from '../cluster-question.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { GivenFlags } from '../program.ts';
+import { jsonText } from '../terminal/json-text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 type Checking = Effect.Effect<readonly Finding[], KubeFault, KubeApi>;
@@ -249,7 +250,7 @@ export const runDoctor = async (
   const findings = [...inCluster, certificate.finding, shard];
   terminal.print(
     settings.format === 'json'
-      ? `${JSON.stringify({ items: findings }, null, 2)}\n`
+      ? jsonText({ items: findings })
       : diagnosisText(findings, { columns: terminal.size().columns, colors: terminal.colors }),
   );
   if (answer._tag === 'Silent') return answer.code;

@@ -17,6 +17,7 @@ import { readDrains } from '../../effects/drain-reads.ts';
 import type { KubeApi, KubeFault } from '../../effects/kube-api.ts';
 import { patchNode } from '../../effects/node-objects.ts';
 import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
+import { jsonText } from '../terminal/json-text.ts';
 import { ACKNOWLEDGE_FORMATS, type DrainAcknowledgeRequest } from './drain-request.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { missingNodes, unknownWord } from '../failures.ts';
@@ -98,6 +99,6 @@ export const runDrainAcknowledge = async (
   const answer = await askCluster(request, acknowledging(request));
   if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
   const { value } = answer;
-  terminal.print(format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : textOf(value));
+  terminal.print(format === 'json' ? jsonText(value) : textOf(value));
   return EXIT.ok;
 };

@@ -22,6 +22,7 @@ import { nodeFactsOf } from '../../view/drain-facts.ts';
 import { drainPlan, type DrainPlanView, evictable } from '../../view/drain-plan.ts';
 import { drainPlanText } from '../../view/drain-plan-text.ts';
 import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
+import { jsonText } from '../terminal/json-text.ts';
 import {
   type DrainPlanRequest,
   DRY_RUNS,
@@ -101,7 +102,7 @@ const answerTo = (
   });
 
 const printed = (plan: DrainPlanView, format: PlanFormat): string => {
-  if (format === 'json') return `${JSON.stringify(plan, null, 2)}\n`;
+  if (format === 'json') return jsonText(plan);
   return format === 'yaml' ? stringify(plan) : drainPlanText(plan);
 };
 

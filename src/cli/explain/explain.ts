@@ -45,6 +45,7 @@ import {
 } from '../cluster-question.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { sceneOf } from '../drain/drain-status.ts';
+import { jsonText } from '../terminal/json-text.ts';
 import { type ExplainQuestion, questionOf } from './explain-question.ts';
 import type { ExplainedKind, ExplainRequest, Format } from './explain-request.ts';
 import { missingNodes } from '../failures.ts';
@@ -235,7 +236,7 @@ const printed = (
   format: Format,
   text: Parameters<typeof explanationText>[1],
 ): string => {
-  if (format === 'json') return `${JSON.stringify(explanation, null, 2)}\n`;
+  if (format === 'json') return jsonText(explanation);
   return format === 'yaml' ? stringify(explanation) : explanationText(explanation, text);
 };
 

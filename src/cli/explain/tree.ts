@@ -17,6 +17,7 @@ import {
 import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { unknownWord } from '../failures.ts';
+import { jsonText } from '../terminal/json-text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { TREE_FORMATS, type TreeRequest } from './tree-command.ts';
 
@@ -50,7 +51,7 @@ const missing = (name: string, namespace: string | undefined): string =>
 const printed = (root: TreeNode, format: (typeof TREE_FORMATS)[number], nowMs: number): string => {
   switch (format) {
     case 'json':
-      return `${JSON.stringify(root, null, 2)}\n`;
+      return jsonText(root);
     case 'yaml':
       return stringify(root);
     case 'name':

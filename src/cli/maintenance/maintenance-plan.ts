@@ -24,6 +24,7 @@ import { maintenanceSimulationText } from '../../view/maintenance-simulation-tex
 import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { unknownWord } from '../failures.ts';
+import { jsonText } from '../terminal/json-text.ts';
 import {
   MAINTENANCE_PLAN_FORMATS,
   type MaintenancePlanFormat,
@@ -137,7 +138,7 @@ const printed = (
   format: MaintenancePlanFormat,
 ): string => {
   const all = simulation === undefined ? plan : { ...plan, simulation };
-  if (format === 'json') return `${JSON.stringify(all, null, 2)}\n`;
+  if (format === 'json') return jsonText(all);
   if (format === 'yaml') return stringify(all);
   const text = maintenancePlanText(plan);
   return simulation === undefined ? text : `${text}\n${maintenanceSimulationText(simulation)}`;

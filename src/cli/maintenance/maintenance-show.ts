@@ -21,6 +21,7 @@ import {
 import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { unknownWord } from '../failures.ts';
+import { jsonText } from '../terminal/json-text.ts';
 import { MAINTENANCE_FORMATS, type MaintenanceShowRequest } from './maintenance-request.ts';
 import { type MaintenanceWatch, startMaintenanceWatch } from './maintenance-watch.ts';
 import { followRecords } from '../terminal/record-following.ts';
@@ -106,7 +107,7 @@ const printOnce = (
       terminal.print(recordsText(only.nodeStatuses, nodesOf(name), { format, nowMs }));
     }
   } else if (name !== undefined && only !== undefined && format !== 'name') {
-    terminal.print(format === 'json' ? `${JSON.stringify(only, null, 2)}\n` : stringify(only));
+    terminal.print(format === 'json' ? jsonText(only) : stringify(only));
   } else if (views.length === 0 && !isDocument(format)) {
     terminal.report(MAINTENANCES.empty);
   } else terminal.print(recordsText(views, MAINTENANCES, { format, nowMs }));

@@ -8,6 +8,7 @@
 import { definitionsOf } from '../../api/definitions.ts';
 import { projectBudget } from '../../domain/drain/budget.ts';
 import { projectPod } from '../../domain/drain/pod.ts';
+import { isConditionTrue } from '../../domain/condition.ts';
 import {
   booleanAt,
   type JsonRecord,
@@ -67,10 +68,7 @@ const FOREVER_MS = 1e12;
 
 const nameOf = (object: unknown): string => textAt(object, 'metadata', 'name') ?? '';
 
-const isReady = (node: JsonRecord): boolean =>
-  listOrEmptyAt(node, 'status', 'conditions').some((one) =>
-    textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True'
-  );
+const isReady = (node: JsonRecord): boolean => isConditionTrue(node, 'Ready');
 
 /** The maintenance in stage Drain, as the one of this name in the cluster if there is one. */
 const putMaintenance = (

@@ -5,6 +5,7 @@
  * was made; durations are of simulated time.
  */
 import { firstWater, type LowWater, nextWater } from '../../domain/low-water.ts';
+import { rawConditionOf } from '../../domain/condition.ts';
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../domain/json.ts';
 import {
   type NodeStatus,
@@ -82,8 +83,7 @@ const isAvailable = ({ ready, terminating, finished }: DrainPod): boolean =>
   ready && !terminating && !finished;
 
 const unschedulable = (raw: JsonRecord): string | undefined => {
-  const condition = listOrEmptyAt(raw, 'status', 'conditions')
-    .find((one) => textAt(one, 'type') === 'PodScheduled');
+  const condition = rawConditionOf(raw, 'PodScheduled');
   return textAt(condition, 'reason') === 'Unschedulable'
     ? textAt(condition, 'message') ?? ''
     : undefined;

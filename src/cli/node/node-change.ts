@@ -34,6 +34,7 @@ import {
 } from '../cluster-question.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { missingNodes, unknownWord } from '../failures.ts';
+import { jsonText } from '../terminal/json-text.ts';
 import {
   NODE_CHANGE_FORMATS,
   type NodeChangeRequest,
@@ -89,8 +90,6 @@ interface ChangeReport {
   /** What the JSON has beside the Node and whether it was changed. */
   readonly details: () => object;
 }
-
-const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
 const finished = async (
   request: NodeChangeRequest,

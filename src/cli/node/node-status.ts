@@ -19,6 +19,7 @@ import { tableText } from '../../view/table.ts';
 import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { missingNodes, unknownWord } from '../failures.ts';
+import { jsonText } from '../terminal/json-text.ts';
 import { NODE_FORMATS, type NodeStatusRequest } from './node-request.ts';
 import { recordsText } from '../terminal/record-printer.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -47,7 +48,7 @@ const viewsIn = (request: NodeStatusRequest): Promise<Answer<readonly NodeView[]
   );
 
 const oneText = (view: NodeView, format: 'table' | 'json' | 'yaml'): string => {
-  if (format === 'json') return `${JSON.stringify(view, null, 2)}\n`;
+  if (format === 'json') return jsonText(view);
   return format === 'yaml' ? stringify(view) : tableText(nodePodColumns(), view.pods);
 };
 

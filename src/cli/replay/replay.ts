@@ -14,6 +14,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { failureSentence, unknownWord } from '../failures.ts';
 import { replayBoard, startLivePage } from '../operator/live-page.ts';
 import { KINDS } from '../operator/machine-levels.ts';
+import { jsonText } from '../terminal/json-text.ts';
 import { type Player, playerOn, recordedIn, stopMomentIn } from './recording.ts';
 import { REPLAY_FORMATS, type ReplayRequest } from './replay-request.ts';
 import { endingSignal } from '../signals.ts';
@@ -113,7 +114,7 @@ const playOn = async ({ asked, time, terminal, clock, player }: Playback): Promi
 
 const show = ({ asked: { request }, terminal, clock, board }: Playback): ExitCode => {
   const isJson = request.format === 'json';
-  const json = (value: unknown): void => terminal.print(`${JSON.stringify(value, null, 2)}\n`);
+  const json = (value: unknown): void => terminal.print(jsonText(value));
   if (request.actor === undefined) {
     if (isJson) json({ at: new Date(clock.nowMs).toISOString(), actors: board.rows() });
     else terminal.print(actorsText(board.rows(), clock.nowMs));

@@ -8,6 +8,7 @@
 import { stringify } from 'yaml';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import { type Column, columnWidths, headingLine, rowLine, tableText } from '../../view/table.ts';
+import { jsonText } from './json-text.ts';
 import { makeScreen } from './screen.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -139,7 +140,7 @@ export const recordsText = <Row>(
   kind: Pick<RecordKind<Row>, 'columns' | 'nameOf'>,
   { format, nowMs }: { readonly format: RecordFormat; readonly nowMs: number },
 ): string => {
-  if (format === 'json') return `${JSON.stringify({ items: rows }, null, 2)}\n`;
+  if (format === 'json') return jsonText({ items: rows });
   if (format === 'yaml') return stringify({ items: rows });
   if (format === 'name') return rows.map((row) => `${kind.nameOf(row)}\n`).join('');
   return tableText(kind.columns(nowMs, format === 'wide'), rows);

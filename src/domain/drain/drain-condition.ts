@@ -5,7 +5,8 @@
  * drain, in the patch that writes the end to the Node, so that it costs no request (DR-50). A False
  * of an earlier drain becomes True when the next one starts.
  */
-import { listOrEmptyAt, textAt } from '../json.ts';
+import { rawConditionOf } from '../condition.ts';
+import { textAt } from '../json.ts';
 import { rfc3339Seconds } from '../time.ts';
 import { type DrainVerdict, drainVerdict, verdictNote } from './verdict.ts';
 import type { CordonEnd } from './cordon.ts';
@@ -66,7 +67,6 @@ export const conditionPatch = (
 
 /** Whether the Node shows that it drains; undefined without the condition. */
 export const drainingStatus = (node: unknown): boolean | undefined => {
-  const condition = listOrEmptyAt(node, 'status', 'conditions')
-    .find((one) => textAt(one, 'type') === TYPE);
+  const condition = rawConditionOf(node, TYPE);
   return condition === undefined ? undefined : textAt(condition, 'status') === 'True';
 };

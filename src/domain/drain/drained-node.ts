@@ -4,7 +4,8 @@ import { boundedText } from './cordon-limits.ts';
 import { drainingStatus } from './drain-condition.ts';
 import { ACKNOWLEDGED_KEY } from './kept-pods.ts';
 import type { Identity } from '../facts.ts';
-import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
+import { rawConditionOf } from '../condition.ts';
+import { booleanAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
 
 /** The fields of a Node that a drain reads. */
@@ -27,8 +28,7 @@ export const projectDrainedNode = (raw: unknown): DrainedNode | undefined => {
   if (identity === undefined) return undefined;
   const showsDraining = drainingStatus(raw);
   const acknowledged = annotationsOf(raw)[ACKNOWLEDGED_KEY];
-  const ready = listOrEmptyAt(raw, 'status', 'conditions')
-    .find((condition) => textAt(condition, 'type') === 'Ready');
+  const ready = rawConditionOf(raw, 'Ready');
   return {
     ...identity,
     name: identity.key,

@@ -8,6 +8,7 @@
 import type { Identity } from '../facts.ts';
 import type { Uid } from '../ids.ts';
 import { uid } from '../ids.ts';
+import { isConditionTrue } from '../condition.ts';
 import { booleanAt, listOrEmptyAt, numberAt, recordAt, textAt, timeAt } from '../json.ts';
 import { annotationsOf, identityOf, labelsOf } from '../object-meta.ts';
 import { type PodStorage, podStorage } from '../node-availability/local-volumes.ts';
@@ -90,10 +91,7 @@ const controllerOf = (raw: unknown): PodController | null => {
   };
 };
 
-const isReady = (raw: unknown): boolean =>
-  listOrEmptyAt(raw, 'status', 'conditions').some((condition) =>
-    textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
-  );
+const isReady = (raw: unknown): boolean => isConditionTrue(raw, 'Ready');
 
 const finalizersOf = (raw: unknown): readonly string[] => {
   const texts = listOrEmptyAt(raw, 'metadata', 'finalizers')

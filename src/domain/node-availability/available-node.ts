@@ -11,6 +11,7 @@ import {
   cordonsIn,
   isDrainOwner,
 } from '../drain/cordon.ts';
+import { rawConditionOf } from '../condition.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
 import {
@@ -49,7 +50,7 @@ const READY_STATUSES = ['True', 'False', 'Unknown'] as const;
 
 const statusOf = (raw: unknown, type: string): string | undefined =>
   textAt(
-    listOrEmptyAt(raw, 'status', 'conditions').find((one) => textAt(one, 'type') === type),
+    rawConditionOf(raw, type),
     'status',
   );
 
@@ -74,8 +75,7 @@ export const isTaint = (
 ): boolean => taint.key === key && taint.effect === effect;
 
 const currentOf = (raw: unknown, taints: readonly Taint[]): CurrentAvailability => {
-  const condition = listOrEmptyAt(raw, 'status', 'conditions')
-    .find((one) => textAt(one, 'type') === AVAILABILITY_CONDITION);
+  const condition = rawConditionOf(raw, AVAILABILITY_CONDITION);
   const isConfirmedGone = taints.some((taint) => isTaint(taint, OUT_OF_SERVICE_TAINT));
   return {
     label: AVAILABILITY_LABELS.find((label) => label === textAt(condition, 'reason')) ?? null,

@@ -5,6 +5,7 @@
  * the order is the same in every process: name, then UID (RS-23).
  */
 import type { Identity } from '../facts.ts';
+import { isConditionTrue } from '../condition.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
 import { compareText } from '../requirements.ts';
@@ -65,9 +66,7 @@ export const projectLostPod = (raw: unknown): LostPod | undefined => {
     node: textAt(raw, 'spec', 'nodeName') ?? '',
     podClass: classOf(raw, storage),
     claims: storage.claims,
-    showsHomeOffline: listOrEmptyAt(raw, 'status', 'conditions').some((one) =>
-      textAt(one, 'type') === HOME_OFFLINE_CONDITION && textAt(one, 'status') === 'True'
-    ),
+    showsHomeOffline: isConditionTrue(raw, HOME_OFFLINE_CONDITION),
   };
 };
 

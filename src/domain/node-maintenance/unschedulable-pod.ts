@@ -5,7 +5,8 @@
  * the required node affinity count. Whether a node has room, the scheduler decides when it may.
  */
 import type { Identity } from '../facts.ts';
-import { listOrEmptyAt, recordAt, textAt, textRecordOrEmptyAt } from '../json.ts';
+import { rawConditionOf } from '../condition.ts';
+import { recordAt, textAt, textRecordOrEmptyAt } from '../json.ts';
 import { type LabelConditions, selectsLabels } from '../label-selector.ts';
 import { identityOf, isDeleting, labelsOf } from '../object-meta.ts';
 import {
@@ -37,8 +38,7 @@ export const projectUnschedulablePod = (raw: unknown): UnschedulablePod | undefi
     'nodeAffinity',
     'requiredDuringSchedulingIgnoredDuringExecution',
   );
-  const scheduled = listOrEmptyAt(raw, 'status', 'conditions')
-    .find((condition) => textAt(condition, 'type') === 'PodScheduled');
+  const scheduled = rawConditionOf(raw, 'PodScheduled');
   return {
     ...identity,
     namespace: textAt(raw, 'metadata', 'namespace') ?? '',

@@ -8,6 +8,7 @@
  * the scheduler; of too many for a request, enough remain that it is refused.
  */
 import { REQUEST_LIMITS } from '../demand/request-limits.ts';
+import { rawConditionOf } from '../condition.ts';
 import { listOrEmptyAt, recordAt, textAt, valueAt } from '../json.ts';
 import {
   addQuantities,
@@ -61,8 +62,7 @@ const most = (left: Amounts, right: Amounts): Amounts => merged(left, right, lar
 
 /** A resize that the pod's node can never grant (`PodResizePending`, `Infeasible`). */
 const isResizeInfeasible = (pod: unknown): boolean => {
-  const pending = listOrEmptyAt(pod, 'status', 'conditions')
-    .find((condition) => textAt(condition, 'type') === 'PodResizePending');
+  const pending = rawConditionOf(pod, 'PodResizePending');
   return textAt(pending, 'reason') === 'Infeasible';
 };
 

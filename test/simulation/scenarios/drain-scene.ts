@@ -5,6 +5,7 @@
  * Promises: uses the fixtures of the tests on a real control plane; all pods run on the machines
  * before any other Node exists.
  */
+import { isConditionTrue } from '../../../src/domain/condition.ts';
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
 import {
   DEFAULT_TIMING,
@@ -53,9 +54,7 @@ const resources = (pods: number) => ({ cpu: '64', memory: '256Gi', pods: String(
 
 const isGood = (node: JsonRecord): boolean =>
   listOrEmptyAt(node, 'spec', 'taints').length === 0 &&
-  listOrEmptyAt(node, 'status', 'conditions').some((one) =>
-    textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True'
-  );
+  isConditionTrue(node, 'Ready');
 
 const untilNodesReady = async (harness: Harness, names: readonly string[]): Promise<void> => {
   const wanted = new Set(names);

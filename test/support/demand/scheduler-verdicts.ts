@@ -4,7 +4,8 @@
  * Promises: a verdict counts only once the scheduler knew every node, so that an unseen node is not
  * a refusal.
  */
-import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../../../src/domain/json.ts';
+import { rawConditionOf } from '../../../src/domain/condition.ts';
+import { type JsonRecord, recordAt, textAt } from '../../../src/domain/json.ts';
 import type { ResourceMap } from '../../../src/domain/resources.ts';
 import type { ClusterClient } from '../api/cluster-connection.ts';
 import { COLLECTIONS, nameOf } from '../api/cluster-connection.ts';
@@ -63,8 +64,7 @@ export type Verdict =
 const verdictOn = (pod: JsonRecord, nodes: number): Verdict | undefined => {
   const node = textAt(pod, 'spec', 'nodeName') ?? '';
   if (node !== '') return { _tag: 'Bound', node };
-  const scheduled = listOrEmptyAt(pod, 'status', 'conditions')
-    .find((condition) => textAt(condition, 'type') === 'PodScheduled');
+  const scheduled = rawConditionOf(pod, 'PodScheduled');
   const why = textAt(scheduled, 'message') ?? '';
   return textAt(scheduled, 'reason') === 'Unschedulable' && why.startsWith(`0/${nodes} nodes`)
     ? { _tag: 'Refused', why }

@@ -5,6 +5,7 @@
  * Promises: uses only the order of events, never times; recounts healthy pods at every event
  * independently.
  */
+import { isConditionTrue } from '../../../src/domain/condition.ts';
 import { booleanAt, type JsonRecord, listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import { type Change, nameOf, uidOf } from '../api/cluster-connection.ts';
 
@@ -27,10 +28,7 @@ export interface PodStep {
   readonly after: SeenPod | undefined;
 }
 
-const isReady = (pod: JsonRecord): boolean =>
-  listOrEmptyAt(pod, 'status', 'conditions').some((condition) =>
-    textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
-  );
+const isReady = (pod: JsonRecord): boolean => isConditionTrue(pod, 'Ready');
 
 /** Reads a Pod. */
 export const seenPod = (pod: JsonRecord): SeenPod => ({

@@ -1,4 +1,5 @@
 /** Machines that join a cluster and are reclaimed by the stand-in fleet. */
+import { isConditionTrue } from '../../../src/domain/condition.ts';
 import { listOrEmptyAt, numberAt, parseJson, textAt } from '../../../src/domain/json.ts';
 import type { ClusterClient } from '../api/cluster-connection.ts';
 import { COLLECTIONS, isJoined, nameOf } from '../api/cluster-connection.ts';
@@ -20,10 +21,7 @@ export interface NewMachines {
   readonly pods?: number;
 }
 
-const isReady = (node: object): boolean =>
-  listOrEmptyAt(node, 'status', 'conditions').some((condition) =>
-    textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
-  );
+const isReady = (node: object): boolean => isConditionTrue(node, 'Ready');
 
 /** Waits until these Nodes are Ready and untainted. */
 const untilNodesReady = async (

@@ -2,7 +2,8 @@
 import { onTestFinished } from 'vitest';
 import { BASELINE_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-baseline.ts';
 import { COST_BEFORE_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-facts.ts';
-import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
+import { isConditionTrue } from '../../../src/domain/condition.ts';
+import { type JsonRecord, numberAt, textAt } from '../../../src/domain/json.ts';
 import { DEPLOYMENTS, embeddedCluster, PODS } from './embedded-cluster.ts';
 
 export const WEB = `${DEPLOYMENTS}/web`;
@@ -32,9 +33,7 @@ export const surgeDeployment = (
 
 const isAvailable = (pod: unknown): boolean =>
   textAt(pod, 'metadata', 'deletionTimestamp') === undefined &&
-  listOrEmptyAt(pod, 'status', 'conditions').some((one) =>
-    textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True'
-  );
+  isConditionTrue(pod, 'Ready');
 
 /** The UID of an object. */
 export const uidOf = (pod: unknown): string => textAt(pod, 'metadata', 'uid') ?? '';

@@ -6,6 +6,7 @@
  */
 import { onTestFinished } from 'vitest';
 import type { StoredChange } from '../../../packages/embedded-kubernetes/src/storage/collection.ts';
+import { isConditionTrue } from '../../../src/domain/condition.ts';
 import { listOrEmptyAt, numberAt, textAt, valueAt } from '../../../src/domain/json.ts';
 import { nameOf } from '../api/cluster-client.ts';
 import type { EmbeddedCluster } from './embedded-cluster.ts';
@@ -109,10 +110,7 @@ const requestChanges: Describe = (change) => {
   ];
 };
 
-const isReady = (pod: Side): boolean =>
-  listOrEmptyAt(pod, 'status', 'conditions').some((one) =>
-    textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True'
-  );
+const isReady = (pod: Side): boolean => isConditionTrue(pod, 'Ready');
 
 const podChanges: Describe = ({ type, object, before }) => {
   const name = nameOf(object);

@@ -13,6 +13,7 @@ import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { Handle } from '../interceptors/connections.ts';
 import { headersOf, serveAvailability } from '../interceptors/connections.ts';
+import { isConditionTrue, rawConditionOf } from '../../../src/domain/condition.ts';
 import {
   booleanAt,
   type JsonRecord,
@@ -60,9 +61,7 @@ const seenPod = (raw: unknown): SeenPod => ({
   uid: textAt(raw, 'metadata', 'uid') ?? '',
   node: textAt(raw, 'spec', 'nodeName') ?? '',
   isTerminating: textAt(raw, 'metadata', 'deletionTimestamp') !== undefined,
-  isReady: listOrEmptyAt(raw, 'status', 'conditions').some((one) =>
-    textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True'
-  ),
+  isReady: isConditionTrue(raw, 'Ready'),
   isHomeOffline: listOrEmptyAt(raw, 'status', 'conditions').some((one) =>
     textAt(one, 'type') === 'tidegate.dev/VolumeHomeNodeOffline'
   ),
@@ -121,8 +120,7 @@ export const failingCluster = async (nodes: number) => {
     /** The reason of the condition; empty without one. */
     state: (name: string): string =>
       textAt(
-        listOrEmptyAt(node(name), 'status', 'conditions')
-          .find((one) => textAt(one, 'type') === 'tidegate.dev/Availability'),
+        rawConditionOf(node(name), 'tidegate.dev/Availability'),
         'reason',
       ) ?? '',
     taints: (name: string): readonly string[] =>

@@ -12,6 +12,7 @@ import { storeEnvironment } from '../../../packages/embedded-kubernetes/src/cont
 import { startNode } from '../../../packages/embedded-kubernetes/src/kinds/nodes.ts';
 import { seededRandom } from '../../../packages/embedded-kubernetes/src/values/random.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
+import { rawConditionOf } from '../../../src/domain/condition.ts';
 import {
   type JsonRecord,
   listOrEmptyAt,
@@ -124,8 +125,7 @@ export const maintainedCluster = async (nodes: number) => {
   const get = (name: string): JsonRecord => ask('GET', `${MAINTENANCES}/${name}`);
   /** `False Yielding: …` */
   const drained = (name: string): string => {
-    const condition = listOrEmptyAt(get(name), 'status', 'conditions')
-      .find((one) => textAt(one, 'type') === 'Drained');
+    const condition = rawConditionOf(get(name), 'Drained');
     const [status, reason, message] = ['status', 'reason', 'message']
       .map((field) => textAt(condition, field) ?? '');
     return `${status} ${reason}: ${message}`;

@@ -9,6 +9,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runMaintenancePlan } from '../../../src/cli/maintenance/maintenance-plan.ts';
+import { isConditionTrue } from '../../../src/domain/condition.ts';
 import {
   type JsonRecord,
   listOrEmptyAt,
@@ -95,10 +96,7 @@ const simulatedOutcome = async (bed: Testbed, maintenance: object): Promise<Main
   };
 };
 
-const isDrained = (maintenance: unknown): boolean =>
-  listOrEmptyAt(maintenance, 'status', 'conditions').some((one) =>
-    textAt(one, 'type') === 'Drained' && textAt(one, 'status') === 'True'
-  );
+const isDrained = (maintenance: unknown): boolean => isConditionTrue(maintenance, 'Drained');
 
 const admittedIn = (maintenance: unknown): readonly string[] =>
   listOrEmptyAt(maintenance, 'status', 'nodeStatuses')
