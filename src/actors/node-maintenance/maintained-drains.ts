@@ -64,9 +64,13 @@ export class MaintainedDrains {
   /** The keys of the owner leave all Nodes. */
   readonly release = (owner: DrainOwner): void => this.#releaseNodes(owner, () => true);
 
+  /** The Node has a key of the owner, or a drain of it is under way. */
+  readonly isHeld = (node: NodeProjection, owner: DrainOwner): boolean =>
+    annotationOf(node, owner) !== undefined || this.#options.drains.has(node.name, owner);
+
   /** No Node has a key of the owner, and no drain of it is under way. */
   readonly isReleased = (owner: DrainOwner): boolean => {
-    for (const node of this.#options.nodes()) if (this.#isHeld(node, owner)) return false;
+    for (const node of this.#options.nodes()) if (this.isHeld(node, owner)) return false;
     return true;
   };
 
@@ -89,15 +93,11 @@ export class MaintainedDrains {
         (mode !== 'Release' && holdsNode(maintenance, node.name))
     );
 
-  #isHeld(node: NodeProjection, owner: DrainOwner): boolean {
-    return annotationOf(node, owner) !== undefined || this.#options.drains.has(node.name, owner);
-  }
-
   #releaseNodes(owner: DrainOwner, isLeft: (node: string) => boolean): void {
     const { drains, maintained, nodes } = this.#options;
     for (const node of nodes()) {
       const { name } = node;
-      if (!isLeft(name) || !this.#isHeld(node, owner)) continue;
+      if (!isLeft(name) || !this.isHeld(node, owner)) continue;
       maintained.remove(name, owner);
       const isWithdrawn = drains.get(name, owner)?.getSnapshot().context.withdrawn === true;
       if (owner !== 'reclaim' && !isWithdrawn) drains.withdraw(name, owner);

@@ -355,6 +355,10 @@ export class NodeMaintenanceRegistry {
           const node = nodes.get(objectKey(name));
           return node !== undefined && isCordonedFor(node, maintenanceOwner(uid));
         },
+        isHeld: (name, { uid }) => {
+          const node = nodes.get(objectKey(name));
+          return node !== undefined && this.#drains.isHeld(node, maintenanceOwner(uid));
+        },
       },
     });
     this.#progress = progress;

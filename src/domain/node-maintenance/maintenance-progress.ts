@@ -63,6 +63,8 @@ export interface ClusterFacts extends CrossingFacts {
   readonly podsOn: (node: string) => readonly DrainPod[];
   /** The Node is unschedulable and has the key of the maintenance. */
   readonly isCordoned: (node: string, maintenance: ObservedMaintenance) => boolean;
+  /** The Node has the key of the maintenance, whether it is unschedulable or not, or gets it now. */
+  readonly isHeld: (node: string, maintenance: ObservedMaintenance) => boolean;
   /** The caches are behind: no plan goes on. */
   readonly isBehind: boolean;
 }
@@ -195,13 +197,16 @@ const nodeStatusNow = (
   };
 };
 
-/** Done, and still cordoned for the maintenance: the next one waits until its key has left it. */
+/**
+ * Done, and still held for the maintenance: the next one waits until its key has left it. It may be
+ * cordoned again at this moment, where somebody made it schedulable before.
+ */
 const isLeaving = (
   { maintenance }: WorkedMaintenance,
   { name, state }: Pick<NodeStatus, 'name' | 'state'>,
-  { isCordoned }: ClusterFacts,
+  { isHeld }: ClusterFacts,
 ): boolean =>
-  state === 'Released' && maintenance.spec.releaseWhen === 'Done' && isCordoned(name, maintenance);
+  state === 'Released' && maintenance.spec.releaseWhen === 'Done' && isHeld(name, maintenance);
 
 const byName = (left: NodeStatus, right: NodeStatus): number => compareText(left.name, right.name);
 

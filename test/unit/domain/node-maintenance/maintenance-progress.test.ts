@@ -34,6 +34,7 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
   const nodes = new Map(names.map((name) => [name, node(name)]));
   const pods = new Map<string, readonly DrainPod[]>();
   const keys = new Set<string>();
+  const isHeld = (name: string): boolean => keys.has(name) || holdsNode(maintenance, name);
   const look = (): NodesProgress => {
     const progress = maintenanceProgress(
       [{ maintenance, nodes: [...nodes.values()], drains, begins, yields: false }],
@@ -42,8 +43,8 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
         before: memory,
         facts: {
           podsOn: (name) => pods.get(name) ?? [],
-          isCordoned: (name) =>
-            keys.has(name) || (holdsNode(maintenance, name) && !uncordoned.has(name)),
+          isCordoned: (name) => isHeld(name) && !uncordoned.has(name),
+          isHeld,
           isBehind,
           cordoned: [],
           budgets: [],
@@ -135,9 +136,10 @@ describe('the nodes of a maintenance', () => {
   });
 
   test('whose work is done keep their slots until they are in service again', () => {
-    const { settle, change, keepKey } = scene(['a', 'b'], { maxNodesAtOnce: 1 });
+    const { settle, change, keepKey, uncordon } = scene(['a', 'b'], { maxNodesAtOnce: 1 });
     settle();
     keepKey('a', true);
+    uncordon('a');
     change('a', { doneFor: 'kernel' });
     expect(states(settle())).toEqual(['a Released', 'b Waiting']);
     keepKey('a', false);
