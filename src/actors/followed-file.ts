@@ -15,6 +15,8 @@ import { type RoleStart, STARTED } from './role.ts';
 /** Polled, because a mounted ConfigMap swaps symbolic links under the name. */
 const POLL_MS = 5_000;
 
+type Parse<Value> = (text: string) => Parsed<Value>;
+
 /** The file and its parser. */
 export interface FollowedFileOptions<Value> {
   /** Such as `bootstrap template`. */
@@ -22,7 +24,8 @@ export interface FollowedFileOptions<Value> {
   /** Undefined: `absent` is used. */
   readonly file: string | undefined;
   readonly absent: Value;
-  readonly parse: (text: string) => Parsed<Value>;
+  /** Loaded only with a file: a parser of YAML takes time and memory. */
+  readonly parser: () => Promise<Parse<Value>>;
   /** Called when the file changes after the start. */
   readonly onChange: (change: TextChange<Value>) => void;
 }
@@ -39,12 +42,16 @@ export interface FollowedFile<Value> {
 /** The value of a file; nothing is read before `start`. */
 export const followedFile = <Value>(
   { runtime, scheduler }: ActorEnvironment<never>,
-  { name, file, absent, parse, onChange }: FollowedFileOptions<Value>,
+  { name, file, absent, parser, onChange }: FollowedFileOptions<Value>,
 ): FollowedFile<Value> => {
   const values = new ReplaySubject<Value>(1);
   let isStopped = false;
   let stop = (): void => {};
-  const follow = (reading: Effect.Effect<TextReading>, first: TextReading): void => {
+  const follow = (
+    reading: Effect.Effect<TextReading>,
+    parse: Parse<Value>,
+    first: TextReading,
+  ): void => {
     if (isStopped) return;
     const changes = timer(POLL_MS, POLL_MS, scheduler).pipe(
       exhaustMap(() => runtime.runPromise(reading)),
@@ -62,6 +69,7 @@ export const followedFile = <Value>(
       values.next(absent);
       return STARTED;
     }
+    const parse = await parser();
     const reading = readTextFile(file);
     const first = await runtime.runPromise(reading);
     const parsed = first._tag === 'Text'
@@ -71,7 +79,7 @@ export const followedFile = <Value>(
       return { _tag: 'Refused', problem: `Cannot use the ${name} "${file}": ${parsed.problem}` };
     }
     values.next(parsed.value);
-    follow(reading, first);
+    follow(reading, parse, first);
     return STARTED;
   };
   return {

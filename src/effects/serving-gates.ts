@@ -2,11 +2,13 @@
  * Writes the readiness gates of pods, and reads whether Services still send clients to a pod.
  *
  * Promises: nothing is watched: the EndpointSlices of one namespace are listed while a pod of it
- * leaves, and pods that leave it together share one list; nothing fails and is retried here.
+ * leaves, and pods that leave it together share one list; a list that began before a pod asked says
+ * nothing of it, because its gate may have been open then; nothing fails and is retried here.
  */
 import { Context, Effect, Fiber, Layer } from 'effect';
 import { listsAsReady } from '../domain/drain/serving-gate.ts';
-import { KubeApi, type KubeCall } from './kube-api.ts';
+import { listOrEmptyAt, textAt } from '../domain/json.ts';
+import { type KubeAnswer, KubeApi, type KubeCall } from './kube-api.ts';
 import { readList } from './object-lists.ts';
 import { Writes } from './writes.ts';
 
@@ -46,14 +48,24 @@ const callOf = ({ namespace, name, body }: GateWrite): KubeCall => ({
   contentType: 'application/strategic-merge-patch+json',
 });
 
-const outcomeOf = (status: number): GateWriteOutcome => {
-  if (status < 300) return 'Written';
-  // 409: another pod has the name.
-  if (status === 404 || status === 409) return 'Gone';
-  return status === 401 || status === 429 || status >= 500 ? 'Fault' : 'Refused';
-};
+/** Answers to a write that a later one may not get; 409: the pod is changed again and again. */
+const FAULTS: ReadonlySet<number> = new Set([401, 409, 429]);
+const NOT_FOUND = 404;
+const INVALID = 422;
 
-const NOT_SERVED = 404;
+/** Another pod has the name: a UID does not change (Kubernetes API conventions: *Metadata*). */
+const isOfOtherPod = ({ status, body }: KubeAnswer): boolean =>
+  status === INVALID &&
+  listOrEmptyAt(body, 'details', 'causes').some((cause) =>
+    textAt(cause, 'field') === 'metadata.uid'
+  );
+
+const outcomeOf = (answer: KubeAnswer): GateWriteOutcome => {
+  const { status } = answer;
+  if (status < 300) return 'Written';
+  if (status === NOT_FOUND || isOfOtherPod(answer)) return 'Gone';
+  return FAULTS.has(status) || status >= 500 ? 'Fault' : 'Refused';
+};
 
 /** The EndpointSlices of a namespace; `undefined` when they cannot be read. */
 type Slices = readonly unknown[] | undefined;
@@ -64,7 +76,8 @@ const slicesIn = (namespace: string): Effect.Effect<Slices, never, KubeApi> =>
   }, (slice) => slice).pipe(
     Effect.map((list) => {
       if (list._tag === 'Listed') return list.objects;
-      return list.status === NOT_SERVED ? [] : undefined;
+      // Not served: no Service sends clients by them.
+      return list.status === NOT_FOUND ? [] : undefined;
     }),
     Effect.timeoutOrElse({ duration: TIMEOUT_MS, orElse: () => Effect.succeed(undefined) }),
     Effect.orElseSucceed(() => undefined),
@@ -77,29 +90,32 @@ export const servingGatesLayer: Layer.Layer<ServingGates, never, Writes | KubeAp
     const writes = yield* Writes;
     const api = yield* KubeApi;
     const scope = yield* Effect.scope;
-    const reading = new Map<string, Fiber.Fiber<Slices>>();
-    const joined = (namespace: string, fiber: Fiber.Fiber<Slices>): Effect.Effect<Slices> =>
-      Effect.ensuring(
-        Fiber.join(fiber),
-        Effect.sync(() => {
-          if (reading.get(namespace) === fiber) reading.delete(namespace);
-        }),
-      );
+    /** The newest list of each namespace that is under way or about to begin. */
+    const lists = new Map<string, { readonly fiber: Fiber.Fiber<Slices>; hasBegun: boolean }>();
     /** In the scope of the process: a caller that ends does not abort the list of the others. */
     const shared = (namespace: string): Effect.Effect<Slices> =>
       Effect.suspend(() => {
-        const known = reading.get(namespace);
-        if (known !== undefined) return joined(namespace, known);
-        const read = Effect.provideService(slicesIn(namespace), KubeApi, api);
+        const newest = lists.get(namespace);
+        if (newest?.hasBegun === false) return Fiber.join(newest.fiber);
+        const list = Effect.gen(function* () {
+          // Those that ask in the same step share it.
+          yield* newest === undefined ? Effect.yieldNow : Fiber.await(newest.fiber);
+          const own = lists.get(namespace);
+          if (own !== undefined) own.hasBegun = true;
+          const slices = yield* slicesIn(namespace);
+          if (lists.get(namespace) === own) lists.delete(namespace);
+          return slices;
+        });
+        const read = Effect.provideService(list, KubeApi, api);
         return Effect.flatMap(Effect.forkIn(read, scope), (fiber) => {
-          reading.set(namespace, fiber);
-          return joined(namespace, fiber);
+          lists.set(namespace, { fiber, hasBegun: false });
+          return Fiber.join(fiber);
         });
       });
     return {
       write: (write) =>
         writes.send('eviction', callOf(write)).pipe(Effect.match({
-          onSuccess: ({ status }) => outcomeOf(status),
+          onSuccess: outcomeOf,
           onFailure: ({ _tag }): GateWriteOutcome => _tag === 'NotLeader' ? _tag : 'Fault',
         })),
       isListed: (namespace, uid) =>

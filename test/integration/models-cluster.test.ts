@@ -1,7 +1,7 @@
 /** What executes paths on clusters is tried itself: on a request for a namespace. */
 import { Effect, ManagedRuntime } from 'effect';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fromPromise, setup } from 'xstate';
+import { assign, fromPromise, setup } from 'xstate';
 import { KubeApi } from '../../src/effects/kube-api.ts';
 import { required } from '../../src/machines/required.ts';
 import { type Executable, explored, pathsOf } from '../models/cluster/executable.ts';
@@ -13,6 +13,8 @@ import type {
   PathStep,
   RunEnvironment,
 } from '../models/cluster/cluster-harness.ts';
+import { makeActGate } from '../models/cluster/act-gate.ts';
+import type { Order } from '../models/cluster/fault-line.ts';
 import { loseAnswer } from '../models/cluster/troubles.ts';
 import { embeddedHttp } from '../support/api/embedded-http.ts';
 
@@ -112,7 +114,7 @@ const requestExecuted = (hindrance: Hindrance): Executable<World> => ({
 });
 
 /** Executes all executable paths on an embedded cluster. */
-const execution = async (hindrance: Hindrance) => {
+const execution = async (executable: Executable<World>) => {
   const { server, stop } = await embeddedHttp();
   onTestFinished(stop);
   const site: SiteAddress = {
@@ -122,24 +124,137 @@ const execution = async (hindrance: Hindrance) => {
     operatorToken: '',
     strangerToken: '',
   };
-  const executable = requestExecuted(hindrance);
   return await executeAll(executable, site, pathsOf(executable, explored(executable, false)));
+};
+
+/** As above, by an action; what it finds is sent as an event. */
+const namespaceAction = setup({
+  types: { input: {} as object, events: {} as { type: 'made' | 'lost' } },
+  actions: { makeIt: () => {} },
+}).createMachine({
+  id: 'namespaceAction',
+  initial: 'making',
+  states: {
+    making: { entry: 'makeIt', on: { made: 'made', lost: 'lost' } },
+    lost: { type: 'final' },
+    made: { type: 'final' },
+  },
+});
+
+/** An action behind a gate of its own, and the answers that are arranged for the events. */
+const actionAt = (
+  { number, line, services, gate }: RunEnvironment,
+  orders: Readonly<Record<string, Order>>,
+): PathRun<World> => {
+  const runtime = ManagedRuntime.make(services);
+  const own = makeActGate();
+  gate.open();
+  return {
+    machine: namespaceAction.provide({
+      actions: {
+        makeIt: ({ self }) => {
+          const made = Effect.andThen(own.pass, makeIt(`acted-${number}`));
+          void runtime.runPromise(made).then(({ _tag }) =>
+            self.send({ type: _tag === 'Made' ? 'made' : 'lost' })
+          );
+        },
+      },
+    }),
+    gateOf: () => own,
+    arrange: ({ event }) => {
+      const order = orders[event.type];
+      if (order === undefined) return Promise.resolve('server');
+      line.order(order);
+      return Promise.resolve('line');
+    },
+    observe: ({ event }) => Promise.resolve({ event, by: 'word' }),
+    stop: () => runtime.dispose(),
+  };
+};
+
+const actionExecuted = (orders: Readonly<Record<string, Order>>): Executable<World> => ({
+  ...requestExecuted(() => undefined),
+  name: 'namespaceAction',
+  machine: namespaceAction,
+  exploration: { inputs: [{}], events: {}, project: () => ({}), limit: 100 },
+  harness: {
+    world: { lost: false },
+    answers: { made: 'makeIt', lost: 'makeIt' },
+    hindrance: () => undefined,
+    follows: (world) => world,
+    open: () =>
+      Promise.resolve({
+        begin: (environment) => Promise.resolve(actionAt(environment, orders)),
+        close: () => Promise.resolve(),
+      }),
+  },
+});
+
+/** A count of four, beside which so much else happens that a limit cuts it off. */
+const crowdedCount = setup({
+  types: {
+    context: {} as { readonly count: number; readonly crowd: number },
+    events: {} as { type: 'counted' | 'crowded' },
+  },
+}).createMachine({
+  id: 'crowdedCount',
+  context: { count: 0, crowd: 0 },
+  on: { crowded: { actions: assign({ crowd: ({ context }) => context.crowd + 1 }) } },
+  initial: 'counting',
+  states: {
+    counting: {
+      always: { guard: ({ context }) => context.count === 4, target: 'counted' },
+      on: { counted: { actions: assign({ count: ({ context }) => context.count + 1 }) } },
+    },
+    counted: {},
+  },
+});
+
+/** How many paths to the end of the count are found. */
+const pathsToCount = (parts: ClusterHarness<World>['parts']): number => {
+  const counting = requestExecuted(() => undefined);
+  const { edges } = explored({
+    ...counting,
+    machine: crowdedCount,
+    exploration: { inputs: [{}], events: {}, project: (context) => context, limit: 5 },
+    harness: { ...counting.harness, follows: (world) => world, ...(parts && { parts }) },
+  }, false);
+  return edges.filter(({ step: { after } }) => after.matches('counted')).length;
 };
 
 describe('paths on a cluster', () => {
   it('are gone when a cluster does what the harness says: what was lost is done', async () => {
-    const results = await execution(({ lost }, moment) =>
-      tagIn(moment) !== 'Lost' && lost !== (tagIn(moment) === 'There')
-        ? 'it is there when an answer was lost'
-        : undefined
+    const results = await execution(
+      requestExecuted(({ lost }, moment) =>
+        tagIn(moment) !== 'Lost' && lost !== (tagIn(moment) === 'There')
+          ? 'it is there when an answer was lost'
+          : undefined
+      ),
     );
     const moves = results.map((one) => one.moves.map(({ by }) => by).join(' '));
     expect(moves.toSorted()).toEqual(['line line', 'line server', 'server']);
   });
 
   it('end with both answers when a server answers otherwise than is drawn', async () => {
-    await expect(execution(() => undefined)).rejects.toThrow(
+    await expect(execution(requestExecuted(() => undefined))).rejects.toThrow(
       /"makeIt" was answered otherwise: the answer._tag is "(Made|There)", drawn is "(Made|There)"/,
     );
+  });
+
+  it('answer an action by the event that the server or the wire leads to', async () => {
+    const results = await execution(actionExecuted({ lost: { kind: 'cut', done: false } }));
+    const moves = results.map((one) => one.moves.map(({ by }) => by).join(' '));
+    expect(moves.toSorted()).toEqual(['line', 'server']);
+  });
+
+  it('end when an action is answered by another event than is drawn', async () => {
+    await expect(execution(actionExecuted({}))).rejects.toThrow(
+      '"makeIt" was answered otherwise: the answer.type is "made", drawn is "lost"',
+    );
+  });
+
+  it('go a part further than the whole, which the limit cuts off', () => {
+    expect(pathsToCount(undefined)).toBe(0);
+    expect(pathsToCount([({ event }) => event.type !== 'crowded'])).toBe(1);
   });
 });

@@ -9,6 +9,7 @@ import {
   type NodeAvailabilityInput,
 } from '../../src/machines/node-availability-context.ts';
 import { lostPod, nodeWith } from '../support/node-availability/availability-fixture.ts';
+import { nodeAvailabilityHarness } from './cluster/node-availability-harness.ts';
 import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
 import { exactly, isTimer, must } from './harness/step-invariants.ts';
@@ -306,5 +307,6 @@ describeModel('nodeAvailability', {
     },
   },
   forgets: 'node.observed',
+  harness: nodeAvailabilityHarness(NODES, [POD, OTHER_POD]),
   limit: 60_000,
 });

@@ -7,6 +7,7 @@ import {
   servingGate,
   type ServingGateContext,
 } from '../../src/machines/serving-gate.ts';
+import { servingGateHarness } from './cluster/serving-gate-harness.ts';
 import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
 import { exactly, isTimer, must } from './harness/step-invariants.ts';
@@ -186,5 +187,6 @@ describeModel('servingGate', {
     },
   },
   forgets: 'eviction.began',
+  harness: servingGateHarness,
   limit: 20_000,
 });

@@ -15,7 +15,6 @@ import { podDemandProjector } from '../../domain/pod-demand/pod-demand.ts';
 import { selectedNamespaceProjector } from '../../domain/pod-demand/selected-namespace.ts';
 import { textPool } from '../../domain/text-pool.ts';
 import { CAPACITY_REQUESTS_PATH } from '../../effects/capacity-requests.ts';
-import { readPenaltyDefaults } from '../../effects/penalty-defaults-text.ts';
 import type { PodRequests } from '../../effects/pod-requests.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { DemandOfPods } from '../demand/demand-sync.ts';
@@ -140,7 +139,10 @@ export const penaltyDefaults = (
     name: 'penalty defaults',
     file,
     absent: NO_DEFAULTS,
-    parse: readPenaltyDefaults,
+    parser: async () => {
+      const yaml = await import('../../effects/penalty-defaults-text.ts');
+      return yaml.readPenaltyDefaults;
+    },
     onChange: (change) => {
       if (change._tag === 'Accepted') {
         const classes = change.value.size;

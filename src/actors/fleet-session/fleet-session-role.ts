@@ -113,7 +113,7 @@ export const bootstrapTemplate = (
     name: 'bootstrap template',
     file,
     absent: stub(),
-    parse: parseTemplate,
+    parser: () => Promise.resolve(parseTemplate),
     onChange: (change) => {
       if (change._tag === 'Accepted') {
         return telemetry.log('info', 'Bootstrap template in use', { file: path });

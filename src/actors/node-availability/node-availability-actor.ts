@@ -2,19 +2,20 @@
  * The `nodeAvailability` statechart with its writes to the API server, its Events and its metrics.
  *
  * Promises: pods are deleted one after another in their order, and none after its Node came back or
- * was found to be of a storm; what was deleted is counted.
+ * was found to be of a storm; when it is lost again, an earlier removal is over; what was deleted
+ * is counted; an act that throws is logged and made again.
  */
 import { Effect } from 'effect';
-import type { Actor, SnapshotFrom } from 'xstate';
+import { type Actor, matchesState, type SnapshotFrom, type StateValue } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
-import { defectText } from '../../api/telemetry.ts';
+import { defectText, type Telemetry } from '../../api/telemetry.ts';
 import {
   conditionPatch,
   silenceText,
   taintsPatch,
 } from '../../domain/node-availability/availability-writes.ts';
 import { type AvailableNode, NODE_STATES } from '../../domain/node-availability/node-state.ts';
-import { type AvailabilityOutcome, NodeAvailabilityApi } from '../../effects/node-availability.ts';
+import { NodeAvailabilityApi } from '../../effects/node-availability.ts';
 import { nodeAvailability } from '../../machines/node-availability.ts';
 import {
   type AvailabilityTimes,
@@ -25,7 +26,7 @@ import {
   type RemovalEnd,
 } from '../../machines/node-availability-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { WRITES_STOPPED } from '../actor-logic.ts';
+import { type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 
 /** A Node that exists. */
@@ -66,7 +67,7 @@ const regarding = ({ name, uid }: AvailableNode): EventNote['regarding'] => ({
 const nodeEvents = (record: RecordEvent, { offlineAfterMs }: AvailabilityTimes) => {
   const note =
     (reason: EventNote['reason'], text: (context: NodeAvailabilityContext) => string) =>
-    ({ context }: { readonly context: NodeAvailabilityContext }): void =>
+    (context: NodeAvailabilityContext): void =>
       record({ regarding: regarding(context.node), reason, note: text(context) });
   return {
     recordDegraded: note('NodeDegraded', () => 'No new pods are placed there; its pods stay'),
@@ -82,31 +83,39 @@ const nodeEvents = (record: RecordEvent, { offlineAfterMs }: AvailabilityTimes) 
   };
 };
 
+/** What removals and writes need of an actor. */
+interface AvailabilityActor {
+  readonly getSnapshot: () => Pick<Snapshot, 'status' | 'context'> & { readonly value: StateValue };
+  readonly send: (event: NodeAvailabilityEvent) => void;
+}
+
+const REPLACING = { availability: { offline: 'replacing' } };
+
 /** An actor that was stopped is of an earlier term, and its Node may be of a storm by now. */
-const isReplacing = (actor: NodeAvailabilityActor): boolean => {
-  const snapshot = actor.getSnapshot();
-  return snapshot.status === 'active' &&
-    snapshot.matches({ availability: { offline: 'replacing' } });
+const isReplacing = (actor: AvailabilityActor): boolean => {
+  const { status, value } = actor.getSnapshot();
+  return status === 'active' && matchesState(REPLACING, value);
 };
 
 const stateLabel = ({ context: { state } }: Snapshot): string => state.toLowerCase();
 
-/** Deletes the pods that are due. */
+/** Deletes the pods that are due, one after another while `mayGoOn`. */
 const removal = (
-  environment: Pick<ActorEnvironment<NodeAvailabilityApi>, 'telemetry'>,
-  actor: NodeAvailabilityActor,
+  telemetry: Telemetry,
+  actor: AvailabilityActor,
+  mayGoOn: () => boolean,
 ): Effect.Effect<RemovalEnd, never, NodeAvailabilityApi> =>
   Effect.gen(function* () {
     const api = yield* NodeAvailabilityApi;
     const removed: string[] = [];
     let why = '';
     for (const pod of duePods(actor.getSnapshot().context)) {
-      if (!isReplacing(actor)) break;
-      const outcome = yield* api.remove({ ...pod, mayLeave: () => isReplacing(actor) });
-      environment.telemetry.count('tidegate_lost_pods_total', 1, { outcome: outcome._tag });
+      if (!mayGoOn()) break;
+      const outcome = yield* api.remove({ ...pod, mayLeave: mayGoOn });
+      telemetry.count('tidegate_lost_pods_total', 1, { outcome: outcome._tag });
       if (outcome._tag === 'Deleted') {
         const { name: node } = actor.getSnapshot().context.node;
-        environment.telemetry.count('tidegate_node_replaced_pods_total', 1, { node });
+        telemetry.count('tidegate_node_replaced_pods_total', 1, { node });
       }
       if (outcome._tag === 'Fault') why = outcome.why;
       else removed.push(pod.uid);
@@ -114,34 +123,43 @@ const removal = (
     return { removed, why };
   });
 
-/** The actors of all Nodes. */
-export const nodeAvailabilityActors = (
-  environment: ActorEnvironment<NodeAvailabilityApi>,
-  options: NodeAvailabilityActorsOptions,
-): NodeAvailabilityActors => {
-  const { telemetry, runtime, time } = environment;
-  const { times, project, onSnapshot, requestPods, record } = options;
-  const actorOf = ({ node: { uid } }: NodeAvailabilityContext) => registry.get(uid);
-  const failed = (actor: NodeAvailabilityActor, cause: unknown): void => {
-    telemetry.log('error', 'Cannot write the availability of a Node: its write threw', {
-      node: actor.getSnapshot().context.node.name,
-      problem: defectText(cause),
-    });
+/** The side effects of a Node's statechart besides its writes. */
+export interface NodeAvailabilityActions {
+  readonly requestPods: (context: NodeAvailabilityContext) => void;
+  readonly recordDegraded: (context: NodeAvailabilityContext) => void;
+  readonly recordOffline: (context: NodeAvailabilityContext) => void;
+  readonly recordBack: (context: NodeAvailabilityContext) => void;
+  readonly recordGivenUp: (context: NodeAvailabilityContext) => void;
+}
+
+/** What the writes of a Node's statechart need. */
+export interface NodeAvailabilityWrites
+  extends Pick<ActorEnvironment<NodeAvailabilityApi>, 'runtime' | 'time' | 'telemetry'> {
+  /** Reads a Node of an answer. */
+  readonly project: (raw: unknown) => AvailableNode | undefined;
+}
+
+/** The event that answers an act; none when nothing needs it. */
+type Answer = Promise<NodeAvailabilityEvent | undefined>;
+
+const nodeRequests = (
+  { runtime, time, telemetry, project }: NodeAvailabilityWrites,
+  inFlight: WriteInFlight,
+) => {
+  /** The removal that an actor began last; those before it are over when they are answered. */
+  const removals = new WeakMap<AvailabilityActor, object>();
+  const remove = async (actor: AvailabilityActor): Answer => {
+    const own = {};
+    removals.set(actor, own);
+    const isLast = (): boolean => removals.get(actor) === own;
+    const mayGoOn = (): boolean => isLast() && isReplacing(actor);
+    const outcome = await runtime.runPromise(inFlight(removal(telemetry, actor, mayGoOn)));
+    const end = '_tag' in outcome ? { removed: [], why: outcome.why } : outcome;
+    return isLast() ? { type: 'removal.ended', end } : undefined;
   };
-  /** An actor that has ended needs no answer. */
-  const send = (actor: NodeAvailabilityActor, event: NodeAvailabilityEvent): void => {
-    if (actor.getSnapshot().status === 'active') actor.send(event);
-  };
-  const remove = async (actor: NodeAvailabilityActor): Promise<void> => {
-    const stopped: RemovalEnd = { removed: [], why: WRITES_STOPPED.why };
-    const end = await runtime.runPromise(
-      registry.inFlight(removal(environment, actor), stopped),
-    );
-    send(actor, { type: 'removal.ended', end });
-  };
-  const write = async (actor: NodeAvailabilityActor): Promise<void> => {
+  const write = async (actor: AvailabilityActor): Answer => {
     const { node, wanted } = actor.getSnapshot().context;
-    const outcome = await runtime.runPromise(registry.inFlight(
+    const outcome = await runtime.runPromise(inFlight(
       NodeAvailabilityApi.use((api) =>
         api.write({
           node: node.name,
@@ -149,36 +167,81 @@ export const nodeAvailabilityActors = (
           condition: conditionPatch(node, wanted, time.now()),
         })
       ),
-      WRITES_STOPPED satisfies AvailabilityOutcome,
     ));
     const answer = outcome._tag === 'Written' ? project(outcome.node) : undefined;
     telemetry.count('tidegate_node_writes_total', 1, { op: 'availability', outcome: outcome._tag });
-    if (answer !== undefined) return send(actor, { type: 'node.written', node: answer });
+    if (answer !== undefined) return { type: 'node.written', node: answer };
     const why = outcome._tag === 'Fault' ? outcome.why : 'the answer is not a Node';
-    send(actor, { type: 'write.failed', why });
+    return { type: 'write.failed', why };
   };
-  /** In a later step: an actor in transition has not the context of its action yet. */
-  const start = (
-    act: (actor: NodeAvailabilityActor) => Promise<void>,
-  ) =>
-  ({ context }: { readonly context: NodeAvailabilityContext }): void => {
-    const actor = actorOf(context);
-    if (actor === undefined) return;
-    queueMicrotask(() => void act(actor).catch((cause: unknown) => failed(actor, cause)));
+  return { remove, write };
+};
+
+/** Begins acts in a later step: an actor in transition has not the context of its action yet. */
+const starter = (telemetry: Telemetry) =>
+(
+  act: (actor: AvailabilityActor) => Answer,
+  failed: (why: string) => NodeAvailabilityEvent,
+) =>
+({ self }: { readonly self: AvailabilityActor }): void => {
+  const fail = (cause: unknown): NodeAvailabilityEvent => {
+    const problem = defectText(cause);
+    telemetry.log('error', 'Cannot write the availability of a Node: its write threw', {
+      node: self.getSnapshot().context.node.name,
+      problem,
+    });
+    return failed(problem);
+  };
+  queueMicrotask(() =>
+    void act(self).catch(fail).then((event) => {
+      // An actor that has ended needs no answer.
+      if (event !== undefined && self.getSnapshot().status === 'active') self.send(event);
+    })
+  );
+};
+
+/** The statechart with its implementations; `inFlight` counts each removal and each write. */
+export const provideNodeAvailability = (
+  writes: NodeAvailabilityWrites,
+  actions: NodeAvailabilityActions,
+  inFlight: WriteInFlight,
+): typeof nodeAvailability => {
+  const { remove, write } = nodeRequests(writes, inFlight);
+  const start = starter(writes.telemetry);
+  return nodeAvailability.provide({
+    actions: {
+      requestPods: ({ context }) => actions.requestPods(context),
+      recordDegraded: ({ context }) => actions.recordDegraded(context),
+      recordOffline: ({ context }) => actions.recordOffline(context),
+      recordBack: ({ context }) => actions.recordBack(context),
+      recordGivenUp: ({ context }) => actions.recordGivenUp(context),
+      removePods: start(remove, (why) => ({ type: 'removal.ended', end: { removed: [], why } })),
+      writeNode: start(write, (why) => ({ type: 'write.failed', why })),
+    },
+  });
+};
+
+/** The actors of all Nodes. */
+export const nodeAvailabilityActors = (
+  environment: ActorEnvironment<NodeAvailabilityApi>,
+  options: NodeAvailabilityActorsOptions,
+): NodeAvailabilityActors => {
+  const { telemetry } = environment;
+  const { times, project, onSnapshot, requestPods, record } = options;
+  const actions = {
+    ...nodeEvents(record, times),
+    requestPods: ({ node }: NodeAvailabilityContext) => {
+      const entry = registry.entry(node.uid);
+      if (entry !== undefined) requestPods(entry);
+    },
   };
   const registry: NodeAvailabilityActors = actorRegistry(environment, {
     name: 'nodeAvailability',
-    logic: nodeAvailability.provide({
-      actions: {
-        ...nodeEvents(record, times),
-        requestPods: ({ context }) => {
-          const entry = registry.entry(context.node.uid);
-          if (entry !== undefined) requestPods(entry);
-        },
-        removePods: start(remove),
-        writeNode: start(write),
-      },
-    }),
+    logic: provideNodeAvailability(
+      { ...environment, project },
+      actions,
+      (write) => registry.inFlight(write, WRITES_STOPPED),
+    ),
     keyOf: ({ node }: AvailabilityEntry) => node.uid,
     labelOf: ({ node }) => node.name,
     input: (entry, seed) => ({ node: entry.node, ...options.input(entry), times, seed }),

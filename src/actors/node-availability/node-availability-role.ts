@@ -38,7 +38,8 @@ export interface NodeAvailabilityRole extends Role {
   readonly shared: DrainEngine;
 }
 
-const nodeLease = (raw: unknown): NodeLease | undefined => {
+/** Reads the Lease of a Node. */
+export const nodeLease = (raw: unknown): NodeLease | undefined => {
   const identity = identityOf(raw);
   return identity && {
     ...identity,

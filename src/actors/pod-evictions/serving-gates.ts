@@ -7,17 +7,17 @@
  * with the role availability.
  */
 import { type Observable, Subject, Subscription } from 'rxjs';
-import { defectText } from '../../api/telemetry.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
-import { type ServingGate, servingGatePatch } from '../../domain/drain/serving-gate.ts';
+import type { ServingGate } from '../../domain/drain/serving-gate.ts';
 import type { Fact } from '../../domain/facts.ts';
 import type { Uid } from '../../domain/ids.ts';
-import { ServingGates } from '../../effects/serving-gates.ts';
-import { servingGate, type ServingGateContext } from '../../machines/serving-gate.ts';
+import type { ServingGates } from '../../effects/serving-gates.ts';
+import type { servingGate } from '../../machines/serving-gate.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { deferredSends } from '../actor-logic.ts';
+import { deferredSends, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
+import { provideServingGate } from './serving-gate-actor.ts';
 
 /** A pod with the gate. */
 interface GateEntry {
@@ -38,7 +38,6 @@ const MAY_LEAVE: ReadonlySet<string> = new Set(['outOfBackends', 'refused']);
 
 /** The gates of a process; it opens none before `onLeading`. */
 export class ServingGateRegistry {
-  readonly #environment: ActorEnvironment<ServingGates>;
   readonly #options: ServingGateOptions;
   readonly #registry: ActorRegistry<typeof servingGate, GateEntry>;
   readonly #changes = new Subject<Uid>();
@@ -47,18 +46,18 @@ export class ServingGateRegistry {
   #isOpener = false;
 
   constructor(environment: ActorEnvironment<ServingGates>, options: ServingGateOptions) {
-    this.#environment = environment;
     this.#options = options;
     this.#defer = deferredSends(environment.telemetry);
     this.#registry = actorRegistry(environment, {
       name: 'servingGate',
-      logic: servingGate.provide({
-        actions: {
-          writeGate: ({ context }, { isOpen }) =>
-            this.#start(context, () => this.#write(context, isOpen)),
-          readBackends: ({ context }) => this.#start(context, () => this.#read(context)),
+      logic: provideServingGate(
+        environment,
+        {
+          podOf: (uid) => this.#registry.entry(uid)?.pod,
+          onNotLeader: (uid) => this.#registry.remove(uid),
         },
-      }),
+        (write) => this.#registry.inFlight(write, WRITES_STOPPED),
+      ),
       keyOf: ({ pod }: GateEntry) => pod.uid,
       labelOf: ({ pod }) => pod.key,
       input: ({ pod: { uid, key }, gate }, seed) => ({
@@ -168,45 +167,5 @@ export class ServingGateRegistry {
       const isOver = entry.state === 'left' || (entry.state === 'resting' && !entry.isHeld);
       if (isOver && this.#registry.entry(uid) === entry) this.#registry.remove(uid);
     });
-  }
-
-  /** In a later step: an actor in transition has not the context of its action yet. */
-  #start({ uid, key }: ServingGateContext, act: () => Promise<void>): void {
-    queueMicrotask(() =>
-      void act().catch((cause: unknown) => {
-        this.#environment.telemetry.log('error', 'Cannot move the serving gate: it threw', {
-          pod: key,
-          problem: defectText(cause),
-        });
-        this.#registry.get(uid)?.send({ type: 'gate.written', outcome: 'Fault' });
-      })
-    );
-  }
-
-  async #write({ uid, key }: ServingGateContext, isOpen: boolean): Promise<void> {
-    const { runtime, time, telemetry } = this.#environment;
-    const entry = this.#registry.entry(uid);
-    if (entry === undefined) return;
-    const { pod: { namespace, name } } = entry;
-    const body = servingGatePatch(uid, { isOpen, nowMs: time.now() });
-    const outcome = await runtime.runPromise(this.#registry.inFlight(
-      ServingGates.use((gates) => gates.write({ namespace, name, body })),
-      'Fault' as const,
-    ));
-    // The next leader has the same facts; a later term begins anew.
-    if (outcome === 'NotLeader') return this.#registry.remove(uid);
-    if (outcome === 'Refused') {
-      telemetry.log('warn', 'Cannot write the serving gate of a pod: refused', { pod: key });
-    }
-    this.#registry.get(uid)?.send({ type: 'gate.written', outcome });
-  }
-
-  async #read({ uid }: ServingGateContext): Promise<void> {
-    const entry = this.#registry.entry(uid);
-    if (entry === undefined) return;
-    const isListed = await this.#environment.runtime.runPromise(
-      ServingGates.use((gates) => gates.isListed(entry.pod.namespace, uid)),
-    );
-    this.#registry.get(uid)?.send({ type: 'backends.read', isListed });
   }
 }

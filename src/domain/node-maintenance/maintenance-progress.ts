@@ -208,6 +208,8 @@ const isLeaving = (
 ): boolean =>
   state === 'Released' && maintenance.spec.releaseWhen === 'Done' && isHeld(name, maintenance);
 
+const byName = (left: NodeStatus, right: NodeStatus): number => compareText(left.name, right.name);
+
 /** Nodes whose work is done; they are given back once the status shows it. */
 export const nodesDone = (
   { spec }: Pick<ObservedMaintenance, 'spec'>,
@@ -216,8 +218,6 @@ export const nodesDone = (
   const nodes = spec.releaseWhen === 'Done' ? reported?.nodes ?? [] : [];
   return new Set(nodes.filter(({ state }) => state === 'Released').map(({ name }) => name));
 };
-
-const byName = (left: NodeStatus, right: NodeStatus): number => compareText(left.name, right.name);
 
 /** The Nodes of a maintenance, with those that are admitted now. */
 const nodeStatuses = (

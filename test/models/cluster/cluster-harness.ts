@@ -50,6 +50,8 @@ export interface PathRun<World = unknown> {
   readonly input?: unknown;
   /** Prepares the cluster or the wire so that the waiting request gets the path's answer. */
   readonly arrange: (pathStep: PathStep<World>) => Promise<StepSource>;
+  /** The gate at which requests of the act wait; by default that of the environment. */
+  readonly gateOf?: (act: string) => ActGate;
   /** True when the act that is to be answered has left the gate already. */
   readonly underWay?: (pathStep: PathStep<World>) => boolean;
   /** Runs after the request has left the gate. */
@@ -81,10 +83,17 @@ export interface HarnessSession<World = unknown> {
  */
 export interface ClusterHarness<World> {
   readonly world: World;
+  /** Acts that are no invoked actors, by the types of the events that answer them. */
+  readonly answers?: Readonly<Record<string, string>>;
   /** Answers of a server for which the model has another that leads to the same. */
   readonly events?: Readonly<Record<string, readonly object[]>>;
   /** How many configurations are looked at for paths; by default all of them. */
   readonly limit?: number;
+  /**
+   * Parts of the environment that are also looked at alone, each up to the limit: they have long
+   * paths of one concern, which are cut off where everything can happen. Each tells what may.
+   */
+  readonly parts?: readonly ((moment: Moment) => boolean)[];
   /** Why no cluster can do this now; `undefined` when it can. */
   readonly hindrance: (world: World, moment: Moment) => string | undefined;
   /** The state after a step. */

@@ -33,6 +33,8 @@ const UNDRAWN: ReadonlySet<string> = new Set([
   'transitions',
   'sentAtMs',
   'answeredAtMs',
+  // Those of a Node that matter are also read one by one.
+  'taints',
 ]);
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -46,11 +46,14 @@ const eventsOf = <World>({ exploration, harness }: Executable<World>) => {
 /** The explored configurations, as far as paths need them. */
 export type Ground<World> = Pick<Explored<World>, 'edges' | 'truncated'>;
 
+/** What may happen in an exploration. */
+type Happens<World> = (world: World, moment: Moment) => boolean;
+
 /** The exploration from one initial state. */
 const exploredFrom = <World>(
   executable: Executable<World>,
   input: unknown,
-  all: boolean,
+  happens: Happens<World>,
 ): Explored<World> =>
   explore<AnyStateMachine, World>({
     machine: executable.machine,
@@ -60,7 +63,7 @@ const exploredFrom = <World>(
     limit: executable.harness.limit ?? executable.exploration.limit,
     world: executable.harness.world,
     record: executable.harness.follows,
-    happens: (world, moment) => all || hindranceOf(executable, world, moment) === undefined,
+    happens,
   });
 
 /** The exploration from each initial state: restricted to the cluster's abilities, or complete. */
@@ -68,8 +71,15 @@ export const explored = <World>(
   executable: Executable<World>,
   all: boolean,
 ): Ground<World> => {
-  const grounds = executable.exploration.inputs.map((input) =>
-    exploredFrom(executable, input, all)
+  const { exploration: { inputs }, harness: { parts = [] } } = executable;
+  const isPossible: Happens<World> = (world, moment) =>
+    hindranceOf(executable, world, moment) === undefined;
+  const possible = [() => true, ...parts].map((part): Happens<World> => (world, moment) =>
+    part(moment) && isPossible(world, moment)
+  );
+  const kinds = all ? [() => true] : possible;
+  const grounds = inputs.flatMap((input) =>
+    kinds.map((happens) => exploredFrom(executable, input, happens))
   );
   return {
     edges: grounds.flatMap(({ edges }) => edges),

@@ -96,6 +96,7 @@ export const executeAll = async <World>(
   paths: readonly Path[],
 ): Promise<readonly PathResult[]> => {
   const { harness, exploration: { project }, invariant } = executable;
+  const { answers = {} } = harness;
   const directory = await mkdtemp(join(tmpdir(), 'tidegate-models-'));
   const hand = handAt(site);
   const faultLine = await startFaultLine(site, directory);
@@ -117,7 +118,7 @@ export const executeAll = async <World>(
       };
       const run = await session.begin(environment, path.input);
       const worlds = worldsOf(executable, path);
-      const execution = { path, worlds, project, invariant, run, gate, line, names };
+      const execution = { path, worlds, answers, project, invariant, run, gate, line, names };
       try {
         results.push(await executePath(execution));
       } finally {

@@ -32,6 +32,8 @@ export interface PathExecution<World> {
   readonly path: Path;
   /** The state before each step. */
   readonly worlds: readonly World[];
+  /** Acts by the types of the events that answer them, besides those of invoked actors. */
+  readonly answers: Readonly<Record<string, string>>;
   readonly project: Rig['project'];
   readonly invariant: Rig['invariant'];
   readonly run: PathRun<World>;
@@ -55,10 +57,14 @@ const inTime = async <Result>(what: string, wanted: Promise<Result>): Promise<Re
 
 const ANSWER = /^xstate\.done\.actor\.(.+)$/;
 
+/** What an answer says: all of an event that is no invoked actor's. */
+const answerIn = (event: PathStep['event']): unknown =>
+  ANSWER.test(event.type) ? event['output'] : event;
+
 /** The live actor of a path, with a record of the events that it receives. */
-const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
+const liveActor = <World>({ path, run }: PathExecution<World>) => {
   const timers = namedTimers();
-  const listeners = new Map<string, (event: unknown) => void>();
+  let listeners: ReadonlyMap<string, (event: unknown) => void> = new Map();
   const defects: unknown[] = [];
   const actor = createActor(run.machine, {
     input: run.input ?? path.input,
@@ -66,8 +72,9 @@ const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
     inspect: (inspection) => {
       if (inspection.type !== '@xstate.event' || inspection.actorRef !== actor) return;
       const listener = listeners.get(inspection.event.type);
-      listeners.delete(inspection.event.type);
-      listener?.(inspection.event);
+      if (listener === undefined) return;
+      listeners = new Map();
+      listener(inspection.event);
     },
   });
   timers.watch(() => actor.system.getSnapshot()._scheduledEvents);
@@ -76,13 +83,14 @@ const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
     actor,
     timers,
     defects,
-    /** The next event of this type that reaches the actor; the next act finds the gate closed. */
-    subscribeTo: (type: string) =>
+    /** The next event of these types that reaches the actor; the next act finds the gate closed. */
+    subscribeTo: (types: readonly string[], gate: ActGate) =>
       new Promise<PathStep['event']>((resolve) => {
-        listeners.set(type, (event) => {
+        const listener = (event: unknown): void => {
           gate.close();
           resolve(event as PathStep['event']);
-        });
+        };
+        listeners = new Map(types.map((type) => [type, listener]));
       }),
   };
 };
@@ -91,14 +99,17 @@ const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
 export const executePath = async <World>(
   execution: PathExecution<World>,
 ): Promise<PathResult> => {
-  const { path, worlds, project, invariant, run, gate, line, names } = execution;
+  const { path, worlds, answers, project, invariant, run, line, names } = execution;
   const { actor, timers, defects, subscribeTo } = liveActor(execution);
   const { settle } = simulatedTime();
   const steps: string[] = [];
   const moves: PathResult['moves'][number][] = [];
 
+  const typesOf = (act: string, type: string): readonly string[] =>
+    ANSWER.test(type) ? [type] : Object.keys(answers).filter((other) => answers[other] === act);
   const answer = async (act: string, pathStep: PathStep<World>): Promise<StepSource> => {
-    const answered = subscribeTo(pathStep.event.type);
+    const gate = run.gateOf?.(act) ?? execution.gate;
+    const answered = subscribeTo(typesOf(act, pathStep.event.type), gate);
     const by = await inTime(`"${act}" to be arranged`, run.arrange(pathStep));
     if (by !== 'word') {
       if (run.underWay?.(pathStep) !== true) {
@@ -107,19 +118,20 @@ export const executePath = async <World>(
       }
       await inTime(`"${act}" to be under way`, run.deferredSends?.(pathStep) ?? Promise.resolve());
     }
-    const { output } = await inTime(`the answer to "${act}"`, answered);
+    const live = answerIn(await inTime(`the answer to "${act}"`, answered));
+    const drawn = answerIn(pathStep.event);
     await line.reconnect();
     if (line.forget() > 0) throw new Error(`"${act}" left unused orders for the wire`);
-    names.match(output, pathStep.event['output']);
-    const difference = names.difference(output, pathStep.event['output']);
+    names.match(live, drawn);
+    const difference = names.difference(live, drawn);
     if (difference !== undefined) {
-      throw new Error(`"${act}" was answered otherwise: ${difference} (${JSON.stringify(output)})`);
+      throw new Error(`"${act}" was answered otherwise: ${difference} (${JSON.stringify(live)})`);
     }
     return by;
   };
   const take = async (pathStep: PathStep<World>): Promise<StepSource> => {
     const { type } = pathStep.event;
-    const act = ANSWER.exec(type)?.[1];
+    const act = ANSWER.exec(type)?.[1] ?? answers[type];
     if (act !== undefined) return await answer(act, pathStep);
     if (type.startsWith('xstate.after.')) {
       timers.fire(type);
@@ -160,7 +172,7 @@ export const executePath = async <World>(
     );
   } finally {
     actor.stop();
-    gate.open();
+    execution.gate.open();
   }
   return { steps: path.steps.length, moves };
 };

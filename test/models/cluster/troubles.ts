@@ -1,5 +1,6 @@
 /** Answers that several statecharts share: failures on the way, and refusals. */
 import { textAt } from '../../../src/domain/json.ts';
+import type { Order } from './fault-line.ts';
 import type { PathStep, RunEnvironment, StepSource } from './cluster-harness.ts';
 
 const tagIn = (event: PathStep['event']): string | undefined => textAt(event, 'output', '_tag');
@@ -11,10 +12,17 @@ const AWAY = { kind: 'refuse', status: 503, message: 'try again' } as const;
 /** After a refused connection, writes pause: few paths have the time. */
 const AWAY_EVERY = 16;
 
+/** A request that is passed on as it is, before others that are not. */
+export const PASSED: Order = { kind: 'after', act: () => Promise.resolve() };
+
+/** A request that is lost without effect, in one of two ways. */
+export const lostRequest = (number: number): Order =>
+  number % 2 === 0 ? { kind: 'cut', done: false } : AWAY;
+
 /** Loses the next request, in one of three ways, without effect. */
 export const loseRequest = async ({ line, number }: Way): Promise<StepSource> => {
   if (number % AWAY_EVERY === 0) await line.disconnect();
-  else line.order(number % 2 === 0 ? { kind: 'cut', done: false } : AWAY);
+  else line.order(lostRequest(number));
   return 'line';
 };
 

@@ -6,7 +6,8 @@
  * Node that was back from a storm when a process began to lead, and still showed the storm, was
  * protected from then on: when it was lost alone, its pods were never replaced. One that still
  * showed that it had been offline was so again as soon as Ready was Unknown, before its Lease had
- * been silent for long enough.
+ * been silent for long enough. A deletion that was not answered before its Node was back went on
+ * beside the next attempt when the Node was lost again, and its end counted as that of the other.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
@@ -158,6 +159,31 @@ test('RS-23: a process that leads again does not go on with the deletions of its
   expect(removals.map(({ name }) => name)).toEqual(['a']);
   await time.advance(SETTLE_MS);
   expect(removals.map(({ name }) => name)).toEqual(['a', 'a']);
+});
+
+test('RS-23: a deletion that is answered when its Node is lost again is the last of its attempt', async () => {
+  const pods = [podOn('lost', 'a'), podOn('lost', 'b')];
+  const { time, removals, registry, changeNode } = rig(
+    [nodeNamed('lost', OFFLINE), nodeNamed('well')],
+    pods,
+  );
+  const seen = (version: string, readyStatus: 'True' | 'Unknown'): void =>
+    changeNode({
+      ...nodeNamed('lost', { ...OFFLINE, readyStatus }),
+      resourceVersion: resourceVersion(version),
+    });
+  registry.onLeading();
+  await time.advance(SETTLE_MS + REVIEW_MS);
+  seen('2', 'True');
+  seen('3', 'Unknown');
+  await time.advance(SETTLE_MS + REVIEW_MS);
+  expect(removals.map(({ name }) => name)).toEqual(['a', 'a']);
+  removals[0]?.end({ _tag: 'Fault', why: 'no answer' });
+  await time.advance(SETTLE_MS);
+  expect(removals.map(({ name }) => name)).toEqual(['a', 'a']);
+  removals[1]?.end({ _tag: 'Deleted' });
+  await time.advance(REVIEW_MS);
+  expect(removals.map(({ name }) => name)).toEqual(['a', 'a', 'b']);
 });
 
 /** A Node that is back, shows how it was lost before, and is lost anew when this process leads. */

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { servingGatePatch } from '../../../src/domain/drain/serving-gate.ts';
 import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { ServingGates, servingGatesLayer } from '../../../src/effects/serving-gates.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { NotLeader, type WriteFault, Writes } from '../../../src/effects/writes.ts';
 
 type Answer = Effect.Effect<KubeAnswer, WriteFault>;
@@ -69,6 +70,28 @@ describe('a pod of Services', () => {
     expect(calls).toHaveLength(2);
   });
 
+  test('RS-14: is not looked for in a list that began before it was asked for', async () => {
+    const [first, second] = [Promise.withResolvers<object>(), Promise.withResolvers<object>()];
+    const left = [first, second];
+    const { isListed, calls } = gates({
+      read: Effect.suspend(() =>
+        Effect.map(
+          Effect.promise(() => left.shift()?.promise ?? Promise.resolve({ items: [] })),
+          (body) => ({ status: 200, body }),
+        )
+      ),
+    });
+    const earlier = isListed('a');
+    await simulatedTime().settle();
+    expect(calls).toHaveLength(1);
+    const [next, beside] = [isListed('a'), isListed('b')];
+    first.resolve({ items: [] });
+    expect(await earlier).toBe(false);
+    second.resolve({ items: [{ endpoints: [endpoint('a', true)] }] });
+    expect(await Promise.all([next, beside])).toEqual([true, false]);
+    expect(calls).toHaveLength(2);
+  });
+
   test('RS-14: counts as listed while EndpointSlices cannot be read', async () => {
     const refused = Effect.succeed({ status: 403, body: { message: 'no' } });
     expect(await gates({ read: refused }).isListed('a')).toBe(true);
@@ -97,9 +120,16 @@ describe('the write of a gate', () => {
     }]);
   });
 
+  test('RS-14: finds the pod gone when another one has its name', async () => {
+    const invalid = (field: string): Answer =>
+      Effect.succeed({ status: 422, body: { details: { causes: [{ field }] } } });
+    expect(await gates({ write: invalid('metadata.uid') }).write(true)).toBe('Gone');
+    expect(await gates({ write: invalid('status.conditions') }).write(true)).toBe('Refused');
+  });
+
   test.each<[string, Answer]>([
     ['Gone', Effect.succeed({ status: 404, body: {} })],
-    ['Gone', Effect.succeed({ status: 409, body: {} })],
+    ['Fault', Effect.succeed({ status: 409, body: {} })],
     ['Refused', Effect.succeed({ status: 403, body: {} })],
     ['Refused', Effect.succeed({ status: 422, body: {} })],
     ['Fault', Effect.succeed({ status: 429, body: {} })],

@@ -136,20 +136,6 @@ describe('the nodes of a maintenance', () => {
   });
 
   test('whose work is done keep their slots until they are in service again', () => {
-    const { settle, change, keepKey } = scene(['a', 'b'], { maxNodesAtOnce: 1 });
-    settle();
-    keepKey('a', true);
-    change('a', { doneFor: 'kernel' });
-    expect(states(settle())).toEqual(['a Released', 'b Waiting']);
-    keepKey('a', false);
-    expect(states(settle())).toEqual(['a Released', 'b Admitted']);
-  });
-
-  /**
-   * A person marked the node and uncordoned it while no operator ran. The next one admitted another
-   * node at once, and cordoned both until the key had left the first.
-   */
-  test('whose work is done keep their slots until their key has left, also uncordoned', () => {
     const { settle, change, keepKey, uncordon } = scene(['a', 'b'], { maxNodesAtOnce: 1 });
     settle();
     keepKey('a', true);

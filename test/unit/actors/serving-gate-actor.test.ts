@@ -1,0 +1,82 @@
+/**
+ * The acts of a serving gate.
+ *
+ * Regressions: EndpointSlices that were read for an earlier closing of a gate were taken for those
+ * of the present one, so that a pod could be evicted while clients were sent to it. After a read
+ * that threw, none was made again.
+ */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { provideServingGate } from '../../../src/actors/pod-evictions/serving-gate-actor.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { type GateWriteOutcome, ServingGates } from '../../../src/effects/serving-gates.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+
+const OPEN = { isOpen: true, isEvicting: false, areContainersReady: true };
+const LOOK_MS = 1000;
+
+const WRITTEN: Effect.Effect<GateWriteOutcome> = Effect.succeed('Written');
+
+/** An actor whose writes land at once, and whose reads are answered by the test. */
+const gate = (write = WRITTEN) => {
+  const time = simulatedTime();
+  const reads: ((answer: Effect.Effect<boolean>) => void)[] = [];
+  const runtime = ManagedRuntime.make(Layer.succeed(ServingGates, {
+    write: () => write,
+    isListed: () => Effect.callback<boolean>((resume) => void reads.push(resume)),
+  }));
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
+  const machine = provideServingGate(
+    environment,
+    { podOf: () => ({ namespace: 'ns', name: 'p1' }), onNotLeader: () => {} },
+    (act) => act,
+  );
+  const input = { uid: 'u1', key: 'ns/p1', gate: OPEN, isOpener: true, seed: 1 };
+  const actor = environment.actor(machine, 'gate', input);
+  actor.start();
+  onTestFinished(async () => {
+    actor.stop();
+    await runtime.dispose();
+  });
+  return { actor, reads, time, stateNow: () => actor.getSnapshot().value };
+};
+
+test('RS-14: a pod is out of its Services by a read of this closing, not of an earlier one', async () => {
+  const { actor, reads, time: { settle }, stateNow } = gate();
+  for (const type of ['eviction.began', 'eviction.ended', 'eviction.began'] as const) {
+    actor.send({ type });
+    await settle();
+  }
+  const [earlier, present] = reads;
+  expect(reads).toHaveLength(2);
+  earlier?.(Effect.succeed(false));
+  await settle();
+  expect(stateNow()).toEqual({ leavingBackends: 'reading' });
+  present?.(Effect.succeed(false));
+  await settle();
+  expect(stateNow()).toBe('outOfBackends');
+});
+
+test('RS-14: EndpointSlices are read again after a read that threw', async () => {
+  const { actor, reads, time, stateNow } = gate();
+  actor.send({ type: 'eviction.began' });
+  await time.settle();
+  reads[0]?.(Effect.die(new Error('planted')));
+  await time.settle();
+  expect(stateNow()).toEqual({ leavingBackends: 'pausing' });
+  await time.advance(LOOK_MS);
+  expect(reads).toHaveLength(2);
+});
+
+test('RS-14: a gate whose write threw is written again', async () => {
+  const { actor, time: { settle }, stateNow } = gate(Effect.die(new Error('planted')));
+  actor.send({ type: 'eviction.began' });
+  await settle();
+  expect(stateNow()).toBe('backingOff');
+});
