@@ -148,7 +148,8 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
     answered: (sent, answer) => {
       // Nobody reads the Node in the answer to a condition: drains follow the watch.
       if (!sent.call.path.endsWith('/status')) views.invariant.answered?.(sent, answer);
-      requests.invariant.answered?.(sent, answer);
+      // Nor the request in the answer to a requester: its statechart follows the watch.
+      if (sent.call.path.endsWith('/status')) requests.invariant.answered?.(sent, answer);
     },
     leaves: ({ process, call }) => {
       if (!call.path.endsWith('/eviction')) return;
