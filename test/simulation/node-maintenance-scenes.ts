@@ -222,7 +222,7 @@ export const workOnNodes = (
   });
 };
 
-/** How long maintenances may drain in the end, while nothing else happens. */
+/** In the end, while nothing else happens, another node is drained within this time. */
 const DRAINING_MS = 900_000;
 const COMPLETING_MS = 120_000;
 
@@ -243,9 +243,16 @@ export const endMaintenances = async (state: WorldState): Promise<void> => {
   log.note('MAINTENANCES END');
   const undrained = (): readonly JsonRecord[] =>
     maintenancesOf(site).filter((one) => stageOf(one) === 'Drain' && !hasCondition(one, 'Drained'));
+  const drained = (): number =>
+    maintenancesOf(site).flatMap(nodesIn).filter(({ state, message }) =>
+      state === 'Released' || message === 'Drained'
+    ).length;
   for (const maxUnavailable of SATISFIABLE) {
     if (undrained().length > 0) openBudgets(site, maxUnavailable);
-    await pass(DRAINING_MS, () => undrained().length === 0);
+    for (let before = -1; undrained().length > 0 && drained() > before;) {
+      before = drained();
+      await pass(DRAINING_MS, () => undrained().length === 0 || drained() > before);
+    }
   }
   const names = undrained().map(nameOf).join();
   if (names !== '') broken('maintenances end', `${names} are not drained, with open budgets`);
