@@ -10,7 +10,7 @@
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { build, type Plugin } from 'vite';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Entries of libraries that load what the program uses, and not all of the library. */
@@ -18,12 +18,21 @@ const ENTRIES: Readonly<Record<string, string>> = {
   '@grpc/proto-loader': 'tools/package/entries/proto-loader.cjs',
   // Node's own choice is CommonJS, of which a bundler keeps every operator.
   'rxjs': 'node_modules/rxjs/dist/esm/index.js',
-  'undici': 'tools/package/entries/undici.cjs',
 };
 const EXECUTABLE = 0o755;
 
 /** The file that a person starts. */
 export const PROGRAM = 'tidegate.js';
+
+/** The stand-in fleet and client-node use more of undici, and are loaded on demand. */
+const undiciOfOperator: Plugin = {
+  name: 'undici-of-operator',
+  enforce: 'pre',
+  resolveId: (source, importer = '') =>
+    source === 'undici' && importer.endsWith('/src/effects/kubernetes-client-pool.ts')
+      ? join(ROOT, 'tools/package/entries/undici.cjs')
+      : undefined,
+};
 
 /** In strings, templates and regular expressions an escape means the same. */
 const escaped = (source: string): string =>
@@ -51,6 +60,7 @@ export const bundleProgram = async (
     logLevel: 'error',
     publicDir: false,
     ssr: { noExternal: true },
+    plugins: [undiciOfOperator],
     resolve: {
       alias: Object.entries(ENTRIES).map(([library, file]) => ({
         find: new RegExp(`^${library}$`),
