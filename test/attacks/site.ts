@@ -313,11 +313,14 @@ export const startSite = async (): Promise<AttackSite> => {
   };
 };
 
-/** Waits until `probe` holds; short, because everything is local. */
+/** Attacks follow each other: a collection may wait for as long as its longest backoff, 30 s. */
+const PATIENCE_MS = 60_000;
+
+/** Waits until `probe` holds. */
 export const soon = <T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-): Promise<T> => eventually(probe, { what, everyMs: 10, timeoutMs: 20_000 });
+): Promise<T> => eventually(probe, { what, everyMs: 10, timeoutMs: PATIENCE_MS });
 
 /** Items between two turns of the event loop, which serves the cluster and the shard as well. */
 const AT_ONCE = 10;
