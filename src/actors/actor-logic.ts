@@ -35,6 +35,38 @@ export type WriteInFlight = <Outcome, Services = never>(
   write: Effect.Effect<Outcome, never, Services>,
 ) => Effect.Effect<Outcome | typeof WRITES_STOPPED, never, Services>;
 
+/** An actor, as far as its acts need it. */
+export interface ActingActor<Event extends EventObject> {
+  readonly getSnapshot: () => { readonly status: string };
+  readonly send: (event: Event) => void;
+}
+
+/**
+ * Begins an act of an action, and sends its answer, if it has one. Begun in a later step, because
+ * an actor in transition has not the context of its action yet; one that has ended needs no answer.
+ * `threw` answers for an act that threw.
+ */
+export const startAct = <Event extends EventObject>(
+  actor: ActingActor<Event>,
+  act: () => Promise<Event | undefined>,
+  threw: (problem: string) => Event,
+): void =>
+  queueMicrotask(() =>
+    void act().catch((cause: unknown) => threw(defectText(cause))).then((event) => {
+      if (event !== undefined && actor.getSnapshot().status === 'active') actor.send(event);
+    })
+  );
+
+/** Tells of each attempt that an actor begins whether it is still its newest. */
+export const newestAttempts = (): (actor: object) => () => boolean => {
+  const newest = new WeakMap<object, object>();
+  return (actor) => {
+    const attempt = {};
+    newest.set(actor, attempt);
+    return () => newest.get(actor) === attempt;
+  };
+};
+
 /** Runs `run` when the current transitions are complete. */
 export type Defer = (run: () => void) => void;
 

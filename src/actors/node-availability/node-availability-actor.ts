@@ -8,7 +8,7 @@
 import { Effect } from 'effect';
 import { type Actor, matchesState, type SnapshotFrom, type StateValue } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
-import { defectText, type Telemetry } from '../../api/telemetry.ts';
+import type { Telemetry } from '../../api/telemetry.ts';
 import {
   conditionPatch,
   silenceText,
@@ -26,7 +26,13 @@ import {
   type RemovalEnd,
 } from '../../machines/node-availability-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import {
+  type ActingActor,
+  newestAttempts,
+  startAct,
+  type WriteInFlight,
+  WRITES_STOPPED,
+} from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 
 /** A Node that exists. */
@@ -84,9 +90,8 @@ const nodeEvents = (record: RecordEvent, { offlineAfterMs }: AvailabilityTimes) 
 };
 
 /** What removals and writes need of an actor. */
-interface AvailabilityActor {
+interface AvailabilityActor extends ActingActor<NodeAvailabilityEvent> {
   readonly getSnapshot: () => Pick<Snapshot, 'status' | 'context'> & { readonly value: StateValue };
-  readonly send: (event: NodeAvailabilityEvent) => void;
 }
 
 const REPLACING = { availability: { offline: 'replacing' } };
@@ -147,11 +152,9 @@ const nodeRequests = (
   inFlight: WriteInFlight,
 ) => {
   /** The removal that an actor began last; those before it are over when they are answered. */
-  const removals = new WeakMap<AvailabilityActor, object>();
+  const removals = newestAttempts();
   const remove = async (actor: AvailabilityActor): Answer => {
-    const own = {};
-    removals.set(actor, own);
-    const isLast = (): boolean => removals.get(actor) === own;
+    const isLast = removals(actor);
     const mayGoOn = (): boolean => isLast() && isReplacing(actor);
     const outcome = await runtime.runPromise(inFlight(removal(telemetry, actor, mayGoOn)));
     const end = '_tag' in outcome ? { removed: [], why: outcome.why } : outcome;
@@ -177,28 +180,19 @@ const nodeRequests = (
   return { remove, write };
 };
 
-/** Begins acts in a later step: an actor in transition has not the context of its action yet. */
 const starter = (telemetry: Telemetry) =>
 (
   act: (actor: AvailabilityActor) => Answer,
   failed: (why: string) => NodeAvailabilityEvent,
 ) =>
-({ self }: { readonly self: AvailabilityActor }): void => {
-  const fail = (cause: unknown): NodeAvailabilityEvent => {
-    const problem = defectText(cause);
+({ self }: { readonly self: AvailabilityActor }): void =>
+  startAct(self, () => act(self), (problem) => {
     telemetry.log('error', 'Cannot write the availability of a Node: its write threw', {
       node: self.getSnapshot().context.node.name,
       problem,
     });
     return failed(problem);
-  };
-  queueMicrotask(() =>
-    void act(self).catch(fail).then((event) => {
-      // An actor that has ended needs no answer.
-      if (event !== undefined && self.getSnapshot().status === 'active') self.send(event);
-    })
-  );
-};
+  });
 
 /** The statechart with its implementations; `inFlight` counts each removal and each write. */
 export const provideNodeAvailability = (

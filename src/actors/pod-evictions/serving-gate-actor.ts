@@ -4,7 +4,7 @@
  * Promises: an answer reaches the actor that asked, and none that began later for the same pod; a
  * read of an earlier closing says nothing of this one; an act that throws is logged and made again.
  */
-import { defectText, type Telemetry } from '../../api/telemetry.ts';
+import type { Telemetry } from '../../api/telemetry.ts';
 import { servingGatePatch } from '../../domain/drain/serving-gate.ts';
 import { ServingGates } from '../../effects/serving-gates.ts';
 import {
@@ -13,13 +13,7 @@ import {
   type ServingGateEvent,
 } from '../../machines/serving-gate.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import type { WriteInFlight } from '../actor-logic.ts';
-
-/** What the acts need of an actor. */
-interface GateActor {
-  readonly getSnapshot: () => { readonly status: string };
-  readonly send: (event: ServingGateEvent) => void;
-}
+import { type ActingActor, newestAttempts, startAct, type WriteInFlight } from '../actor-logic.ts';
 
 /** What the acts need to know of the pods. */
 export interface ServingGateActions {
@@ -34,7 +28,7 @@ export interface ServingGateActions {
 /** What an act is begun with. */
 interface Begun {
   readonly context: ServingGateContext;
-  readonly self: GateActor;
+  readonly self: ActingActor<ServingGateEvent>;
 }
 
 /** What a write that threw counts as, and a read: both are made again. */
@@ -72,39 +66,29 @@ const gateRequests = (
     return { type: 'gate.written', outcome };
   };
   /** The read that an actor began last. */
-  const reads = new WeakMap<GateActor, object>();
+  const reads = newestAttempts();
   const read = async ({ context: { uid }, self }: Begun): Answer => {
     const pod = podOf(uid);
     if (pod === undefined) return undefined;
-    const own = {};
-    reads.set(self, own);
+    const isLast = reads(self);
     const isListed = await runtime.runPromise(
       ServingGates.use((gates) => gates.isListed(pod.namespace, uid)),
     );
-    return reads.get(self) === own ? { type: 'backends.read', isListed } : undefined;
+    return isLast() ? { type: 'backends.read', isListed } : undefined;
   };
   return { write, read };
 };
 
-/** Begins acts in a later step: an actor in transition has not the context of its action yet. */
 const starter =
   (telemetry: Telemetry) =>
-  (begun: Begun, act: (begun: Begun) => Answer, failed: ServingGateEvent): void => {
-    const { context: { key }, self } = begun;
-    const fail = (cause: unknown): ServingGateEvent => {
+  (begun: Begun, act: (begun: Begun) => Answer, failed: ServingGateEvent): void =>
+    startAct(begun.self, () => act(begun), (problem) => {
       telemetry.log('error', 'Cannot move the serving gate: it threw', {
-        pod: key,
-        problem: defectText(cause),
+        pod: begun.context.key,
+        problem,
       });
       return failed;
-    };
-    queueMicrotask(() =>
-      void act(begun).catch(fail).then((event) => {
-        // An actor that has ended needs no answer.
-        if (event !== undefined && self.getSnapshot().status === 'active') self.send(event);
-      })
-    );
-  };
+    });
 
 /** The statechart with its implementations; `inFlight` counts each write. */
 export const provideServingGate = (
