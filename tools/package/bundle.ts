@@ -13,25 +13,39 @@ import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Entries of libraries that load what the program uses, and not all of the library. */
-const ENTRIES: Readonly<Record<string, string>> = {
-  '@grpc/proto-loader': 'tools/package/entries/proto-loader.cjs',
+/** An entry of a library that loads what the program uses, and not all of the library. */
+interface LighterEntry {
+  readonly library: string;
+  readonly file: string;
+  /** The end of the path of the only file that has it; every file without one. */
+  readonly importer?: string;
+}
+
+const LIGHTER_ENTRIES: readonly LighterEntry[] = [
+  { library: '@grpc/proto-loader', file: 'tools/package/entries/proto-loader.cjs' },
   // Node's own choice is CommonJS, of which a bundler keeps every operator.
-  'rxjs': 'node_modules/rxjs/dist/esm/index.js',
-};
+  { library: 'rxjs', file: 'node_modules/rxjs/dist/esm/index.js' },
+  {
+    library: 'undici',
+    file: 'tools/package/entries/undici.cjs',
+    // The stand-in fleet and client-node use more of it, and are loaded on demand.
+    importer: '/src/effects/kubernetes-client-pool.ts',
+  },
+];
 const EXECUTABLE = 0o755;
 
 /** The file that a person starts. */
 export const PROGRAM = 'tidegate.js';
 
-/** The stand-in fleet and client-node use more of undici, and are loaded on demand. */
-const undiciOfOperator: Plugin = {
-  name: 'undici-of-operator',
+const lighterEntries: Plugin = {
+  name: 'lighter-entries',
   enforce: 'pre',
-  resolveId: (source, importer = '') =>
-    source === 'undici' && importer.endsWith('/src/effects/kubernetes-client-pool.ts')
-      ? join(ROOT, 'tools/package/entries/undici.cjs')
-      : undefined,
+  resolveId: (source, from = '') => {
+    const entry = LIGHTER_ENTRIES.find(({ library, importer = '' }) =>
+      library === source && from.endsWith(importer)
+    );
+    return entry && join(ROOT, entry.file);
+  },
 };
 
 /** In strings, templates and regular expressions an escape means the same. */
@@ -48,8 +62,10 @@ const escapeFiles = async (folder: string): Promise<void> => {
   }
 };
 
-/** Writes the program into a folder, which must exist; `node` is the interpreter that it names,
- * with at most one option. */
+/**
+ * Writes the program into a folder, which must exist; `node` is the interpreter that it names, with
+ * at most one option.
+ */
 export const bundleProgram = async (
   folder: string,
   { node = '/usr/bin/env node' }: { readonly node?: string } = {},
@@ -60,13 +76,7 @@ export const bundleProgram = async (
     logLevel: 'error',
     publicDir: false,
     ssr: { noExternal: true },
-    plugins: [undiciOfOperator],
-    resolve: {
-      alias: Object.entries(ENTRIES).map(([library, file]) => ({
-        find: new RegExp(`^${library}$`),
-        replacement: join(ROOT, file),
-      })),
-    },
+    plugins: [lighterEntries],
     build: {
       ssr: true,
       target: 'node24',
