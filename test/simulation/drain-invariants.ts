@@ -146,10 +146,10 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
       requests.invariant.arrives(process, path, lines);
     },
     answered: (sent, answer) => {
-      // Nobody reads the Node in the answer to a condition: drains follow the watch.
-      if (!sent.call.path.endsWith('/status')) views.invariant.answered?.(sent, answer);
-      // Nor the request in the answer to a requester: its statechart follows the watch.
-      if (sent.call.path.endsWith('/status')) requests.invariant.answered?.(sent, answer);
+      // Nobody reads the Node in the answer to a condition, nor the request in that to a requester:
+      // drains and the statechart of the request follow the watch.
+      const { invariant } = sent.call.path.endsWith('/status') ? requests : views;
+      invariant.answered?.(sent, answer);
     },
     leaves: ({ process, call }) => {
       if (!call.path.endsWith('/eviction')) return;
