@@ -72,6 +72,11 @@ const fleetApi = (
   close: () => Promise.resolve(),
 });
 
+/** One silence of a Node's kubelet: it runs on, or its machine is off. */
+export interface Failing {
+  readonly how: 'CutOff' | 'Off';
+}
+
 const namespace = (name: string): JsonRecord => ({
   apiVersion: 'v1',
   kind: 'Namespace',
@@ -112,7 +117,7 @@ export const embeddedSite = (
   const controllers = startControllers(harness);
   const lagMs = (): number => chance.int(1, 20);
   const joinLate = new Set<string>();
-  const failing = new Map<string, 'CutOff' | 'Off'>();
+  const failing = new Map<string, Failing>();
   const stays = fleetStays(time);
   const fleet = restartableFleet({
     api: siteOptions.makesNodes === false ? undefined : fleetApi({ time, ask, lagMs, joinLate }),
@@ -146,7 +151,7 @@ export const embeddedSite = (
     chance,
     /** Nodes that do not join for now, by name. */
     joinLate,
-    /** Nodes whose kubelet was silenced by a step: it runs on, or its machine is off. */
+    /** Nodes whose kubelet was silenced by a step, by name. */
     failing,
     /** When the machines came to the cluster. */
     stays,

@@ -13,7 +13,7 @@ import {
   nodeOf,
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import type { Chance } from './chance.ts';
-import type { EmbeddedSite } from './embedded-site.ts';
+import type { EmbeddedSite, Failing } from './embedded-site.ts';
 import { nameOf } from './invariant.ts';
 import { holdersOf, isCordoned, ownersOf } from './node-annotations.ts';
 import {
@@ -159,9 +159,11 @@ const answering = (site: Site): readonly JsonRecord[] =>
   nodesOf(site).filter((node) => readyStatus(node) === 'True' && !site.failing.has(nameOf(node)));
 
 /** Its kubelet stops; `Off`: so has its machine. */
-const silence = (site: Site, name: string, how: 'CutOff' | 'Off' = 'CutOff'): void => {
-  site.failing.set(name, how);
+const silence = (site: Site, name: string, how: Failing['how'] = 'CutOff'): Failing => {
+  const failing = { how };
+  site.failing.set(name, failing);
   site.controllers.kubelets.deafen(name, true);
+  return failing;
 };
 
 /** Its kubelet goes on, or starts again. */
@@ -179,10 +181,11 @@ const silenceMany = (
   for (let number = 0; number < Math.min(act.count, nodes.length); number += 1) {
     const node = chosen(nodes, act.pick + number);
     if (node === undefined) continue;
-    silence(site, nameOf(node));
+    const name = nameOf(node);
+    const failing = silence(site, name);
     const lateMs = number < act.late ? LATE_MS : 0;
     schedule(act.forMs + number * act.apartMs + lateMs, () => {
-      if (site.failing.get(nameOf(node)) === 'CutOff') revive(site, nameOf(node));
+      if (site.failing.get(name) === failing) revive(site, name);
     });
   }
 };
@@ -276,7 +279,7 @@ export const playFailures =
         return true;
       }
       case 'Repair': {
-        const off = [...site.failing].filter(([, how]) => how === 'Off').map(([name]) => name);
+        const off = [...site.failing].filter(([, { how }]) => how === 'Off').map(([name]) => name);
         const name = chosen(off, act.pick);
         if (name !== undefined) revive(site, name);
         return true;
@@ -309,7 +312,7 @@ const BACK_MS = 30_000;
 /** Every Node answers again, or is removed with its machine; disabled ones are enabled. */
 export const endFailures = async ({ site, pass, log }: WorldState): Promise<void> => {
   log.note('FAILURES END');
-  for (const [at, [name, how]] of [...site.failing].entries()) {
+  for (const [at, [name, { how }]] of [...site.failing].entries()) {
     if (how === 'Off' && at % 2 === 0) site.ask('DELETE', pathOf(name));
     else revive(site, name);
   }
