@@ -147,9 +147,11 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
     },
     answered: (sent, answer) => {
       // Nobody reads the Node in the answer to a condition, nor the request in that to a requester:
-      // drains and the statechart of the request follow the watch.
-      const { invariant } = sent.call.path.endsWith('/status') ? requests : views;
-      invariant.answered?.(sent, answer);
+      // drains and the statechart of the request follow their lists and watches.
+      const { path } = sent.call;
+      const isStatus = path.endsWith('/status');
+      if (!isStatus) views.invariant.answered?.(sent, answer);
+      if (isStatus || path === ALL_REQUESTS) requests.invariant.answered?.(sent, answer);
     },
     leaves: ({ process, call }) => {
       if (!call.path.endsWith('/eviction')) return;
