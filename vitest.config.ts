@@ -93,6 +93,9 @@ const onCluster = (site: 'embedded' | 'kube-apiserver', paths: 'all' | 'shortest
   },
 });
 
+/** End-to-end tests of another scale, or with the machine for themselves. */
+const NOT_AMONG_E2E = SCALE === 'release' ? CROWDS : Object.keys(RELEASE_ONLY);
+
 /**
  * XState's build for development says this of its own lazy getters, thousands of times, whenever a
  * statechart is used for the first time in an action of another.
@@ -136,7 +139,14 @@ export default defineConfig({
       floor('e2e', 1_200_000, {
         ...turn(1, BEDS_AT_ONCE),
         ...LIVE,
-        exclude: SCALE === 'release' ? CROWDS : Object.keys(RELEASE_ONLY),
+        exclude: NOT_AMONG_E2E,
+      }),
+      // Both floors in the same processes, so that they take over one another's test beds.
+      floor('clusters', 1_200_000, {
+        ...turn(1, BEDS_AT_ONCE),
+        ...LIVE,
+        include: ['test/integration/**/*.test.ts', 'test/e2e/**/*.test.ts'],
+        exclude: NOT_AMONG_E2E,
       }),
       ...(SCALE === 'release'
         ? [floor('e2e', 1_200_000, {

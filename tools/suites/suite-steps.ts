@@ -99,11 +99,9 @@ const PURE_AND_SIMULATED = [...PURE, 'processes', 'simulation'];
  * Models run on the real API server only: the embedded one answers as it does, by its contract, and
  * plays all paths before a release.
  */
-const ON_CLUSTERS = [
-  'models-kube-apiserver-shortest',
-  'integration',
-  'e2e',
-];
+const ON_CLUSTERS = ['models-kube-apiserver-shortest', 'clusters'];
+/** At the scale of a release these fill the machine, one after another. */
+const CROWDS = 'e2e-crowds';
 
 /** Suites that depend on the runtime: sockets, TLS, files, processes, signals. */
 const DIFFERENT_ON_DENO = [
@@ -172,7 +170,7 @@ const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
     ...vitest({
       title: 'on clusters, on Deno',
       runtime: 'deno',
-      projects: ['integration', 'e2e'],
+      projects: ['clusters'],
       more: [...CLUSTERS_ON_DENO, SMOKE],
     }, env),
     isBeside: true,
@@ -184,7 +182,11 @@ const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
     projects: ['packages', 'unit', 'processes'],
     more: DIFFERENT_ON_DENO,
   }, env),
-  vitest({ title: 'on clusters', runtime: 'node', projects: ON_CLUSTERS }, env),
+  vitest({
+    title: 'on clusters',
+    runtime: 'node',
+    projects: isRelease(env) ? [...ON_CLUSTERS, CROWDS] : ON_CLUSTERS,
+  }, env),
 ];
 
 /** The steps of a run, in their order. */

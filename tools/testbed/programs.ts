@@ -66,6 +66,16 @@ export class Programs {
     await child.exited;
   }
 
+  /** Takes the processor from all of them: a control plane at rest uses a twentieth of a core. */
+  pause(): void {
+    for (const child of this.#running) child.signal('STOP');
+  }
+
+  /** Lets all of them go on after `pause`. */
+  resume(): void {
+    for (const child of this.#running) child.signal('CONT');
+  }
+
   /** All data are discarded anyway, so nothing is stopped gracefully. */
   async end(): Promise<void> {
     await Promise.all([...this.#running].map((child) => this.kill(child)));

@@ -88,6 +88,9 @@ export interface Testbed extends Kubectl {
    * `delays` says from now on. Rejects when the bed cannot be as new.
    */
   readonly renew: (delays: Partial<StageDelays>) => Promise<void>;
+  /** Its programs use no processor until `resume`. */
+  readonly pause: () => void;
+  readonly resume: () => void;
   /** Every answered request so far, except what the bed's own programs read. */
   readonly audit: () => Promise<readonly AuditEntry[]>;
   readonly stop: () => Promise<void>;
@@ -235,7 +238,7 @@ const renewalOf = (site: Site, { apiServer, kwok }: Parts) => {
 };
 
 const testbedOf = (
-  { layout, found }: Site,
+  { layout, found, programs }: Site,
   { apiServer, renewal }: Parts & { readonly renewal: ReturnType<typeof renewalOf> },
   stop: () => Promise<void>,
 ): Testbed => {
@@ -268,6 +271,8 @@ const testbedOf = (
       auditedSince = await renewal.renew(delays);
       isRestarted = false;
     },
+    pause: () => programs.pause(),
+    resume: () => programs.resume(),
     audit: () => readAudit(layout.auditLog, auditedSince),
     stop,
   };

@@ -27,7 +27,7 @@ export interface SuiteBed extends TestbedOptions {
   readonly own?: boolean;
 }
 
-/** Beds of this process that no suite uses, by what runs in them. */
+/** Beds of this process that no suite uses, paused, by what runs in them. */
 const idle = new Map<string, Testbed>();
 
 const kindOf = ({ controllers, scheduler, kwok }: TestbedOptions): string =>
@@ -42,6 +42,7 @@ const renewed = async (options: SuiteBed): Promise<Testbed | undefined> => {
   const bed = idle.get(kindOf(options));
   if (bed === undefined) return undefined;
   idle.delete(kindOf(options));
+  bed.resume();
   try {
     await bed.renew(options);
     return bed;
@@ -62,8 +63,9 @@ const taken = async (options: SuiteBed): Promise<Testbed> => {
 };
 
 const returned = async (bed: Testbed, options: SuiteBed): Promise<void> => {
-  if (isOwn(options) || idle.has(kindOf(options))) await bed.stop();
-  else idle.set(kindOf(options), bed);
+  if (isOwn(options) || idle.has(kindOf(options))) return await bed.stop();
+  bed.pause();
+  idle.set(kindOf(options), bed);
 };
 
 /** One test bed for all tests of the calling suite. Returns its accessor. */

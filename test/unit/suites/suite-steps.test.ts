@@ -31,8 +31,7 @@ describe('suites', () => {
       '--project=processes',
       '--project=simulation',
       '--project=models-kube-apiserver-shortest',
-      '--project=integration',
-      '--project=e2e',
+      '--project=clusters',
     ]);
   });
 
@@ -56,7 +55,7 @@ describe('suites', () => {
 
   it('starts no process, no cluster and no simulation when it is to be fast', () => {
     const projects = projectsOf({ ...ALL, fast: true }, 'node');
-    const slow = /processes|integration|e2e|models-|simulation/;
+    const slow = /processes|clusters|integration|e2e|models-|simulation/;
     expect(projects.filter((one) => slow.test(one))).toEqual([]);
   });
 
@@ -66,8 +65,10 @@ describe('suites', () => {
       .toEqual(new Set(['release']));
   });
 
-  it('drives every path on a cluster before a release', () => {
-    expect(projectsOf({ ...ALL, full: true }, 'node')).toContain('--project=models-embedded');
+  it('drives every path on a cluster, and the crowds, before a release', () => {
+    expect(projectsOf({ ...ALL, full: true }, 'node')).toEqual(
+      expect.arrayContaining(['--project=models-embedded', '--project=e2e-crowds']),
+    );
   });
 
   it('hands the revision of a change to vitest', () => {
