@@ -16,7 +16,7 @@ const AWAY_SHORTLY_MS = atScale({ commit: 8_000, release: 15_000 });
 /** Three pages of 500. */
 const MANY_REQUESTS = 1500;
 
-describeWithTestbed('operator, when the API server is away shortly', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, when the API server is away shortly', {}, (bed) => {
   it('wire 5: keeps session and demand while its lease lasts, and writes what it missed', async () => {
     const lease = { 'lease-duration': '120s', 'lease-renew-deadline': '100s' };
     const { cluster, fleet, operator } = await inBurst(bed(), lease);

@@ -21,7 +21,7 @@ const expectCutInTheMiddle = async (bed: Testbed): Promise<void> => {
   expect(new Set(created.map(({ name }) => name)).size).toBeLessThan(BURST);
 };
 
-describeWithTestbed('operator, when the API server is away', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, when the API server is away', {}, (bed) => {
   it('ends with every object in the state of its last frame after a long time without it', async () => {
     const { cluster, fleet, operator } = await inBurst(bed());
     await bed().stopApiServer();

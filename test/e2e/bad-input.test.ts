@@ -57,7 +57,7 @@ const untilNextAck = async (fleet: Parameters<typeof needsAt>[0]): Promise<void>
   );
 };
 
-describeWithTestbed('operator, with bad input', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, with bad input', {}, (bed) => {
   it('wire 2: excludes invalid requests with a Warning each, and reports the others', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });

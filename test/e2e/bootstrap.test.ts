@@ -37,7 +37,7 @@ const untilPulled = (fleet: FleetProcess, userData: string): Promise<unknown> =>
     everyMs: 500,
   });
 
-describeWithTestbed('bootstrap template', { print: () => {} }, (bed) => {
+describeWithTestbed('bootstrap template', {}, (bed) => {
   it('is refused at start-up with line and column when it is invalid', async () => {
     await freshCluster(bed());
     const operator = await startOperator({

@@ -39,7 +39,7 @@ const CASES = [
 ] as const;
 
 for (const { order, states, phase, title } of CASES) {
-  describeWithTestbed(`operator in a burst (${title})`, { print: () => {} }, (bed) => {
+  describeWithTestbed(`operator in a burst (${title})`, {}, (bed) => {
     it(
       'wire 4: machines in a crowd that take 3 steps at once end in the last one, with one write in \
 flight each and at most 2.5 writes a machine',
@@ -81,7 +81,7 @@ flight each and at most 2.5 writes a machine',
   });
 }
 
-describeWithTestbed('operator in a burst that is reverted', { print: () => {} }, (bed) => {
+describeWithTestbed('operator in a burst that is reverted', {}, (bed) => {
   it('leaves no object, and skips most writes, whose machines left before', async () => {
     await bed().installCrds();
     const cluster = await clusterClient(bed());

@@ -47,7 +47,7 @@ const settled = async (bed: Testbed): Promise<Scene> => {
 const gone = (cluster: ClusterClient, collection: string, what: string): Promise<unknown> =>
   untilAll(cluster, collection, { what, count: 0, each: () => true });
 
-describeWithTestbed('operator, when demand is removed', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, when demand is removed', {}, (bed) => {
   it('returns as many machines as are not needed, and leaves the others alone', async () => {
     const { cluster, fleet, operator } = await settled(bed());
     const seen = await cluster.history(COLLECTIONS.upcomingNodes);

@@ -20,7 +20,7 @@ import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloa
 import { eventually } from '../support/eventually.ts';
 import type { FleetProcess } from '../support/processes/fleet-child.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500 };
 const PODS = 3;
 const GRACE_SECONDS = 600;
 const UNCORDON = { spec: { unschedulable: false } };

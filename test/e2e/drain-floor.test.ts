@@ -13,7 +13,7 @@ import {
   mirrorPod,
 } from '../support/drains/workloads.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000 };
 const PODS = 100;
 const DAEMON_PODS = 10;
 const MIRROR_PODS = 2;

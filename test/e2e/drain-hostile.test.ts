@@ -25,7 +25,7 @@ import {
 import { eventually, pause } from '../support/eventually.ts';
 import { atScale } from '../support/scale.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000 };
 const HEALTHY = 10;
 const GRACE_SECONDS = 3600;
 /** A second instruction brings the deadline forward, once all reasons are recorded. */

@@ -12,7 +12,6 @@ const BED = {
   kwok: true,
   podReadyMs: 200,
   podDeleteMs: 400,
-  print: () => {},
 };
 const ROUNDS = atScale({ commit: 4, release: 20 });
 const SEED = 20_261_121;

@@ -25,7 +25,6 @@ const BED = {
   scheduler: true,
   kwok: true,
   podDeleteMs: 200,
-  print: () => {},
   own: true,
 };
 const PODS = 4;

@@ -36,7 +36,7 @@ import {
 import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { atScale } from '../support/scale.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000 };
 const NODES = atScale({ commit: 12, release: 100 });
 const PODS_OF_NODE = atScale({ commit: 10, release: 30 });
 const WORKLOADS = atScale({ commit: 10, release: 150 });

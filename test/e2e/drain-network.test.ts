@@ -12,7 +12,7 @@ import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloa
 import { eventually, pause } from '../support/eventually.ts';
 import { atScale } from '../support/scale.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000 };
 const NODES = 2;
 const PODS = atScale({ commit: 12, release: 24 });
 const UNAVAILABLE = 3;

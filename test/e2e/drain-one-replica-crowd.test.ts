@@ -17,7 +17,7 @@ import { DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
 import { atScale } from '../support/scale.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500 };
 const GRACE_SECONDS = 3600;
 const COUNT = atScale({ commit: 10, release: 50 });
 const REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/namespaces/default/evictionrequests';

@@ -16,7 +16,7 @@ import { eventually } from '../support/eventually.ts';
 import { explained } from '../support/processes/explained.ts';
 import { startTidegate } from '../support/processes/tidegate-process.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000 };
 const GRACE_SECONDS = 3600;
 /** A second instruction brings the deadline forward, once all has been seen before it. */
 const LAST_SECONDS = 5;

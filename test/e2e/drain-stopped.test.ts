@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { sessionsAt } from '../support/fleet/fleet-sessions.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500 };
 const PODS = 10;
 const GRACE_SECONDS = 600;
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-operator';

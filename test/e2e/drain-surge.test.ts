@@ -18,7 +18,6 @@ const BED = {
   scheduler: true,
   kwok: true,
   podDeleteMs: 500,
-  print: () => {},
 };
 const GRACE_SECONDS = 600;
 const HPAS = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';

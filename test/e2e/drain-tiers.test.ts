@@ -16,7 +16,7 @@ import {
 } from '../support/drains/workloads.ts';
 import { atScale } from '../support/scale.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000 };
 const TIER_GRACE_SECONDS = atScale({ commit: 20, release: 40 });
 const TIERS = ['low', 'middle', 'high'] as const;
 const PODS_OF_TIER = 4;

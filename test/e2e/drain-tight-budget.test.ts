@@ -20,7 +20,6 @@ const BED = {
   kwok: true,
   podReadyMs: atScale({ commit: 1000, release: 3000 }),
   podDeleteMs: 1000,
-  print: () => {},
 };
 const PODS = atScale({ commit: 6, release: 20 });
 const GRACE_SECONDS = 3600;

@@ -22,7 +22,7 @@ import { eventually } from '../support/eventually.ts';
 import { startFleet } from '../support/processes/fleet-process.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500 };
 const GRACE_SECONDS = 3600;
 const WEB = `${DRAIN_COLLECTIONS.deployments}/web`;
 const REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/namespaces/default/evictionrequests';

@@ -47,7 +47,7 @@ const attempts = (operator: OperatorProcess, since: number): readonly unknown[] 
   operator.logs().slice(since).filter(({ message }) => message === 'Session ended')
     .map(({ attempt }) => attempt);
 
-describeWithTestbed('operator, when the fleet is killed', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, when the fleet is killed', {}, (bed) => {
   it('wire 7: reconnects, duplicates nothing, and deletes missing machines after the replay', async () => {
     const cluster = await freshCluster(bed());
     const bindingsFile = await bindingsPath();

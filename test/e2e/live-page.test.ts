@@ -114,7 +114,7 @@ describeWithBrowser('the live page', (browser) => {
   });
 });
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000 };
 const PODS = 8;
 const GRACE_SECONDS = 3600;
 

@@ -58,7 +58,7 @@ const histories = async (
   requests: await cluster.history(COLLECTIONS.requests),
 });
 
-describeWithTestbed('operator, when demand increases', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, when demand increases', {}, (bed) => {
   it('answers bootstrap pulls and takes machines to Ready with their Nodes', async () => {
     const cluster = await freshCluster(bed());
     const seen = await histories(cluster);

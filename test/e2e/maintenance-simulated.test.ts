@@ -20,7 +20,6 @@ describeWithTestbed('simulated maintenances', {
   controllers: true,
   scheduler: true,
   kwok: true,
-  print: () => {},
 }, (bed) => {
   it('have the order of nodes and the blockers of the real ones, and write nothing', {
     timeout: 1_200_000,

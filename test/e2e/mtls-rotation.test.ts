@@ -39,7 +39,7 @@ const KEPT = 'Key files rejected; the previous pair stays in use';
 const timesOf = (operator: OperatorProcess, message: string): readonly number[] =>
   entries(operator, message).map(({ time }) => Date.parse(String(time)));
 
-describeWithTestbed('operator whose key files change', { print: () => {} }, (bed) => {
+describeWithTestbed('operator whose key files change', {}, (bed) => {
   it(
     'wire 8: an operator whose key pair is rotated under load renews its session with the new one, \
 and loses nothing',

@@ -28,7 +28,7 @@ const refusalEvents = async (cluster: ClusterClient, lease: string): Promise<rea
     )
     .map((event) => textAt(event, 'note') ?? '');
 
-describeWithTestbed('operator with mTLS', { print: () => {} }, (bed) => {
+describeWithTestbed('operator with mTLS', {}, (bed) => {
   it(
     'wire 8: an operator whose certificate is not for its cluster alone dials nobody, says why, \
 and goes on once it has a right one',

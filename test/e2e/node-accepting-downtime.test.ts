@@ -14,7 +14,7 @@ import { eventually } from '../support/eventually.ts';
 import { isLeaving, LeasedNodes, must } from '../support/node-availability/leased-nodes.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
 
-const BED = { controllers: true, scheduler: true, print: () => {} };
+const BED = { controllers: true, scheduler: true };
 const REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/namespaces/default/evictionrequests';
 const NODE = 'worker-1';
 

@@ -19,7 +19,7 @@ import { startOperator } from '../support/processes/operator-process.ts';
 
 const ACCOUNT = 'tidegate-availability';
 const REPLICAS = 4;
-const BED = { controllers: true, scheduler: true, print: () => {} };
+const BED = { controllers: true, scheduler: true };
 
 const TERMINAL = {
   print: () => {},

@@ -21,7 +21,7 @@ const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 const GRACE_SECONDS = 2;
 /** Kubernetes looks for pods of nodes out of service every 20 s. */
 const GONE_MS_MAX = 30_000;
-const BED = { controllers: true, nodeGrace: '20s', scheduler: true, print: () => {} };
+const BED = { controllers: true, nodeGrace: '20s', scheduler: true };
 
 const endlessPod = {
   metadata: { name: 'endless' },

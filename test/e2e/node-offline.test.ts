@@ -32,7 +32,7 @@ const EVENTS = '/apis/events.k8s.io/v1/events';
 const CONTAINERS = [{ name: 'main', image: 'example.com/main' }];
 /** As kube-controller-manager has it by default. */
 const NODE_GRACE = '50s';
-const BED = { controllers: true, nodeGrace: NODE_GRACE, scheduler: true, print: () => {} };
+const BED = { controllers: true, nodeGrace: NODE_GRACE, scheduler: true };
 
 const nodeOf = (pod: unknown): string => textAt(pod, 'spec', 'nodeName') ?? '';
 

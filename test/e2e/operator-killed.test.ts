@@ -27,7 +27,7 @@ const numbers = Array.from({ length: BURST }, (_, index) => index + 1);
 const startTimeOf = (one: JsonRecord): string | undefined =>
   textAt(one, 'status', 'provisioningStartTime');
 
-describeWithTestbed('operator, when it is killed in a burst', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, when it is killed in a burst', {}, (bed) => {
   it('is followed by one that ends with every machine as the fleet reports it', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });

@@ -70,7 +70,7 @@ const names = Array.from({ length: COUNT }, (_, index) => `burst-${index}`);
 const finishing = names.slice(0, FINISHING);
 const deleted = names.slice(FINISHING, FINISHING + DELETED);
 
-describeWithTestbed('pods in a burst', { print: () => {}, controllers: true }, (bed) => {
+describeWithTestbed('pods in a burst', { controllers: true }, (bed) => {
   it(
     'of which half finish and a fifth are deleted, with a controller killed in the middle, leave the requests of those that live, for at most 2 writes a pod and a deletion for each \
 that finished',

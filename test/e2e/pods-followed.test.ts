@@ -60,7 +60,7 @@ const notesAbout = async (cluster: ClusterClient, name: string): Promise<readonl
     .filter((event) => textAt(event, 'regarding', 'name') === name)
     .map((event) => `${textAt(event, 'type')} ${textAt(event, 'reason')} ${textAt(event, 'note')}`);
 
-describeWithTestbed('pods', { print: () => {} }, (bed) => {
+describeWithTestbed('pods', {}, (bed) => {
   it('a request follows its pod: a resize in place, an annotation, its end', async () => {
     const cluster = await cleared(bed());
     await startPodsRole({ bed: bed() });

@@ -64,7 +64,6 @@ const settled = async (bed: Testbed) => {
 };
 
 describeWithTestbed('pods that are recreated', {
-  print: () => {},
   controllers: true,
   scheduler: true,
   kwok: true,

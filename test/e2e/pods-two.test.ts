@@ -24,7 +24,7 @@ const podsNamed = (prefix: string): readonly JsonRecord[] =>
 
 const leads = ({ message }: { readonly message?: unknown }): boolean => message === 'Became leader';
 
-describeWithTestbed('two processes of the pods role', { print: () => {} }, (bed) => {
+describeWithTestbed('two processes of the pods role', {}, (bed) => {
   it('create one request per pod between them, and the second takes over when the first dies', async () => {
     const cluster = await freshCluster(bed());
     const first = await startPodsRole({ bed: bed(), flags: FLAGS });

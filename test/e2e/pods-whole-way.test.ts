@@ -69,7 +69,6 @@ const none = (cluster: ClusterClient, collection: string, what: string): Promise
   untilAll(cluster, collection, { what, count: 0, each: () => true, timeoutMs: PATIENT_MS });
 
 describeWithTestbed('operator with pods', {
-  print: () => {},
   controllers: true,
   scheduler: true,
   kwok: true,

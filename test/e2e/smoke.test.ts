@@ -18,7 +18,7 @@ import { thisRuntime } from '../support/processes/tidegate-process.ts';
 
 const MACHINES = 5;
 
-describeWithTestbed(`operator under ${thisRuntime}`, { print: () => {} }, (bed) => {
+describeWithTestbed(`operator under ${thisRuntime}`, {}, (bed) => {
   it('turns demand into Ready machines, and exits with 0 when stopped', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ isSource: true, kubeconfig: bed().kubeconfigFor('fleet') });

@@ -67,7 +67,7 @@ const busyOperator = async (bed: Testbed, identity: string) => {
   return { cluster, fleet, operator };
 };
 
-describeWithTestbed('operator on SIGTERM', { print: () => {} }, (bed) => {
+describeWithTestbed('operator on SIGTERM', {}, (bed) => {
   it(
     'DR-15: an operator told to stop closes its session, gives its lease back and leaves with 0 \
 and nothing behind, in the middle of a burst',

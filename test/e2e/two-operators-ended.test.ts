@@ -7,7 +7,7 @@ import { describeWithTestbed } from '../support/api/testbed.ts';
 import { sessionLog } from '../support/fleet/fleet-sessions.ts';
 import { finishedBy, inBurst, LONG_LEASE, SHORT_LEASE } from '../support/fleet/two-operators.ts';
 
-describeWithTestbed('two operators, when the leader gets SIGTERM', { print: () => {} }, (bed) => {
+describeWithTestbed('two operators, when the leader gets SIGTERM', {}, (bed) => {
   it(
     'DR-15: a standby writes nothing before the leader stops, and then takes over at \
 once, long before the lease runs out',
@@ -25,7 +25,7 @@ once, long before the lease runs out',
   );
 });
 
-describeWithTestbed('two operators, when the leader gets SIGKILL', { print: () => {} }, (bed) => {
+describeWithTestbed('two operators, when the leader gets SIGKILL', {}, (bed) => {
   it(
     'DR-15: a standby takes over from a killed leader when the lease has run out, and finishes \
 what was begun',

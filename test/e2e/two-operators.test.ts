@@ -9,7 +9,7 @@ import { finishedBy, inBurst, SHORT_LEASE } from '../support/fleet/two-operators
 
 describeWithTestbed(
   'two operators, when the leader is suspended',
-  { print: () => {} },
+  {},
   (bed) => {
     it('DR-15: a leader frozen beyond its lease stops writing and becomes the standby', async () => {
       const site = await inBurst(bed(), SHORT_LEASE);

@@ -16,7 +16,7 @@ const PATIENT_LEASE = { 'lease-duration': '120s', 'lease-renew-deadline': '100s'
 
 const isReady = (one: JsonRecord): boolean => phaseOf(one) === 'Ready';
 
-describeWithTestbed('operator, when it missed changes', { print: () => {} }, (bed) => {
+describeWithTestbed('operator, when it missed changes', {}, (bed) => {
   it('lists again after a compaction, and corrects missed changes', async () => {
     const cluster = await freshCluster(bed());
     const proxy = await startFaultProxy(bed());

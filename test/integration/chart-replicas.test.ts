@@ -43,7 +43,7 @@ const SETTINGS = [
   'settings.leaseRetryPeriod=1s',
   'livePage.enabled=false',
 ];
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 200, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 200 };
 
 const pod = (number: number, node: string) => ({
   metadata: { name: `web-${number}`, labels: { app: 'web' } },

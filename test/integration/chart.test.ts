@@ -191,7 +191,7 @@ const NAMESPACED = stringify({
   },
 });
 
-const BED = { own: true, print: () => {} };
+const BED = { own: true };
 
 describeWithTestbed('chart on a real API server', BED, (bed) => {
   beforeAll(async () => {

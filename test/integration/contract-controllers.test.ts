@@ -5,7 +5,6 @@ import { contractBed } from '../support/api/contract-bed.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 
 describeWithTestbed('real cluster with all its controllers', {
-  print: () => {},
   controllers: true,
   scheduler: true,
   kwok: true,

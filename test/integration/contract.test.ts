@@ -5,7 +5,6 @@ import { contractBed } from '../support/api/contract-bed.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 
 describeWithTestbed('real API server', {
-  print: () => {},
   // Whatever else controllers write would be in the way of what the cases write.
   controllers: [
     'clusterrole-aggregation-controller',

@@ -57,7 +57,7 @@ const HEALTHY = {
   certificate: 'skipped',
 };
 
-describeWithTestbed('doctor on a real API server', { print: () => {} }, (bed) => {
+describeWithTestbed('doctor on a real API server', {}, (bed) => {
   beforeAll(() => bed().installCrds());
 
   test('finds the CRDs as this version has them, and the rights of an administrator', async () => {

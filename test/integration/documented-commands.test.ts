@@ -205,7 +205,7 @@ describeWithBinaries('documented commands on the embedded cluster', () => {
   });
 });
 
-const BED = { controllers: true, scheduler: true, kwok: true, print: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true };
 
 describeWithTestbed('documented commands on a real control plane', BED, (bed) => {
   test('docs/tasks/first-drain.md leads from nothing to a drained node', {

@@ -88,7 +88,7 @@ const NO_SLOT = JSON.stringify({
 
 describeWithTestbed(
   'the commands about drains on a real API server',
-  { print: () => {} },
+  {},
   (bed) => {
     const here = (): string => `--kubeconfig=${bed().kubeconfig}`;
     const items = (text: string): readonly unknown[] => listOrEmptyAt(parseJson(text), 'items');

@@ -77,7 +77,7 @@ const NOT_READY = JSON.stringify({
   },
 });
 
-describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) => {
+describeWithTestbed('explain on a real API server', {}, (bed) => {
   beforeAll(async () => {
     await bed().installCrds();
     await bed().apply(OBJECTS);

@@ -10,7 +10,7 @@ import { type FleetProcess, startFleet } from '../support/processes/fleet-proces
 const place = (fleet: FleetProcess, id: string, state: string): Promise<unknown> =>
   fleet.script('POST', `/machines/${id}/state`, { state, cluster: 'prod' });
 
-describeWithTestbed('fleet with a kubeconfig', { print: () => {} }, (bed) => {
+describeWithTestbed('fleet with a kubeconfig', {}, (bed) => {
   test('makes a Node of a machine that runs, and deletes it when the machine is idle', async () => {
     const cluster = await clusterClient(bed());
     const fleet = await startFleet({ kubeconfig: bed().kubeconfigFor('fleet') });

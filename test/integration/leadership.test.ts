@@ -74,7 +74,7 @@ const movesOf = ({ leadership: { actor } }: Candidate): readonly string[] => {
   return moves;
 };
 
-describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed) => {
+describeWithTestbed('leadership on a real API server', {}, (bed) => {
   it('has one holder; a release transfers it at once', async () => {
     const one = await candidate(bed(), 'handed', { identity: 'one', times: LEASE_TIMES });
     await leads(one);

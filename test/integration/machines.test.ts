@@ -142,7 +142,7 @@ const writesOf = async (bed: Testbed, prefix: string) =>
     (name.startsWith(prefix) || uri.includes(prefix))
   );
 
-describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) => {
+describeWithTestbed('machines on a real API server', {}, (bed) => {
   beforeAll(async () => {
     await bed().installCrds();
   });

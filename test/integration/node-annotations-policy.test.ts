@@ -72,7 +72,7 @@ const enforce = async (bed: Testbed): Promise<void> => {
 
 describeWithTestbed(
   'the annotations of drains on a real API server',
-  { print: () => {} },
+  {},
   (bed) => {
     beforeAll(async () => {
       await enforce(bed());

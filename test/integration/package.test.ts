@@ -125,7 +125,7 @@ const asPod = async (root: string, kubeconfig: unknown): Promise<URL> => {
   return new URL(textAt(cluster, 'cluster', 'server') ?? '');
 };
 
-describeWithTestbed('the files of the container image', { print: () => {} }, (bed) => {
+describeWithTestbed('the files of the container image', {}, (bed) => {
   beforeAll(() => bed().installCrds());
 
   test('are small, and run an operator as a user without rights', {

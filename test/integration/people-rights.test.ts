@@ -70,7 +70,7 @@ const run = (args: readonly string[]) => {
   );
 };
 
-describeWithTestbed('the rights of people', { print: () => {} }, (bed) => {
+describeWithTestbed('the rights of people', {}, (bed) => {
   const asPerson = (args: readonly string[]) =>
     run([...args, `--kubeconfig=${bed().kubeconfigFor(PERSON)}`]);
 

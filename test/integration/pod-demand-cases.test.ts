@@ -35,7 +35,7 @@ const notes = async (cluster: ClusterClient): Promise<ReadonlyMap<string, string
   return noted;
 };
 
-describeWithTestbed('the request of a pod, on a real API server', { print: () => {} }, (bed) => {
+describeWithTestbed('the request of a pod, on a real API server', {}, (bed) => {
   it(`says what the table says, in ${SERVED.length} cases`, async () => {
     expect(SERVED.length).toBeGreaterThanOrEqual(POD_DEMAND_CASES.length / 3);
     const cluster = await freshCluster(bed());

@@ -129,7 +129,6 @@ const outcomeWanted = ({ name, short }: Trial): string =>
   short === undefined ? `on ${name}` : `1 Insufficient ${short}`;
 
 describeWithTestbed('kube-scheduler and the demand of pods', {
-  print: () => {},
   scheduler: true,
 }, (bed) => {
   it(

@@ -75,7 +75,7 @@ const remove = (live: LiveEnvironment, name: string): Promise<KubeAnswer> =>
 const named = (reflector: Informer<Entry>, name: string): string | undefined =>
   [...reflector.values()].find(({ key }) => key === `default/${name}`)?.value;
 
-const lost = (reflector: Informer<Entry>): Promise<void> =>
+const lost = (reflector: Informer<Entry>): Promise<true> =>
   eventually(() => reflector.actor?.getSnapshot().matches('backingOff'), {
     what: 'the loss of the watch',
   });
@@ -90,7 +90,7 @@ const factsOf = (reflector: Informer<Entry>): { absent: string[]; lists: number 
   return seen;
 };
 
-describeWithTestbed('a reflector on a real API server', { print: () => {} }, (bed) => {
+describeWithTestbed('a reflector on a real API server', {}, (bed) => {
   it('lists in pages, follows changes and deletions', async () => {
     const live = connect(bed());
     const names = Array.from({ length: OBJECTS }, (_, nth) => `entry-${nth}`);

@@ -96,7 +96,7 @@ const requestOf = (name: string, cpu: string): string =>
     spec: { resources: { cpu }, priority: 0 },
   });
 
-describeWithTestbed('conditions of CapacityRequests', { print: () => {} }, (bed) => {
+describeWithTestbed('conditions of CapacityRequests', {}, (bed) => {
   beforeAll(async () => {
     await bed().installCrds();
   });

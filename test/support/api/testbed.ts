@@ -9,7 +9,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unavailability } from '../../../tools/testbed/binaries.ts';
 import { isContinuousIntegration } from '../../../tools/testbed/environment.ts';
-import { goProblem, readGoModule } from '../../../tools/testbed/go-builds.ts';
+import {
+  goProblem,
+  type Print,
+  printOnStderr,
+  readGoModule,
+} from '../../../tools/testbed/go-builds.ts';
 import { observabilityProblem } from '../../../tools/testbed/observability.ts';
 import { startTestbed, type Testbed, type TestbedOptions } from '../../../tools/testbed/testbed.ts';
 import { forgetAccounts } from '../rights/role-account.ts';
@@ -53,7 +58,13 @@ const renewed = async (options: SuiteBed): Promise<Testbed | undefined> => {
   }
 };
 
-const taken = async (options: SuiteBed): Promise<Testbed> => {
+/** Leaves out that a bed starts and is ready; says what is built for minutes, and what ended. */
+const printProblems: Print = (line) => {
+  if (!/^(?:starting|ready) /.test(line)) printOnStderr(line);
+};
+
+const taken = async (suite: SuiteBed): Promise<Testbed> => {
+  const options = { print: printProblems, ...suite };
   if (isOwn(options)) return await startTestbed(options);
   const before = await renewed(options);
   if (before !== undefined) return before;
