@@ -142,9 +142,9 @@ describeWithTestbed('a reflector on a real API server', {}, (bed) => {
   });
 
   it('follows a restarted API server, and lists only if that forgot the revision', async () => {
-    const endings: unknown[] = [];
-    const count: Telemetry['count'] = (name, _, labels) => {
-      if (name === 'tidegate_watch_endings_total') endings.push(labels?.outcome);
+    const endings: string[] = [];
+    const count: Telemetry['count'] = (name, _by, ...[labels]) => {
+      if (name === 'tidegate_watch_endings_total') endings.push(...Object.values(labels ?? {}));
     };
     const live = connect(bed(), { ...silentTelemetry, count });
     const reflector = follow(live, 'restarted');
