@@ -142,7 +142,7 @@ describeWithTestbed('a reflector on a real API server', {}, (bed) => {
   });
 
   it('follows a restarted API server, and lists only if that forgot the revision', async () => {
-    const endings: string[] = [];
+    const endings: unknown[] = [];
     const count: Telemetry['count'] = (name, _by, ...[labels]) => {
       if (name === 'tidegate_watch_endings_total') endings.push(...Object.values(labels ?? {}));
     };
