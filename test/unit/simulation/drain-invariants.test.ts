@@ -14,6 +14,9 @@ import { simulatedTime } from '../../support/time/simulated-time.ts';
 const PODS = '/api/v1/namespaces/shop/pods';
 const PROCESS = 'process-1';
 
+const REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/evictionrequests';
+const LAST_INTERCEPTOR = 'imperative-eviction.k8s.io';
+
 /** A process that drains the Node "n", with the pod "a". */
 const rig = () => {
   const time = simulatedTime();
@@ -43,15 +46,25 @@ const rig = () => {
     },
     spec: { unschedulable },
   });
-  const patched = (path: string, body: object): void => {
+  const answered = (method: 'GET' | 'PATCH', path: string, body: object): void => {
     const answer: KubeAnswer = { status: 200, body };
-    invariant.answered?.({ process: PROCESS, call: { method: 'PATCH', path } }, answer);
+    invariant.answered?.({ process: PROCESS, call: { method, path } }, answer);
   };
   return {
     time,
     breaches,
     node,
-    patched,
+    patched: (path: string, body: object): void => answered('PATCH', path, body),
+    listed: (path: string, items: readonly object[]): void => answered('GET', path, { items }),
+    /** A request for the pod, at its last interceptor. */
+    request: {
+      metadata: { name: uid, namespace: 'shop', resourceVersion: '1' },
+      spec: { requesters: [{ name: 'requester.example.com' }] },
+      status: {
+        targetInterceptors: [{ name: LAST_INTERCEPTOR }],
+        activeInterceptors: [LAST_INTERCEPTOR],
+      },
+    },
     arrives: (object: object): void =>
       invariant.arrives?.(PROCESS, '/api/v1/nodes', [{ type: 'MODIFIED', object }]),
     evicts: (): void =>
@@ -79,4 +92,21 @@ test('an eviction breaks them once the watch has shown that the Node is schedula
   await time.advance(1000);
   evicts();
   expect(breaches).toEqual(['evictions follow cordons']);
+});
+
+test('an eviction for a request that the process has only listed breaks none', async () => {
+  const { time, breaches, node, request, listed, evicts } = rig();
+  listed('/api/v1/nodes', [node('1', false)]);
+  listed(REQUESTS, [request]);
+  await time.advance(1000);
+  evicts();
+  expect(breaches).toEqual([]);
+  listed(REQUESTS, [{
+    ...request,
+    metadata: { ...request.metadata, resourceVersion: '2' },
+    spec: {},
+  }]);
+  await time.advance(1000);
+  evicts();
+  expect(breaches, 'nobody requests it any more').toEqual(['evictions follow cordons']);
 });
