@@ -136,7 +136,8 @@ export const decideCordon = (
 
 /**
  * The patch that writes the end of a drain; `undefined` when the node has it. `remembered` is our
- * last write: a key that a person removed is written back with its end.
+ * last write: a key that a person removed is written back with its end. A person's cordon that is
+ * over loses its record with it.
  */
 export const endedPatch = (
   facts: CordonFacts,
@@ -147,7 +148,8 @@ export const endedPatch = (
   if (reading?._tag === 'Unrecognized') return undefined;
   const known = reading?.annotation ?? ending.remembered;
   if (reading !== undefined && known.ended === ending.end) return undefined;
-  return patchOf(facts, { keys: { [owner]: printCordon({ ...known, ended: ending.end }) } });
+  const ended = printCordon({ ...known, ended: ending.end });
+  return patchOf(facts, { keys: { ...overPersonChange(facts), [owner]: ended } });
 };
 
 /** What a running drain remembers of its own cordon. */

@@ -216,6 +216,17 @@ describe('endedPatch', () => {
       .toEqual({ metadata: metadata({ [key('reclaim')]: ended('Cancelled') }) });
   });
 
+  it('DR-05: drops the record of a person whose uncordon cancelled the drain', () => {
+    const person = '{"v":1,"ids":[]}';
+    const ending = { end: 'Cancelled', remembered: annotation } as const;
+    expect(endedPatch(node(false, { reclaim: text, person }), 'reclaim', ending)).toEqual({
+      metadata: metadata({ [key('person')]: null, [key('reclaim')]: ended('Cancelled') }),
+    });
+    expect(endedPatch(node(true, { reclaim: text, person }), 'reclaim', ending)).toEqual({
+      metadata: metadata({ [key('reclaim')]: ended('Cancelled') }),
+    });
+  });
+
   it('keeps what joined the key concurrently, and writes an end once', () => {
     const joined = printCordon({ ...annotation, ids: ['i1', 'i2'] });
     expect(
