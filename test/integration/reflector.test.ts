@@ -42,6 +42,15 @@ const connect = (bed: Testbed, telemetry: Telemetry = silentTelemetry): LiveEnvi
   return live;
 };
 
+/** A connection that can be cut. */
+const connectThroughProxy = async (bed: Testbed) => {
+  const proxy = await cuttableProxy(bed);
+  cleanups.push(proxy.stop);
+  const near = liveEnvironment(proxy.source);
+  cleanups.push(near.dispose);
+  return { proxy, near };
+};
+
 const follow = ({ environment }: LiveEnvironment, id: string): Informer<Entry> => {
   const query = { labelSelector: 'kind=entry' };
   const reflector = startInformer(environment, { id, path: PATH, query, project });
@@ -124,10 +133,7 @@ describeWithTestbed('a reflector on a real API server', {}, (bed) => {
   });
 
   it('resumes without a list when the API server is within reach again', async () => {
-    const proxy = await cuttableProxy(bed());
-    cleanups.push(proxy.stop);
-    const near = liveEnvironment(proxy.source);
-    cleanups.push(near.dispose);
+    const { proxy, near } = await connectThroughProxy(bed());
     const reflector = follow(near, 'out-of-reach');
     const seen = factsOf(reflector);
     await reflector.whenSynced;
@@ -166,10 +172,7 @@ describeWithTestbed('a reflector on a real API server', {}, (bed) => {
   });
 
   it('lists again when its revision was compacted, and reports deletions', async () => {
-    const proxy = await cuttableProxy(bed());
-    cleanups.push(proxy.stop);
-    const near = liveEnvironment(proxy.source);
-    cleanups.push(near.dispose);
+    const { proxy, near } = await connectThroughProxy(bed());
     const reflector = follow(near, 'forgotten');
     const seen = factsOf(reflector);
     await reflector.whenSynced;
