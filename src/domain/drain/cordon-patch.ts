@@ -54,6 +54,11 @@ interface NodeChange {
   readonly keys: Readonly<Record<string, string | null>>;
 }
 
+/** Removes the record of a person's cordon that is over. */
+const overPersonChange = (facts: CordonFacts): Readonly<Record<string, string | null>> =>
+  !facts.unschedulable && Object.hasOwn(facts.cordons, 'person') ? { person: null } : {};
+
+/** The patch of a change; the record of a person's cordon that is over goes with it. */
 const patchOf = (
   facts: CordonFacts,
   { unschedulable, others = [], keys }: NodeChange,
@@ -61,7 +66,8 @@ const patchOf = (
   metadata: {
     resourceVersion: facts.resourceVersion,
     annotations: Object.fromEntries([
-      ...Object.entries(keys).map(([owner, text]) => [`${CORDON_PREFIX}${owner}`, text]),
+      ...Object.entries({ ...overPersonChange(facts), ...keys })
+        .map(([owner, text]) => [`${CORDON_PREFIX}${owner}`, text]),
       ...others.map((key) => [key, null]),
     ]),
   },
@@ -83,19 +89,9 @@ const holders = (facts: CordonFacts): readonly string[] =>
 const personKey = (nowMs: number): string =>
   printCordon({ ids: [], deadlineMs: null, graceSeconds: 0, sinceMs: nowMs, ended: null });
 
-/** Removes the record of a person's cordon that is over. */
-const overPersonChange = (facts: CordonFacts): Readonly<Record<string, string | null>> =>
-  !facts.unschedulable && Object.hasOwn(facts.cordons, 'person') ? { person: null } : {};
-
-/** Records a person's cordon before ours hides it; removes such a record once it is over. */
-const personChange = (
-  facts: CordonFacts,
-  nowMs: number,
-): Readonly<Record<string, string | null>> => {
-  if (!facts.unschedulable) return overPersonChange(facts);
-  if (holders(facts).length > 0) return {};
-  return { person: personKey(nowMs) };
-};
+/** Records a person's cordon before ours hides it. */
+const personChange = (facts: CordonFacts, nowMs: number): Readonly<Record<string, string>> =>
+  facts.unschedulable && holders(facts).length === 0 ? { person: personKey(nowMs) } : {};
 
 const annotationFor = (
   { id, ...order }: CordonOrder,
@@ -149,7 +145,7 @@ export const endedPatch = (
   const known = reading?.annotation ?? ending.remembered;
   if (reading !== undefined && known.ended === ending.end) return undefined;
   const ended = printCordon({ ...known, ended: ending.end });
-  return patchOf(facts, { keys: { ...overPersonChange(facts), [owner]: ended } });
+  return patchOf(facts, { keys: { [owner]: ended } });
 };
 
 /** What a running drain remembers of its own cordon. */
@@ -194,7 +190,7 @@ export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | u
   const isLast = others.length === 0 && facts.hasUnreadCordons !== true;
   const opens = uncordons(owner) && facts.unschedulable && isLast;
   return patchOf(facts, {
-    keys: { ...overPersonChange(facts), [owner]: null },
+    keys: { [owner]: null },
     others: owner === 'disabled' ? [WHY_DISABLED_KEY] : [],
     ...(opens ? { unschedulable: false } : {}),
   });
@@ -209,7 +205,7 @@ export const configuredPatch = (facts: CordonFacts): object | undefined => {
   if (facts.unschedulable || annotation === undefined || annotation.ended === null) {
     return undefined;
   }
-  return patchOf(facts, { keys: { ...personChange(facts, 0), reclaim: null } });
+  return patchOf(facts, { keys: { reclaim: null } });
 };
 
 /**
