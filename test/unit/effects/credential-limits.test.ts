@@ -1,7 +1,7 @@
 /** Reads of credentials end, whatever the plugin does, and hold up no request. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, expect, test } from 'vitest';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -44,11 +44,10 @@ const kubeconfigWith = async (server: string, plugin: string) => {
 };
 
 test('an exec plugin that never ends is killed, also when its child keeps the output open', async () => {
-  const source = await kubeconfigWith('http://127.0.0.1:1', 'sleep 15; echo done');
+  const source = await kubeconfigWith('http://127.0.0.1:1', 'mkfifo "$1/end"; cat "$1/end"; echo');
   const config = limitPlugins(await Effect.runPromise(readKubeconfig(source)), 200);
-  const startMs = performance.now();
   await expect(readCredentials(config)).rejects.toThrow();
-  expect(performance.now() - startMs).toBeLessThan(10_000);
+  await writeFile(join(dirname(source.path), 'end'), '', { flag: 'r+' });
 });
 
 test('requests continue with the previous credentials while an exec plugin hangs', async () => {
