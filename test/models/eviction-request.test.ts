@@ -368,7 +368,8 @@ describeModel('evictionRequest', {
     hasReported: context.reportedMs !== null,
     isPaced: context.statusWrittenMs !== null && context.nowMs - context.statusWrittenMs < 1000,
     vanished: context.vanished,
-    base: context.base,
+    // What else the last write was based on changes no verdict.
+    isBase: context.base === context.facts.request.resourceVersion,
     sent: context.sent,
     attempt: Math.min(context.attempt, 5),
     verdict: context.verdict,

@@ -17,10 +17,10 @@ import { numberAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { resourceVersion } from '../../src/domain/ids.ts';
 import type { NodeDrainContext } from '../../src/machines/node-drain-context.ts';
 import type { Step } from './harness/interpreter.ts';
-import { exactly, isTimer, must } from './harness/step-invariants.ts';
+import { exactly, isAt, isTimer, must } from './harness/step-invariants.ts';
 
 const isIn = ({ before }: Pick<Step, 'before'>, state: string): boolean =>
-  before.matches(`work.${state}`);
+  isAt(before, `work.${state}`);
 
 /** What an answer to a patch of the Node says; `undefined` for other events. */
 const answerIn = ({ event }: Pick<Step, 'event'>): string | undefined => {
@@ -116,17 +116,18 @@ const ending = (step: Step): string | undefined => {
   const { event, after } = step;
   const context: NodeDrainContext = after.context;
   const answer = answerIn(step);
-  const onward = closing(context);
   if (isIn(step, 'ending.showing')) {
-    return /actor\.showEnd$/.test(event.type) || isTimer(step, 'showEndBound') ? onward : undefined;
+    return /actor\.showEnd$/.test(event.type) || isTimer(step, 'showEndBound')
+      ? closing(context)
+      : undefined;
   }
   if (isIn(step, 'ending.writingEnd') && answer !== undefined) {
-    return answered(step, answer, { region: 'ending', onward });
+    return answered(step, answer, { region: 'ending', onward: closing(context) });
   }
   const isSeen = isNewerNode(step) || event.type === 'node.vanished';
   const waits = isIn(step, 'ending.awaitingUpdate') || isIn(step, 'ending.backingOff');
-  if (waits && isTimer(step, 'writeBackoff')) return onward;
-  return isIn(step, 'ending.awaitingUpdate') && isSeen ? onward : undefined;
+  if (waits && isTimer(step, 'writeBackoff')) return closing(context);
+  return isIn(step, 'ending.awaitingUpdate') && isSeen ? closing(context) : undefined;
 };
 
 const workOf = (value: unknown): string => JSON.stringify(valueAt(value, 'work'));
@@ -134,11 +135,13 @@ const workOf = (value: unknown): string => JSON.stringify(valueAt(value, 'work')
 const moves = (step: Step): void => {
   const { event, before, after } = step;
   const to = isIn(step, 'underway') || event.type === 'xstate.init' ? underway(step) : ending(step);
-  const text = `"${event.type}" in ${workOf(before.value)} leads to ${workOf(after.value)}`;
-  must(
-    to === undefined ? workOf(before.value) === workOf(after.value) : after.matches(`work.${to}`),
-    `${text}, not to ${to ?? 'itself'}`,
-  );
+  const holds = to === undefined
+    ? workOf(before.value) === workOf(after.value)
+    : isAt(after, `work.${to}`);
+  if (!holds) {
+    const text = `"${event.type}" in ${workOf(before.value)} leads to ${workOf(after.value)}`;
+    must(false, `${text}, not to ${to ?? 'itself'}`);
+  }
   checkActions(step, to);
 };
 
@@ -150,8 +153,8 @@ const begins = (step: Step, state: string): boolean =>
 /** What is done on the way: each act by the state that calls for it. */
 const checkActions = (step: Step, to: string | undefined): void => {
   const { event, after } = step;
-  const flows = after.matches('work.underway.draining.open') ||
-    after.matches('work.underway.draining.waitingForTier');
+  const flows = isAt(after, 'work.underway.draining.open') ||
+    isAt(after, 'work.underway.draining.waitingForTier');
   const recounts = event.type === 'pods.observed' && isIn(step, 'underway.draining');
   const starts = isIn(step, 'underway.draining') ? !isIn(step, 'underway.draining.paused') : false;
   if (flows && (recounts || !starts)) exactly(step, 'evictPods', true);
@@ -182,7 +185,7 @@ const clock = (step: Step): void => {
   const inTime = inLastQuarter(context) ? 'lastQuarter' : 'beforeLastQuarter';
   const late = leftMs !== null && leftMs <= 0 ? 'over' : inTime;
   const state = leftMs === null ? 'unbounded' : late;
-  must(after.matches({ clock: state }), `${leftMs} ms are left: ${state}`);
+  must(isAt(after, `clock.${state}`), `${leftMs} ms are left: ${state}`);
   if (isTimer(step, 'clockStep')) must(leftMs !== before.context.leftMs, 'time passes');
 };
 
@@ -195,13 +198,13 @@ const decisions = (step: Step): void => {
     must(now.end !== null && now.end === endOf(now), 'the end is what is known');
     must(now.attempt === 0, 'the end has tries of its own');
   }
-  if (after.matches('work.underway.draining') && !after.matches('work.underway.draining.paused')) {
+  if (isAt(after, 'work.underway.draining') && !isAt(after, 'work.underway.draining.paused')) {
     must(tiersStarted(now, false) === now.startedTo, 'every tier that may start has started');
   }
   if (isTimer(step, 'tierWait') && now.end === null) {
     must(now.startedTo !== before.context.startedTo, 'a tier waits for a bounded time');
   }
-  must(!after.matches('work.underway') || endOf(now) === null, 'an end was missed');
+  must(!isAt(after, 'work.underway') || endOf(now) === null, 'an end was missed');
   const answer = answerIn(step);
   if (answer === undefined) return;
   must(now.outcome === answer, 'the last answer is known');

@@ -118,7 +118,10 @@ const NOWHERE: World = {
 
 /** The Node that is written about: as served, not as the machine remembers it. */
 const nodeIn = (value: unknown): DrainedNode | undefined =>
-  projectDrainedNode(served.get(textAt(value, 'resourceVersion') ?? ''));
+  stored.get(textAt(value, 'resourceVersion') ?? '');
+
+/** What is served, read once. */
+const stored = new Map([...served].map(([version, raw]) => [version, projectDrainedNode(raw)]));
 
 /** An older Node says nothing, and a deleted one does not come back under its UID. */
 const withNode = (world: World, seen: DrainedNode | undefined): World =>
@@ -262,7 +265,9 @@ describeModel('nodeDrain', {
     annotation: context.annotation?.ids,
     withdrawn: context.withdrawn,
     end: context.end,
-    conflict: context.outcome === 'Conflict' ? context.decidedOn : null,
+    // Only whether the Node has changed since the refused patch is asked.
+    conflict: context.outcome === 'Conflict' &&
+      { movedOn: context.node?.resourceVersion !== context.decidedOn },
   }),
   invariant: (snapshot, actions) => {
     const { annotation: own, released, end, node: known }: NodeDrainContext = snapshot.context;

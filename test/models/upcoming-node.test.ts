@@ -285,7 +285,8 @@ describeModel('upcomingNode', {
   project: (
     { facts, base, sent, attempt, verdict, newest, readyRecorded }: UpcomingNodeContext,
   ) => ({
-    base,
+    // What else the last write was based on changes no verdict.
+    isBase: base === (facts.current?.resourceVersion ?? null),
     sent,
     reported: facts.reported && [facts.reported.phase, facts.reported.state],
     current: facts.current === null

@@ -126,7 +126,6 @@ export const machineInWorld = <Machine extends AnyStateMachine, World>(
   const visitOf = (step: Step, before: World): Visit<World> => {
     const { after: snapshot } = step;
     const recorded = record(before, step);
-    assertPlain(snapshot.context, 'context');
     const { status, value, context } = snapshot;
     const key = JSON.stringify([status, value, project(context), recorded]);
     const [output, error] = [undefined, undefined];
@@ -168,11 +167,14 @@ const walkFrom = <World>(
     readonly isFirst: (key: string) => boolean;
   },
 ) => {
+  assertPlain(first.snapshot.context, 'context');
   const taken = new Map<string, ReadonlyMap<StepEvent, Visit<World>>>();
   const onward = (from: Visit<World>): readonly StepEvent[] => {
     const visits = leaving(from);
     taken.set(from.key, visits);
-    return [...visits].filter(([, { key }]) => isFirst(key)).map(([event]) => event);
+    const further = [...visits].filter(([, { key }]) => isFirst(key));
+    for (const [, { snapshot }] of further) assertPlain(snapshot.context, 'context');
+    return further.map(([event]) => event);
   };
   const lookUp = ({ key }: Visit<World>, event: StepEvent): Visit<World> => {
     const visit = taken.get(key)?.get(event);

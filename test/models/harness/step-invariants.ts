@@ -3,7 +3,25 @@
  *
  * Promises: a broken law throws with the event and the state that it broke in.
  */
+import type { AnyMachineSnapshot } from 'xstate';
+import { statePaths } from '../../../src/domain/state-value.ts';
 import type { Step } from './interpreter.ts';
+
+/** Values of statecharts, and the innermost states in them. */
+const innermost = new WeakMap<object, readonly string[]>();
+
+const innermostOf = (value: AnyMachineSnapshot['value']): readonly string[] => {
+  if (typeof value === 'string') return [value];
+  const known = innermost.get(value);
+  if (known !== undefined) return known;
+  const paths = statePaths(value);
+  innermost.set(value, paths);
+  return paths;
+};
+
+/** As `snapshot.matches` with a path, for invariants that ask it a dozen times of each step. */
+export const isAt = ({ value }: Pick<AnyMachineSnapshot, 'value'>, path: string): boolean =>
+  innermostOf(value).some((one) => one === path || one.startsWith(`${path}.`));
 
 /** Throws when a condition does not hold. */
 export const must = (holds: boolean, what: string): void => {
@@ -47,22 +65,23 @@ export interface Line {
 const applies = (step: Step, { on, from, when }: Line): boolean => {
   const [word = '', delay = ''] = on.split(' ');
   const received = word === 'after' ? isTimer(step, delay) : step.event.type === on;
-  return received && (from === undefined || from.some((state) => step.before.matches(state))) &&
+  return received && (from === undefined || from.some((state) => isAt(step.before, state))) &&
     when?.(step) !== false;
 };
 
 /** The first line that applies must be followed; without one, nothing changes or is done. */
 export const follows = (lines: readonly Line[]) => (step: Step): void => {
   const line = lines.find((one) => applies(step, one));
-  const text = `"${step.event.type}" in ${JSON.stringify(step.before.value)}`;
   const { to, does = [] } = line ?? {};
   const leads = to === undefined
     ? JSON.stringify(step.before.value) === JSON.stringify(step.after.value)
-    : step.after.matches(to);
-  must(leads, `${text} leads to ${JSON.stringify(step.after.value)}, not to ${to ?? 'itself'}`);
+    : isAt(step.after, to);
   const performed = visibleActions(step);
+  if (leads && performed.join() === does.join()) return;
+  const [was, is] = [JSON.stringify(step.before.value), JSON.stringify(step.after.value)];
+  must(leads, `"${step.event.type}" in ${was} leads to ${is}, not to ${to ?? 'itself'}`);
   must(
-    performed.join() === does.join(),
-    `${text} does [${performed.join()}], not [${does.join()}]`,
+    false,
+    `"${step.event.type}" in ${was} does [${performed.join()}], not [${does.join()}]`,
   );
 };
