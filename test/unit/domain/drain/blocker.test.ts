@@ -9,6 +9,7 @@ import {
   blockerOf,
   fittingSentence,
   isBlocking,
+  isOverdue,
   remainingSentence,
 } from '../../../../src/domain/drain/blocker.ts';
 import { budgetOf, podOf } from '../../../support/drains/drain-facts.ts';
@@ -199,4 +200,9 @@ describe('remainingSentence', () => {
     expect(remainingSentence([{ key: 'ns/a', text: 'x' }])).toBe('1 pod remains: ns/a (x)');
     expect(remainingSentence([])).toBe('no pods remain');
   });
+});
+
+it('a pod that nobody has deleted is never overdue', () => {
+  expect(isOverdue(podOf(), { nowMs: NOW })).toBe(false);
+  expect(isOverdue(podOf(overdue), { nowMs: NOW })).toBe(true);
 });
