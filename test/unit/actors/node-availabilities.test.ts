@@ -63,6 +63,8 @@ const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
   const time = simulatedTime();
   /** Nodes that were read, and claims that were looked up. */
   const reads = { nodes: 0, claims: 0 };
+  /** Nodes whose drain as disabled ones was withdrawn, since somebody looked. */
+  const withdrawn = new Set<string>();
   const removals: { readonly name: string; readonly end: (outcome: RemovalOutcome) => void }[] = [];
   const facts = {
     nodes: new Subject<Fact<AvailableNode>>(),
@@ -121,7 +123,7 @@ const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
           isOfNode: false,
         }),
       },
-      drains: { has: () => false, withdraw: () => {} },
+      drains: { has: () => false, withdraw: (name) => void withdrawn.add(name) },
       isSynced: () => true,
       isBehind: () => false,
       record: () => {},
@@ -135,7 +137,11 @@ const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
     time,
     reads,
     removals,
+    withdrawn,
     registry,
+    /** A Node is gone. */
+    removeNode: (last: AvailableNode): void =>
+      facts.nodes.next({ _tag: 'Absent', key: last.key, last }),
     /** A Node has changed. */
     changeNode: (node: AvailableNode): void => facts.nodes.next({ _tag: 'Present', object: node }),
     /** A pod has changed. */
@@ -184,6 +190,20 @@ test('RS-23: a deletion that is answered when its Node is lost again is the last
   removals[1]?.end({ _tag: 'Deleted' });
   await time.advance(REVIEW_MS);
   expect(removals.map(({ name }) => name)).toEqual(['a', 'a', 'b']);
+});
+
+test('RS-03: nothing of an enabled Node is withdrawn once it is gone', async () => {
+  const enabled = { ...nodeNamed('enabled'), wasDisabled: true };
+  const well = nodeNamed('well');
+  const { time, registry, withdrawn, removeNode, changeNode } = rig([enabled, well], []);
+  registry.onLeading();
+  await time.advance(SETTLE_MS + REVIEW_MS);
+  expect([...withdrawn]).toEqual(['enabled']);
+  removeNode(enabled);
+  withdrawn.clear();
+  changeNode({ ...well, wasDisabled: true, resourceVersion: resourceVersion('2') });
+  await time.advance(REVIEW_MS);
+  expect([...withdrawn]).toEqual(['well']);
 });
 
 /** A Node that is back, shows how it was lost before, and is lost anew when this process leads. */
