@@ -25,4 +25,9 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
       "(typeof authenticator !== 'object') && (authenticator === null)",
     why: 'The authenticators of client-node are objects; the guard satisfies the type checker.',
   },
+  {
+    file: 'src/domain/drain/eviction-index.ts',
+    what: 'entry !== undefined → true',
+    why: 'An entry that is removed was added; the guard satisfies the type checker.',
+  },
 ];

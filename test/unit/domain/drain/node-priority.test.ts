@@ -1,7 +1,11 @@
 /** The order in which nodes with shared budgets are emptied. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nodePriorities, type PendingNode } from '../../../../src/domain/drain/node-priority.ts';
+import {
+  cachedNodePriority,
+  nodePriorities,
+  type PendingNode,
+} from '../../../../src/domain/drain/node-priority.ts';
 
 const node = (
   name: string,
@@ -67,5 +71,25 @@ describe('nodePriorities', () => {
     const line = names(nodes, 1);
     expect(line.length).toBe(250);
     expect(line[0]).toBe('n999');
+  });
+});
+
+describe('cachedNodePriority', () => {
+  it('DR-34: looks once for all nodes, and after a pause for a new one', () => {
+    let nowMs = 0;
+    let looks = 0;
+    const nodes = [node('a', { x: 3 }), node('b', { y: 1 })];
+    const look = () => {
+      looks += 1;
+      return { nodes: [...nodes], slotsOf: () => 1 };
+    };
+    const priorityOf = cachedNodePriority(look, () => nowMs);
+    expect([priorityOf('b'), priorityOf('a'), looks]).toEqual([0, 1, 1]);
+    nodes.push(node('c', { z: 2 }));
+    expect(priorityOf('c')).toBeGreaterThan(1);
+    expect(looks).toBe(1);
+    nowMs = 1000;
+    expect([priorityOf('c'), looks]).toEqual([1, 2]);
+    expect([priorityOf('b'), priorityOf('a'), looks]).toEqual([0, 2, 2]);
   });
 });
