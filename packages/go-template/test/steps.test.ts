@@ -1,7 +1,7 @@
 /**
  * How many steps a rendering makes before the limit of work ends it. Cause: a step cost as much of
- * the limit as a byte, and takes ten times as long, so that a template that counts to a million held
- * up the process for 300 ms. How long steps take, `npm run fuzz` measures.
+ * the limit as a byte, and takes ten times as long, so that a template that counts to a million
+ * held up the process for 300 ms. How long steps take, `npm run fuzz` measures.
  */
 import { describe, expect, it } from 'vitest';
 import { evaluate } from '../src/evaluation.ts';
