@@ -10,6 +10,7 @@ import { activeIn, requestersOf } from '../support/eviction-requests/request-rea
 import {
   askingDrain,
   createPod,
+  noted,
   REQUESTS,
   untilRequest,
   writers,
@@ -26,12 +27,6 @@ const untilGone = (cluster: ClusterClient, path: string, what: string): Promise<
     const { status } = await cluster.call('GET', path);
     return status === 404 || undefined;
   }, { what, everyMs: 100, timeoutMs: 20_000 });
-
-/** The Events that drain and role have recorded; the last may follow what it is about. */
-const noted = (
-  { notes }: Pick<Awaited<ReturnType<typeof askingDrain>>, 'notes'>,
-  reasons: readonly string[],
-): Promise<void> => expect.poll(() => notes.map(({ reason }) => reason)).toEqual(reasons);
 
 describeWithTestbed('drains that ask by EvictionRequest', {}, (bed) => {
   beforeAll(async () => {

@@ -24,7 +24,7 @@ import {
   type SceneTraits,
   SHORT,
 } from '../support/eviction-requests/request-scene.ts';
-import { conditionsIn, REQUESTS } from '../support/eviction-requests/served-requests.ts';
+import { conditionsIn, noted, REQUESTS } from '../support/eviction-requests/served-requests.ts';
 import { pause } from '../support/eventually.ts';
 
 const BOTH = { interceptors: [ACTOR_B, ACTOR_A] };
@@ -80,13 +80,12 @@ describeWithTestbed('the lifecycle of EvictionRequests on a real API server', {}
     expect(conditionsIn(warned)).toEqual(['InterceptorSilent=True InterceptorSilent']);
     expect(activeIn(warned)).toBe(ACTOR_B);
     await untilActive(ACTOR_A);
-    expect(notes.map(({ reason }) => reason))
-      .toEqual([
-        'InterceptorActive',
-        'InterceptorSilent',
-        'InterceptorTimedOut',
-        'InterceptorActive',
-      ]);
+    await noted({ notes }, [
+      'InterceptorActive',
+      'InterceptorSilent',
+      'InterceptorTimedOut',
+      'InterceptorActive',
+    ]);
   });
 
   it('ER-42: who has reported is not warned of after the first warning time', async () => {
@@ -220,8 +219,9 @@ describeWithTestbed('the lifecycle of EvictionRequests on a real API server', {}
     const named = listOrEmptyAt(active, 'status', 'targetInterceptors')
       .map((one) => textAt(one, 'name'));
     expect(named).toEqual([ACTOR_B, ACTOR_A, IMPERATIVE]);
-    const dropped = notes.filter(({ note }) => note.includes('Broken'));
-    expect(dropped.map(({ regarding }) => regarding.kind)).toEqual(['EvictionRequest']);
+    const dropped = () => notes.filter(({ note }) => note.includes('Broken'));
+    await expect.poll(() => dropped().map(({ regarding }) => regarding.kind))
+      .toEqual(['EvictionRequest']);
   });
 
   it('ER-57: the first interceptor is active first', async () => {

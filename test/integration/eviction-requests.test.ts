@@ -17,6 +17,7 @@ import { activeIn, reportOf, requestersOf } from '../support/eviction-requests/r
 import {
   conditionsIn,
   createPod,
+  noted,
   REQUESTS,
   serveRequests,
   untilRequest,
@@ -283,8 +284,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     );
     expect(conditionsIn(last)).toEqual(['Evicted=True PodDeleted']);
     expect(valueAt(last, 'status', 'processedInterceptors')).toEqual([ACTOR_B, ACTOR_A]);
-    expect(notes.map(({ reason }) => reason))
-      .toEqual(['InterceptorActive', 'InterceptorActive', 'PodDeleted']);
+    await noted({ notes }, ['InterceptorActive', 'InterceptorActive', 'PodDeleted']);
   }, 60_000);
 
   it('ER-80: the request is canceled when its only requester leaves', async () => {
@@ -338,7 +338,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
       (one) => conditionsIn(one).length > 0,
     );
     expect(conditionsIn(evicted)).toEqual(['Evicted=True PodDeleted']);
-    expect(notes.map(({ reason }) => reason)).toEqual(['ImperativeEviction', 'PodDeleted']);
+    await noted({ notes }, ['ImperativeEviction', 'PodDeleted']);
     expect(notes.map(({ regarding }) => [regarding.kind, regarding.name]))
       .toEqual(notes.map(() => ['EvictionRequest', uidOf(pod)]));
   }, 60_000);

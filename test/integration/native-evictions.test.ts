@@ -17,6 +17,7 @@ import { ACTOR_A, ACTOR_B, TIMING } from '../support/eviction-requests/request-f
 import {
   askingDrain,
   conditionsIn,
+  noted,
   serveChosenRequests,
 } from '../support/eviction-requests/served-requests.ts';
 import { eventually } from '../support/eventually.ts';
@@ -95,7 +96,7 @@ const suite = ({ kubeconfigOf, ofRole }: Access): void => {
         'Failed=False Succeeded',
         'TargetEvicted=True PodDeleted',
       ]);
-      expect(notes.map(({ reason }) => reason)).toEqual([
+      await noted({ notes }, [
         'InterceptorActive',
         'InterceptorActive',
         'InterceptorSilent',

@@ -3,7 +3,7 @@
  * it. Must be called inside a test, with which it ends.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { evictionRequestsRole } from '../../../src/actors/eviction-requests/eviction-requests-role.ts';
 import { DefaultInterceptors } from '../../../src/actors/eviction-requests/default-interceptors.ts';
@@ -279,3 +279,9 @@ export const untilRequest = async (
     if (isSo(body)) return body;
     throw new Error(JSON.stringify(body));
   }, { what, everyMs: 100, timeoutMs: 20_000 });
+
+/** Resolves once these reasons are recorded as Events: the last may follow what it is about. */
+export const noted = (
+  { notes }: { readonly notes: readonly EventNote[] },
+  reasons: readonly string[],
+): Promise<void> => expect.poll(() => notes.map(({ reason }) => reason)).toEqual(reasons);
