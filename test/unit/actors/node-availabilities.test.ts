@@ -65,6 +65,8 @@ const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
   const reads = { nodes: 0, claims: 0 };
   /** Nodes whose drain as disabled ones was withdrawn, since somebody looked. */
   const withdrawn = new Set<string>();
+  /** Events: the kind and name of what they are about, and the reason. */
+  const notes: string[] = [];
   const removals: { readonly name: string; readonly end: (outcome: RemovalOutcome) => void }[] = [];
   const facts = {
     nodes: new Subject<Fact<AvailableNode>>(),
@@ -126,7 +128,8 @@ const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
       drains: { has: () => false, withdraw: (name) => void withdrawn.add(name) },
       isSynced: () => true,
       isBehind: () => false,
-      record: () => {},
+      record: ({ regarding: { kind, name }, reason }) =>
+        void notes.push(`${kind} ${name} ${reason}`),
       recordOnLease: () => {},
     },
   );
@@ -138,6 +141,7 @@ const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
     reads,
     removals,
     withdrawn,
+    notes,
     registry,
     /** A Node is gone. */
     removeNode: (last: AvailableNode): void =>
@@ -190,6 +194,22 @@ test('RS-23: a deletion that is answered when its Node is lost again is the last
   removals[1]?.end({ _tag: 'Deleted' });
   await time.advance(REVIEW_MS);
   expect(removals.map(({ name }) => name)).toEqual(['a', 'a', 'b']);
+});
+
+test('RS-21: a stateful pod of an offline Node and its claim are told of, once', async () => {
+  const pod: LostPod = { ...podOn('lost', 'db-0'), podClass: 'Stateful' };
+  const { time, registry, notes, change } = rig([nodeNamed('lost', OFFLINE), nodeNamed('well')], [
+    pod,
+  ]);
+  registry.onLeading();
+  await time.advance(SETTLE_MS + REVIEW_MS);
+  change({ ...pod, resourceVersion: resourceVersion('2') });
+  await time.advance(REVIEW_MS);
+  const told = notes.filter((note) => note.endsWith('VolumeHomeNodeOffline'));
+  expect(told).toEqual([
+    'Pod db-0 VolumeHomeNodeOffline',
+    'PersistentVolumeClaim data VolumeHomeNodeOffline',
+  ]);
 });
 
 test('RS-03: nothing of an enabled Node is withdrawn once it is gone', async () => {
