@@ -196,7 +196,7 @@ test('RS-23: a deletion that is answered when its Node is lost again is the last
   expect(removals.map(({ name }) => name)).toEqual(['a', 'a', 'b']);
 });
 
-test('RS-21: a stateful pod of an offline Node and its claim are told of, once', async () => {
+test('RS-21: a stateful pod of an offline Node and its claim are recorded, once', async () => {
   const pod: LostPod = { ...podOn('lost', 'db-0'), podClass: 'Stateful' };
   const { time, registry, notes, change } = rig([nodeNamed('lost', OFFLINE), nodeNamed('well')], [
     pod,
@@ -205,8 +205,8 @@ test('RS-21: a stateful pod of an offline Node and its claim are told of, once',
   await time.advance(SETTLE_MS + REVIEW_MS);
   change({ ...pod, resourceVersion: resourceVersion('2') });
   await time.advance(REVIEW_MS);
-  const told = notes.filter((note) => note.endsWith('VolumeHomeNodeOffline'));
-  expect(told).toEqual([
+  const recorded = notes.filter((note) => note.endsWith('VolumeHomeNodeOffline'));
+  expect(recorded).toEqual([
     'Pod db-0 VolumeHomeNodeOffline',
     'PersistentVolumeClaim data VolumeHomeNodeOffline',
   ]);

@@ -115,7 +115,7 @@ test('NM-53: a drain that failed begins again after a minute, without a change',
   expect([...ordered]).toEqual([`n1 ${owner}`]);
 });
 
-test('NM-14: a node that is made schedulable three times is told once', async () => {
+test('NM-14: a node that is made schedulable three times is recorded once', async () => {
   const { time, nodes, notes, registry, maintain, sync } = registryRig();
   const owner = maintenanceOwner('uid-kernel');
   const key = printCordon({
@@ -131,11 +131,11 @@ test('NM-14: a node that is made schedulable three times is told once', async ()
   nodes.put(cordoned);
   maintain('kernel', { stage: 'Cordon' });
   await time.advance(5000);
-  const told = () => notes.filter(({ reason }) => reason === 'MaintenanceUncordoned').length;
+  const recorded = () => notes.filter(({ reason }) => reason === 'MaintenanceUncordoned').length;
   for (const times of [1, 2, 3, 4]) {
     nodes.put({ ...cordoned, unschedulable: false });
     await time.advance(5000);
-    expect([times, told()]).toEqual([times, times < 3 ? 0 : 1]);
+    expect([times, recorded()]).toEqual([times, times < 3 ? 0 : 1]);
     nodes.put(cordoned);
     await time.advance(5000);
   }
