@@ -5,10 +5,29 @@
  * change: considered were those that came later, and all only when there was none.
  */
 import { expect, test } from 'vitest';
-import { CORDON_PREFIX, maintenanceOwner, printCordon } from '../../../src/domain/drain/cordon.ts';
+import {
+  CORDON_PREFIX,
+  type CordonEnd,
+  maintenanceOwner,
+  printCordon,
+} from '../../../src/domain/drain/cordon.ts';
 import { nodeRaw } from '../../support/node-maintenance/maintenance-fixture.ts';
 import { podOfType } from '../../support/node-maintenance/plan-runs.ts';
 import { nodeOf, registryRig } from '../../support/node-maintenance/registry-rig.ts';
+
+/** A Node with the key of a maintenance, whose drain goes on unless it has ended. */
+const heldNode = (
+  name: string,
+  maintenance: string,
+  { sinceMs = 0, ended = null }: {
+    readonly sinceMs?: number;
+    readonly ended?: CordonEnd | null;
+  } = {},
+) => {
+  const ids = [`${maintenance}@1`];
+  const key = printCordon({ ids, deadlineMs: null, graceSeconds: 0, sinceMs, ended });
+  return nodeOf(name, { [`${CORDON_PREFIX}${maintenanceOwner(`uid-${maintenance}`)}`]: key });
+};
 
 test('a maintenance that was observed before the Nodes are listed is worked on', async () => {
   const { time, nodes, ordered, registry, maintain, sync } = registryRig();
@@ -39,16 +58,9 @@ test('NM-05: an idle maintenance touches no Node, and one that does not lead nei
 test('keys of maintenances that do not exist leave their Nodes', async () => {
   const { time, nodes, withdrawn, registry, sync } = registryRig();
   const owner = maintenanceOwner('uid-gone');
-  const key = printCordon({
-    ids: ['gone@1'],
-    deadlineMs: null,
-    graceSeconds: 0,
-    sinceMs: 0,
-    ended: null,
-  });
   sync();
   registry.onLeading();
-  nodes.put(nodeOf('n1', { [`${CORDON_PREFIX}${owner}`]: key }));
+  nodes.put(heldNode('n1', 'gone'));
   await time.advance(5000);
   expect([...withdrawn]).toEqual([`n1 ${owner}`]);
 });
@@ -61,15 +73,8 @@ test('keys of maintenances that do not exist leave their Nodes', async () => {
 test('NM-13: a node that is done is not cordoned again before the status shows that', async () => {
   const { time, nodes, ordered, registry, writes, maintain, sync } = registryRig();
   const owner = maintenanceOwner('uid-kernel');
-  const key = printCordon({
-    ids: ['kernel@1'],
-    deadlineMs: null,
-    graceSeconds: 0,
-    sinceMs: 0,
-    ended: 'Drained',
-  });
   const schedulable = (name: string, doneFor: string) => ({
-    ...nodeOf(name, { [`${CORDON_PREFIX}${owner}`]: key }),
+    ...heldNode(name, 'kernel', { ended: 'Drained' }),
     unschedulable: false,
     doneFor,
   });
@@ -93,16 +98,9 @@ test('NM-13: a node that is done is not cordoned again before the status shows t
 test('NM-53: a drain that failed begins again after a minute, without a change', async () => {
   const { time, nodes, pods, ordered, registry, maintain, sync } = registryRig();
   const owner = maintenanceOwner('uid-kernel');
-  const key = printCordon({
-    ids: ['kernel@1'],
-    deadlineMs: null,
-    graceSeconds: 0,
-    sinceMs: time.now(),
-    ended: 'Failed',
-  });
   sync();
   registry.onLeading();
-  nodes.put(nodeOf('n1', { [`${CORDON_PREFIX}${owner}`]: key }));
+  nodes.put(heldNode('n1', 'kernel', { sinceMs: time.now(), ended: 'Failed' }));
   pods.put(podOfType('Default', { node: 'n1' }));
   maintain('kernel', {
     stage: 'Drain',
@@ -117,15 +115,7 @@ test('NM-53: a drain that failed begins again after a minute, without a change',
 
 test('NM-14: a node that is made schedulable three times is recorded once', async () => {
   const { time, nodes, notes, registry, maintain, sync } = registryRig();
-  const owner = maintenanceOwner('uid-kernel');
-  const key = printCordon({
-    ids: ['kernel@1'],
-    deadlineMs: null,
-    graceSeconds: 0,
-    sinceMs: 0,
-    ended: null,
-  });
-  const cordoned = nodeOf('n1', { [`${CORDON_PREFIX}${owner}`]: key });
+  const cordoned = heldNode('n1', 'kernel');
   sync();
   registry.onLeading();
   nodes.put(cordoned);

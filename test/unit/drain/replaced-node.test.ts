@@ -1,16 +1,11 @@
 /** A drain is of one Node, not of all that will have its name. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { valueAt } from '../../../src/domain/json.ts';
 import { drainRig } from '../../support/drains/drain-rig.ts';
 
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
-
 test('the drain of a Node that another one replaced under its name ends with it', async () => {
   const rig = drainRig();
-  stops.push(rig.stop);
+  onTestFinished(rig.stop);
   const { node, nodes, order, pods, time } = rig;
   node('n1');
   pods.add({ node: 'n1', goesAfterMs: Infinity });
