@@ -135,13 +135,11 @@ const workOf = (value: unknown): string => JSON.stringify(valueAt(value, 'work')
 const moves = (step: Step): void => {
   const { event, before, after } = step;
   const to = isIn(step, 'underway') || event.type === 'xstate.init' ? underway(step) : ending(step);
-  const holds = to === undefined
-    ? workOf(before.value) === workOf(after.value)
-    : isAt(after, `work.${to}`);
-  if (!holds) {
-    const text = `"${event.type}" in ${workOf(before.value)} leads to ${workOf(after.value)}`;
-    must(false, `${text}, not to ${to ?? 'itself'}`);
-  }
+  const [was, is] = [() => workOf(before.value), () => workOf(after.value)];
+  must(
+    to === undefined ? was() === is() : isAt(after, `work.${to}`),
+    () => `"${event.type}" in ${was()} leads to ${is()}, not to ${to ?? 'itself'}`,
+  );
   checkActions(step, to);
 };
 

@@ -116,12 +116,12 @@ const NOWHERE: World = {
   endVisible: false,
 };
 
+/** What is served, read once. */
+const stored = new Map([...served].map(([version, raw]) => [version, projectDrainedNode(raw)]));
+
 /** The Node that is written about: as served, not as the machine remembers it. */
 const nodeIn = (value: unknown): DrainedNode | undefined =>
   stored.get(textAt(value, 'resourceVersion') ?? '');
-
-/** What is served, read once. */
-const stored = new Map([...served].map(([version, raw]) => [version, projectDrainedNode(raw)]));
 
 /** An older Node says nothing, and a deleted one does not come back under its UID. */
 const withNode = (world: World, seen: DrainedNode | undefined): World =>

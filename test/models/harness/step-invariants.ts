@@ -23,10 +23,12 @@ const innermostOf = (value: AnyMachineSnapshot['value']): readonly string[] => {
 export const isAt = ({ value }: Pick<AnyMachineSnapshot, 'value'>, path: string): boolean =>
   innermostOf(value).some((one) => one === path || one.startsWith(`${path}.`));
 
-/** Throws when a condition does not hold. */
-export const must = (holds: boolean, what: string): void => {
-  if (!holds) throw new Error(`Broken: ${what}`);
+/** Throws when a condition does not hold. Millions hold: a text that takes work is a function. */
+export const must = (holds: boolean, what: string | (() => string)): void => {
+  if (!holds) throw new Error(`Broken: ${typeof what === 'string' ? what : what()}`);
 };
+
+const valueText = ({ value }: Pick<AnyMachineSnapshot, 'value'>): string => JSON.stringify(value);
 
 /** What a step does for others to see: actions, and `invoke:<id>` for each act that starts. */
 export const visibleActions = ({ actions }: Pick<Step, 'actions'>): readonly string[] =>
@@ -34,13 +36,12 @@ export const visibleActions = ({ actions }: Pick<Step, 'actions'>): readonly str
 
 /** An act is performed when a condition holds, and only then. */
 export const exactly = (step: Step, act: string, when: boolean): void => {
-  // Millions of steps hold: the text is for one that does not.
-  if (step.actions.includes(act) === when) return;
   must(
-    false,
-    `"${act}" ${when ? 'is not performed' : 'is performed'} on "${step.event.type}" in ${
-      JSON.stringify(step.before.value)
-    }`,
+    step.actions.includes(act) === when,
+    () =>
+      `"${act}" ${when ? 'is not performed' : 'is performed'} on "${step.event.type}" in ${
+        valueText(step.before)
+      }`,
   );
 };
 
@@ -73,15 +74,14 @@ const applies = (step: Step, { on, from, when }: Line): boolean => {
 export const follows = (lines: readonly Line[]) => (step: Step): void => {
   const line = lines.find((one) => applies(step, one));
   const { to, does = [] } = line ?? {};
-  const leads = to === undefined
-    ? JSON.stringify(step.before.value) === JSON.stringify(step.after.value)
-    : isAt(step.after, to);
+  const [was, is] = [() => valueText(step.before), () => valueText(step.after)];
   const performed = visibleActions(step);
-  if (leads && performed.join() === does.join()) return;
-  const [was, is] = [JSON.stringify(step.before.value), JSON.stringify(step.after.value)];
-  must(leads, `"${step.event.type}" in ${was} leads to ${is}, not to ${to ?? 'itself'}`);
   must(
-    false,
-    `"${step.event.type}" in ${was} does [${performed.join()}], not [${does.join()}]`,
+    to === undefined ? was() === is() : isAt(step.after, to),
+    () => `"${step.event.type}" in ${was()} leads to ${is()}, not to ${to ?? 'itself'}`,
+  );
+  must(
+    performed.join() === does.join(),
+    () => `"${step.event.type}" in ${was()} does [${performed.join()}], not [${does.join()}]`,
   );
 };
