@@ -41,9 +41,11 @@ export const startSession = (options: {
   const counts = new Map<string, number>();
   const logged: string[] = [];
   const gauges = new Map<string, number>();
+  const observed: (readonly [metric: string, value: number])[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
     log: (_level, message) => logged.push(message),
+    observe: (name, value) => observed.push([name, value]),
     gauge: (name, value, ..._labels) => {
       gauges.set(name, value);
     },
@@ -88,7 +90,18 @@ export const startSession = (options: {
     session.actor?.stop();
     await runtime.dispose();
   });
-  return { time, shard, session, shardEvents, acknowledged, recorded, counts, gauges, logged };
+  return {
+    time,
+    shard,
+    session,
+    shardEvents,
+    acknowledged,
+    recorded,
+    counts,
+    gauges,
+    observed,
+    logged,
+  };
 };
 
 /** Up to an acked Hello. */

@@ -50,10 +50,16 @@ const bed = () => {
       clockLayer(own),
     ));
     cleanups.push(() => runtime.dispose());
+    const logged: string[] = [];
     const environment = makeActorEnvironment({
       time: own,
       runtime,
-      telemetry: silentTelemetry,
+      telemetry: {
+        ...silentTelemetry,
+        log: (_level, message, fields) => {
+          if (fields?.['lease'] !== undefined) logged.push(message);
+        },
+      },
       firstSeed: made,
     });
     const options = { identity, namespace: 'ns', name: 'l', ...LEASE_TIMES };
@@ -65,7 +71,7 @@ const bed = () => {
       return Promise.resolve();
     });
     const state = () => String(JSON.stringify(leadership.actor?.getSnapshot().value));
-    return { identity, client, gate, leadership, published, state };
+    return { identity, client, gate, leadership, published, logged, state };
   };
   const suspend = (ms: number): void => {
     suspendedMs += ms;
@@ -128,6 +134,24 @@ describe('a candidate', () => {
     expect(api.spec()).toMatchObject({ holderIdentity: 'candidate-2', leaseTransitions: 1 });
     expect(one.published).toEqual([false, true, false]);
     expect(one.gate.permit()._tag).toBe('Closed');
+  });
+
+  it('logs that it leads, that it lost the lease, and that it gives it back', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    expect(one.logged).toEqual(['Became leader']);
+    one.client.meets('unreachable', true);
+    await time.advance(20_000);
+    one.client.meets('fair');
+    await time.advance(60_000);
+    await Promise.all([one.leadership.release(), time.settle()]);
+    expect(one.logged).toEqual([
+      'Became leader',
+      'Lost leadership',
+      'Became leader',
+      'Releasing the lease',
+    ]);
   });
 
   it('takes over from a dead leader within the lease duration, never before', async () => {

@@ -139,6 +139,14 @@ describe('fleet session', () => {
     expect(tags(shardEvents)).toEqual(['StreamOpened', 'MachineObserved', 'Resynced']);
   });
 
+  test('the time until an ack is observed in seconds', async () => {
+    const { time, shard, session, observed } = await streamingSession();
+    session.offerRollup(rollup(1));
+    await time.advance(2500);
+    shard.stream().ack('rollup');
+    expect(observed).toEqual([['tidegate_rollup_ack_duration_seconds', 2.5]]);
+  });
+
   test('wire 7: the backoff grows from 500 ms to 30 s and is reset by a first rollup ack', async () => {
     const { time, shard, session } = startSession();
     shard.refuse({ why: 'Unreachable', detail: 'UNAVAILABLE: nobody' });
