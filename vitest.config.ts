@@ -94,7 +94,7 @@ const onCluster = (site: 'embedded' | 'kube-apiserver', paths: 'all' | 'shortest
 });
 
 /** End-to-end tests of another scale, or with the machine for themselves. */
-const NOT_AMONG_E2E = SCALE === 'release' ? CROWDS : Object.keys(RELEASE_ONLY);
+const NOT_AMONG_E2E = SCALE === 'release' ? CROWDS : RELEASE_ONLY;
 
 /**
  * XState's build for development says this of its own lazy getters, thousands of times, whenever a

@@ -89,13 +89,17 @@ const runStep = async (
 /** Runs steps until one fails, and waits for those that run beside others. */
 const runSteps = async (steps: readonly SuiteStep[]): Promise<readonly EndedStep[]> => {
   const ended: EndedStep[] = [];
-  const beside: Promise<EndedStep>[] = [];
+  const beside = new Map<string, Promise<EndedStep>>();
+  const begun = async (step: SuiteStep): Promise<EndedStep> => {
+    if (step.after !== undefined) await beside.get(step.after);
+    return await runStep(step);
+  };
   for (const step of steps) {
-    if (step.isBeside === true) beside.push(runStep(step));
-    else ended.push(await runStep(step));
+    if (step.isBeside === true) beside.set(step.title, begun(step));
+    else ended.push(await begun(step));
     if (ended.some(({ code }) => code !== 0)) break;
   }
-  return [...ended, ...await Promise.all(beside)];
+  return [...ended, ...await Promise.all(beside.values())];
 };
 
 const seconds = (ms: number): string => `${(ms / MS_PER_SECOND).toFixed(0).padStart(5)} s`;

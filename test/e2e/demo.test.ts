@@ -39,7 +39,7 @@ import {
   staysOf,
 } from '../support/page/recorded-actors.ts';
 import { spawnTidegate } from '../support/processes/tidegate-child.ts';
-import { isReleaseScale } from '../support/scale.ts';
+import { atScale, isReleaseScale } from '../support/scale.ts';
 
 const PATIENT_MS = 60_000;
 const LONG_MS = 300_000;
@@ -104,7 +104,9 @@ const FOLLOWED: Readonly<Record<string, Followed>> = {
  * scenario itself.
  */
 const ON_PAGES = Object.entries(FOLLOWED).filter(([name]) => isReleaseScale() || name === STUCK);
-const ALONE = Object.keys(FOLLOWED).filter((name) => !ON_PAGES.some(([one]) => one === name));
+const ALONE = Object.keys(FOLLOWED)
+  .filter((name) => !ON_PAGES.some(([one]) => one === name))
+  .slice(0, atScale({ commit: 1, release: Infinity }));
 
 const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });
 

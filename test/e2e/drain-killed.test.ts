@@ -13,7 +13,7 @@ const BED = {
   podReadyMs: 200,
   podDeleteMs: 400,
 };
-const ROUNDS = atScale({ commit: 4, release: 20 });
+const ROUNDS = atScale({ commit: 1, release: 20 });
 const SEED = 20_261_121;
 
 describeWithTestbed('drains whose operator is killed', BED, (bed) => {

@@ -68,7 +68,7 @@ describeWithTestbed('a blocked drain', BED, (bed) => {
       const reasons = heldUp(current);
       if (reasons.length === HELD.length && textAt(current, 'state') === 'Draining') return current;
       throw new Error(`it names ${reasons.join(', ')}`);
-    }, { what: 'every blocker to be named', everyMs: 500 });
+    }, { what: 'every blocker to be named', everyMs: 2000 });
     expect(heldUp(running)).toEqual(HELD);
     expect(running).toMatchObject({ node, owners: ['reclaim'] });
     expect(numberAt(running, 'secondsLeft')).toBeGreaterThan(0);

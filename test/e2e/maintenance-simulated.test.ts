@@ -14,7 +14,7 @@ import { roleBy } from '../support/processes/role-child.ts';
 import { startTidegate } from '../support/processes/tidegate-process.ts';
 import { atScale } from '../support/scale.ts';
 
-const CLUSTERS = atScale({ commit: 2, release: 20 });
+const CLUSTERS = atScale({ commit: 1, release: 20 });
 
 describeWithTestbed('simulated maintenances', {
   controllers: true,

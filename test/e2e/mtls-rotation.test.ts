@@ -25,7 +25,7 @@ import { clusterPair, writeKeyFiles } from '../support/processes/key-files.ts';
 import type { OperatorProcess } from '../support/processes/operator-process.ts';
 import { atScale } from '../support/scale.ts';
 
-const MACHINES = atScale({ commit: 300, release: 1000 });
+const MACHINES = atScale({ commit: 100, release: 1000 });
 
 const RENEWAL_DELAY_MS = 3000;
 /** Timers and the clock of the log may differ by this. */

@@ -12,7 +12,7 @@ import { startOperator } from '../support/processes/operator-process.ts';
 import { countOf, PODS, untilRequestsOf } from '../support/processes/pods-role.ts';
 import { atScale } from '../support/scale.ts';
 
-const REPLICAS = atScale({ commit: 25, release: 100 });
+const REPLICAS = atScale({ commit: 12, release: 100 });
 /** Every so many are torn away without notice. */
 const FORCED_EVERY = 4;
 

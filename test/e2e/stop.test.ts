@@ -18,8 +18,8 @@ import { startOperator } from '../support/processes/operator-process.ts';
 import { atScale } from '../support/scale.ts';
 import { startTidegate, type TidegateProcess } from '../support/processes/tidegate-process.ts';
 
-const MACHINES = atScale({ commit: 800, release: 2000 });
-const UNDER_WAY = 200;
+const MACHINES = atScale({ commit: 200, release: 2000 });
+const UNDER_WAY = atScale({ commit: 50, release: 200 });
 /** The later of two equal flags counts. */
 const ADDRESSES = ['--metrics-addr=0', '--health-addr=0'];
 

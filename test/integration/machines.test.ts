@@ -32,6 +32,7 @@ import { makeWriteGate, WriteGate } from '../../src/effects/write-gate.ts';
 import { fileSource } from '../support/api/live-environment.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
+import { atScale } from '../support/scale.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -229,7 +230,7 @@ describeWithTestbed('machines on a real API server', {}, (bed) => {
   });
 
   it('upcomingNodes: a burst ends in the last states, with one write in flight per machine', async () => {
-    const MACHINES = 1000;
+    const MACHINES = atScale({ commit: 100, release: 1000 });
     const { frame, registry } = await start(bed());
     for (let id = 0; id < MACHINES; id += 1) {
       for (const state of ['Creating', 'Configuring', 'Configured'] as const) {
@@ -251,7 +252,7 @@ describeWithTestbed('machines on a real API server', {}, (bed) => {
   });
 
   it('upcomingNodes: an API server outage during a burst ends with every last state', async () => {
-    const MACHINES = 200;
+    const MACHINES = atScale({ commit: 50, release: 200 });
     const { frame, registry } = await start(bed());
     for (let id = 0; id < MACHINES; id += 1) frame(`away-${id}`, 'Configuring');
     await bed().stopApiServer();

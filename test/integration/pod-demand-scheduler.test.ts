@@ -31,11 +31,12 @@ import {
   type WantedNode,
 } from '../support/demand/scheduler-verdicts.ts';
 import { PODS as PODS_PATH } from '../support/processes/pods-role.ts';
+import { atScale } from '../support/scale.ts';
 
 const SEED = 20_261_121;
-const PODS = 50;
+const PODS = atScale({ commit: 20, release: 50 });
 const NODES = 12;
-const RESIZED = 30;
+const RESIZED = atScale({ commit: 12, release: 30 });
 
 const NANOS = 1_000_000_000n;
 const MILLIS_PER_NANO = 1_000_000n;

@@ -19,8 +19,9 @@ import {
 } from 'vitest/node';
 import { type ChangedFiles, ROOT } from './planted-bugs.ts';
 
-/** A test of a mutation may wait for what never happens. */
+/** A test of a mutation may wait for what never happens; a simulation takes its time. */
 const TEST_TIMEOUT_MS = 60_000;
+const CHOSEN_TEST_TIMEOUT_MS = 300_000;
 /** A test bed starts. */
 const HOOK_TIMEOUT_MS = 300_000;
 
@@ -66,16 +67,16 @@ class AsNamed extends BaseSequencer {
   }
 }
 
-const configOf = (include: readonly string[], reporter: Reporter) => ({
+const configOf = (chosen: readonly string[] | undefined, reporter: Reporter) => ({
   root: ROOT,
   config: false as const,
   watch: false,
   bail: 1,
   reporters: [reporter],
-  include: [...include],
-  exclude: LEFT_OUT,
+  include: [...chosen ?? SUITES],
+  exclude: chosen === undefined ? LEFT_OUT : [],
   setupFiles: [join(ROOT, 'test/mutants/mutant-setup.ts')],
-  testTimeout: TEST_TIMEOUT_MS,
+  testTimeout: chosen === undefined ? TEST_TIMEOUT_MS : CHOSEN_TEST_TIMEOUT_MS,
   hookTimeout: HOOK_TIMEOUT_MS,
   pool: 'threads' as const,
   isolate: false,
@@ -174,13 +175,16 @@ class RunningSuite implements InstrumentedSuite {
   }
 }
 
-/** Prepares the tests on `sources`, which are named by their paths from the root. */
+/**
+ * Prepares the tests on `sources`, which are named by their paths from the root: the fast ones, or
+ * those that are chosen, simulations and clusters too.
+ */
 export const instrumentedSuite = async (
   sources: ChangedFiles,
-  include: readonly string[] = SUITES,
+  chosen?: readonly string[],
 ): Promise<InstrumentedSuite> => {
   const first = new FirstFailure();
-  const vitest = await createVitest('test', configOf(include, first), {
+  const vitest = await createVitest('test', configOf(chosen, first), {
     plugins: [{
       name: 'instrumented-sources',
       enforce: 'pre',

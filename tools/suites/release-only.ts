@@ -1,13 +1,15 @@
 /**
- * End-to-end tests whose scenario runs on simulated time as well, with the same assertions: they
- * run before a release only.
+ * Tests on clusters that run before a release only: `npm test` tries the same elsewhere.
  *
  * A real control plane adds nothing to them that `npm test` does not try there with another test:
  * a drain under its controllers, a kill, a stop, an outage and a lost lease.
  */
 
-/** The scenarios of `test/simulation/scenarios`, by test file. */
-export const RELEASE_ONLY: Readonly<Record<string, readonly string[]>> = {
+/**
+ * Their scenarios of `test/simulation/scenarios` run on simulated time in each `npm test`, with the
+ * same assertions.
+ */
+export const SIMULATED_AS_WELL: Readonly<Record<string, readonly string[]>> = {
   'test/e2e/api-server-away-shortly.test.ts': ['api-server-away-shortly', 'slow-first-list'],
   'test/e2e/demand-removed.test.ts': ['demand-removed', 'demand-gone'],
   'test/e2e/drain-cancelled.test.ts': ['drain-cancelled'],
@@ -30,3 +32,27 @@ export const RELEASE_ONLY: Readonly<Record<string, readonly string[]>> = {
   'test/e2e/two-operators-ended.test.ts': ['two-operators-stopped', 'two-operators-killed'],
   'test/e2e/unseen-changes.test.ts': ['unseen-changes'],
 };
+
+/** What `npm test` has in their place. */
+const TRIED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'test/e2e/burst.test.ts': 'a burst of a hundred machines: test/integration/machines.test.ts',
+  'test/e2e/drain-many-nodes.test.ts':
+    'six nodes under shared budgets: test/integration/evictions.test.ts; many in the simulations',
+  'test/e2e/drain-one-replica-crowd.test.ts': 'a single one: test/e2e/drain-surge.test.ts',
+  'test/e2e/drain-without-room.test.ts':
+    'test/unit/interceptor/surge-blocked.test.ts, and with room test/e2e/drain-surge.test.ts',
+  'test/e2e/many-eviction-requests.test.ts':
+    'as many as are open at once: test/unit/eviction-requests/crowd.test.ts',
+  'test/e2e/node-offline.test.ts':
+    'nodes that go offline in all simulations; a real kubelet: test/e2e/node-not-stopping.test.ts',
+  'test/e2e/pods-burst.test.ts': 'a dozen pods at once: test/e2e/pods-recreated.test.ts',
+  'test/integration/demo-real.test.ts':
+    'the demo: test/e2e/demo.test.ts; each of its stories on the real control plane by itself',
+  'test/integration/testbed.test.ts': 'every suite on a test bed',
+};
+
+/** The files, from the root. */
+export const RELEASE_ONLY: readonly string[] = [
+  ...Object.keys(SIMULATED_AS_WELL),
+  ...Object.keys(TRIED_ELSEWHERE),
+];

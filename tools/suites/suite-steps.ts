@@ -25,6 +25,8 @@ export interface SuiteStep {
   readonly env: Readonly<Record<string, string>>;
   /** Mostly waits, or uses one core: beside the steps after it, and printed when it has ended. */
   readonly isBeside?: boolean;
+  /** The title of a step beside it that must have ended before it begins. */
+  readonly after?: string;
 }
 
 const VITEST = 'node_modules/vitest/vitest.mjs';
@@ -72,11 +74,23 @@ const mutants = (env: SuiteStep['env']): SuiteStep => ({
   env,
 });
 
-/** Attacks on a running operator: fails for one that got through, and names it. */
+/**
+ * Attacks on a running operator: fails for one that got through, and names it. Each bound that they
+ * try has a unit test in every run.
+ */
 const ATTACKS: SuiteStep = {
   title: 'attacks',
   runtime: 'node',
   args: ['test/attacks/main.ts'],
+  reports: false,
+  env: RELEASE,
+};
+
+/** On a machine that has no test bed, its build takes minutes; suites on clusters wait for it. */
+const PROGRAMS: SuiteStep = {
+  title: 'programs of the test bed',
+  runtime: 'node',
+  args: ['tools/testbed/build.ts'],
   reports: false,
   env: {},
   isBeside: true,
@@ -96,16 +110,12 @@ const AUDIT: SuiteStep = {
 const PURE = ['tidy', 'packages', 'unit', 'models'];
 const PURE_AND_SIMULATED = [...PURE, 'processes', 'simulation'];
 /**
- * Models run on the real API server only: the embedded one answers as it does, by its contract, and
- * plays all paths before a release.
+ * Before a release the models run on both clusters, and crowds fill the machine, one after another.
  */
-const ON_CLUSTERS = ['models-kube-apiserver-shortest', 'clusters'];
-/** At the scale of a release these fill the machine, one after another. */
-const CROWDS = 'e2e-crowds';
+const ON_CLUSTERS_FOR_RELEASE = ['models-kube-apiserver-shortest', 'clusters', 'e2e-crowds'];
 
 /** Suites that depend on the runtime: sockets, TLS, files, processes, signals. */
 const DIFFERENT_ON_DENO = [
-  'packages/',
   'test/unit/cli',
   'test/unit/effects',
   'test/unit/observability',
@@ -113,13 +123,11 @@ const DIFFERENT_ON_DENO = [
   'test/unit/testbed',
   'test/unit/web',
 ];
+/** HTTP as a server and as a client, gRPC, and a whole operator; the others before a release. */
 const CLUSTERS_ON_DENO = [
-  'test/integration/embedded-',
-  'test/integration/evictions.test.ts',
-  'test/integration/fleet.test.ts',
-  'test/integration/leadership.test.ts',
-  'test/integration/reflector',
-  'test/integration/server-side-apply.test.ts',
+  'test/integration/embedded-http.test.ts',
+  'test/integration/embedded-operator.test.ts',
+  'test/integration/reflector.test.ts',
   'test/integration/session.test.ts',
 ];
 /** Imports do not cover child processes: one scenario represents them. */
@@ -162,9 +170,9 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
 
 const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
+  { ...PROGRAMS, env },
   vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
   { ...AUDIT, env },
-  { ...ATTACKS, env },
   plantedBugs(env),
   {
     ...vitest({
@@ -174,19 +182,23 @@ const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
       more: [...CLUSTERS_ON_DENO, SMOKE],
     }, env),
     isBeside: true,
+    after: PROGRAMS.title,
   },
   mutants(env),
   vitest({
     title: 'on Deno',
     runtime: 'deno',
-    projects: ['packages', 'unit', 'processes'],
+    projects: ['unit', 'processes'],
     more: DIFFERENT_ON_DENO,
   }, env),
-  vitest({
-    title: 'on clusters',
-    runtime: 'node',
-    projects: isRelease(env) ? [...ON_CLUSTERS, CROWDS] : ON_CLUSTERS,
-  }, env),
+  {
+    ...vitest({
+      title: 'on clusters',
+      runtime: 'node',
+      projects: isRelease(env) ? ON_CLUSTERS_FOR_RELEASE : ['clusters'],
+    }, env),
+    after: PROGRAMS.title,
+  },
 ];
 
 /** The steps of a run, in their order. */
@@ -197,6 +209,7 @@ export const suiteSteps = ({ fast, full, changed }: SuiteChoice): readonly Suite
   const env = RELEASE;
   return [
     ...everyStep(env),
+    ATTACKS,
     // The shortest paths take every transition: the others found what those or the fakes found.
     vitest({
       title: 'every path on the embedded cluster',

@@ -45,7 +45,7 @@ export const startSession = (options: {
   const telemetry: Telemetry = {
     ...silentTelemetry,
     log: (_level, message) => logged.push(message),
-    observe: (name, value) => observed.push([name, value]),
+    observe: (name, value, ..._labels) => observed.push([name, value]),
     gauge: (name, value, ..._labels) => {
       gauges.set(name, value);
     },

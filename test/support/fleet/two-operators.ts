@@ -23,10 +23,10 @@ import { type OperatorProcess, startOperator } from '../processes/operator-proce
 import { atScale } from '../scale.ts';
 import { untilSession } from './fleet-sessions.ts';
 
-const MACHINES = atScale({ commit: 600, release: 1500 });
+const MACHINES = atScale({ commit: 200, release: 1500 });
 const REQUESTS = 100;
 /** Writes after which the burst is well in progress, and far from its end. */
-const UNDER_WAY = atScale({ commit: 150, release: 300 });
+const UNDER_WAY = atScale({ commit: 50, release: 300 });
 const OK = 200;
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-operator';

@@ -56,11 +56,8 @@ const TIMINGS = SCENARIOS.filter(({ name }) => TIMED.includes(name)).flatMap((sc
  */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'drain-outage',
-  'drain-two-budgets',
   'two-operators-killed',
   'fleet-killed',
-  'demand-gone',
-  'stop-in-burst',
   'clocks-skewed',
 ]);
 const COMPARED = EXECUTED.filter(({ name }) => isReleaseScale() || ELSEWHERE.has(name));

@@ -12,7 +12,7 @@ import { atScale } from '../../support/scale.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BIN = `${ROOT}node_modules/.bin/`;
 const SEEDS = [
-  ...[1, 2, 3, 4].slice(0, atScale({ commit: 2, release: 4 })),
+  ...[1, 2, 3, 4].slice(0, atScale({ commit: 1, release: 4 })),
   ...freshSeeds(atScale({ commit: 2, release: 20 }), 'npm run simulate -- --seed'),
 ];
 const FAULTS = new Set([

@@ -1,9 +1,10 @@
 /** The steps of test suites, and the times of their files. */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { fileTimes, slowest } from '../../../tools/suites/file-times.ts';
 import { type SuiteChoice, suiteSteps } from '../../../tools/suites/suite-steps.ts';
-import { RELEASE_ONLY } from '../../../tools/suites/release-only.ts';
+import { RELEASE_ONLY, SIMULATED_AS_WELL } from '../../../tools/suites/release-only.ts';
 import { SCENARIOS } from '../../simulation/scenarios/catalogue.ts';
 
 const ALL: SuiteChoice = { fast: false, full: false, changed: undefined };
@@ -30,7 +31,6 @@ describe('suites', () => {
       '--project=models',
       '--project=processes',
       '--project=simulation',
-      '--project=models-kube-apiserver-shortest',
       '--project=clusters',
     ]);
   });
@@ -46,11 +46,22 @@ describe('suites', () => {
 
   it('plays what mostly waits beside what follows the pure suites, and nothing else', () => {
     const steps = suiteSteps(ALL);
-    const waiting = ['audit', 'attacks', 'planted bugs', 'on clusters, on Deno'];
-    expect(steps.slice(1, 6).map(({ title }) => title)).toEqual(['pure', ...waiting]);
-    expect(steps.filter(({ isBeside }) => isBeside).map(({ title }) => title)).toEqual(waiting);
+    const waiting = ['audit', 'planted bugs', 'on clusters, on Deno'];
+    const programs = 'programs of the test bed';
+    expect(steps.slice(1, 6).map(({ title }) => title)).toEqual([programs, 'pure', ...waiting]);
+    expect(steps.filter(({ isBeside }) => isBeside).map(({ title }) => title))
+      .toEqual([programs, ...waiting]);
     const fast = suiteSteps({ ...ALL, fast: true }).map(({ title }) => title);
-    expect(fast).not.toContain('attacks');
+    expect(fast).not.toContain('audit');
+  });
+
+  it('builds the programs of the test bed before anything uses them', () => {
+    const steps = suiteSteps({ ...ALL, full: true });
+    const clusters = steps.filter(({ args }) =>
+      args.some((arg) => /=clusters|=models-k/.test(arg))
+    );
+    expect(clusters.map(({ after }) => after))
+      .toEqual(['programs of the test bed', 'programs of the test bed']);
   });
 
   it('starts no process, no cluster and no simulation when it is to be fast', () => {
@@ -67,8 +78,13 @@ describe('suites', () => {
 
   it('drives every path on a cluster, and the crowds, before a release', () => {
     expect(projectsOf({ ...ALL, full: true }, 'node')).toEqual(
-      expect.arrayContaining(['--project=models-embedded', '--project=e2e-crowds']),
+      expect.arrayContaining([
+        '--project=models-embedded',
+        '--project=models-kube-apiserver-shortest',
+        '--project=e2e-crowds',
+      ]),
     );
+    expect(suiteSteps({ ...ALL, full: true }).map(({ title }) => title)).toContain('attacks');
   });
 
   it('hands the revision of a change to vitest', () => {
@@ -77,10 +93,15 @@ describe('suites', () => {
   });
 });
 
-describe('end-to-end tests that run before a release only', () => {
+describe('tests on clusters that run before a release only', () => {
+  it('are there', () => {
+    const root = new URL('../../../', import.meta.url);
+    expect(RELEASE_ONLY.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
+  });
+
   it('each have a test per scenario, and scenarios that every run plays', async () => {
     const onEachRun = SCENARIOS.filter(({ crowd }) => crowd !== true).map(({ name }) => name);
-    for (const [file, scenarios] of Object.entries(RELEASE_ONLY)) {
+    for (const [file, scenarios] of Object.entries(SIMULATED_AS_WELL)) {
       const text = await readFile(new URL(`../../../${file}`, import.meta.url), 'utf8');
       expect([file, text.match(/^ {2}it\(/gm)?.length]).toEqual([file, scenarios.length]);
       expect(onEachRun).toEqual(expect.arrayContaining([...scenarios]));
