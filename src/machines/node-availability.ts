@@ -50,7 +50,9 @@ const heartbeat = {
     },
     silent: {
       description: 'The Lease was not renewed for the time after which a Node may be offline.',
-      on: { 'lease.renewed': { target: 'fresh', actions: 'setRenewed' } },
+      on: {
+        'lease.renewed': { guard: 'answersAgain', target: 'fresh', actions: 'setRenewed' },
+      },
     },
   },
 } as const;
@@ -301,6 +303,9 @@ export const nodeAvailability = setup({
   },
   guards: {
     silent: ({ context }) => context.isSilent,
+    // After an outage a list has renewals from before it: only Ready ends a storm.
+    answersAgain: ({ context: { isProtected, node } }) =>
+      !isProtected || node.readyStatus !== 'Unknown',
     degraded: ({ context }) => context.isDegraded,
     protected: ({ context }) => context.isProtected,
     confirmed: ({ context }) =>

@@ -101,7 +101,8 @@ const heartbeatAfter = (step: Step, before: Places): string | undefined => {
     const label = textAt(step.event, 'input', 'node', 'availability', 'label') ?? '';
     return label.startsWith('Offline') ? 'silent' : 'fresh';
   }
-  if (step.event.type === 'lease.renewed') return 'fresh';
+  const isProtected = before.availability === 'offline' && before.offline === 'protected';
+  if (step.event.type === 'lease.renewed') return isProtected ? before.heartbeat : 'fresh';
   return isTimer(step, 'silence') ? 'silent' : before.heartbeat;
 };
 
@@ -173,7 +174,10 @@ const displayAfter = (step: Step, before: Places): string => {
 
 const checkPlaces = (step: Step, before: Places, after: Places): void => {
   const context: Place = step.after.context;
-  must(after.heartbeat === heartbeatAfter(step, before), 'RS-05: only renewals end a silence');
+  must(
+    after.heartbeat === heartbeatAfter(step, before),
+    'RS-05: only renewals end a silence, and none a storm',
+  );
   must(after.health === healthAfter(step, before), `RS-04: a problem leads to ${after.health}`);
   const isSilent = after.heartbeat === 'silent';
   const isDegraded = after.health === 'degraded' || after.health === 'ending';

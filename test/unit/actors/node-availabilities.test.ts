@@ -8,6 +8,8 @@
  * showed that it had been offline was so again as soon as Ready was Unknown, before its Lease had
  * been silent for long enough. A deletion that was not answered before its Node was back went on
  * beside the next attempt when the Node was lost again, and its end counted as that of the other.
+ * After an outage a list of Leases had renewals from its beginning: they ended the storm that the
+ * outage was, and the pods of those Nodes that stayed away longest were deleted.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
@@ -148,6 +150,31 @@ const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
       facts.nodes.next({ _tag: 'Absent', key: last.key, last }),
     /** A Node has changed. */
     changeNode: (node: AvailableNode): void => facts.nodes.next({ _tag: 'Present', object: node }),
+    /** The Lease of a Node is observed to be renewed. */
+    renew: (node: string, renewTime: string): void =>
+      facts.leases.next({
+        _tag: 'Present',
+        object: {
+          key: objectKey(node, 'kube-node-lease'),
+          uid: uid(`lease-${node}`),
+          resourceVersion: resourceVersion(renewTime),
+          node,
+          renewTime,
+        },
+      }),
+    /** A claim has changed. */
+    changeClaim: (): void =>
+      facts.claims.next({
+        _tag: 'Absent',
+        key: objectKey('data', 'default'),
+        last: {
+          key: objectKey('data', 'default'),
+          uid: uid('claim'),
+          resourceVersion: resourceVersion('1'),
+          isShared: true,
+          volumeName: 'v',
+        },
+      }),
     /** A pod has changed. */
     change: (pod: LostPod): void => facts.pods.next({ _tag: 'Present', object: pod }),
   };
@@ -212,6 +239,19 @@ test('RS-21: a stateful pod of an offline Node and its claim are recorded, once'
   ]);
 });
 
+test('RS-20: the pods of an offline Node are looked at again when a claim has changed', async () => {
+  const { time, registry, reads, changeClaim } = rig(
+    [nodeNamed('lost', OFFLINE), nodeNamed('well')],
+    [podOn('lost', 'a'), podOn('well', 'b')],
+  );
+  registry.onLeading();
+  await time.advance(SETTLE_MS + REVIEW_MS);
+  expect(reads.claims).toBe(1);
+  changeClaim();
+  await time.advance(REVIEW_MS);
+  expect(reads.claims).toBe(2);
+});
+
 test('RS-03: nothing of an enabled Node is withdrawn once it is gone', async () => {
   const enabled = { ...nodeNamed('enabled'), wasDisabled: true };
   const well = nodeNamed('well');
@@ -241,6 +281,29 @@ const lostAgain = async (label: 'Offline' | 'OfflineStorm', silentMs: number) =>
 
 test('RS-06: a Node that was back from a storm before this process led is not protected by it', async () => {
   const { removals } = await lostAgain('OfflineStorm', POLICY.offlineAfterMs);
+  expect(removals.map(({ name }) => name)).toEqual(['a']);
+});
+
+test('RS-06: a renewal does not end a storm, but that its Node is ready does', async () => {
+  const storm = { readyStatus: 'Unknown', label: 'OfflineStorm' } as const;
+  const { time, registry, removals, renew, changeNode } = rig(
+    [nodeNamed('lost', storm), nodeNamed('well')],
+    [podOn('lost', 'a')],
+  );
+  const seen = (version: string, readyStatus: 'True' | 'Unknown'): void =>
+    changeNode({
+      ...nodeNamed('lost', { ...storm, readyStatus }),
+      resourceVersion: resourceVersion(version),
+    });
+  registry.onLeading();
+  await time.advance(SETTLE_MS);
+  renew('lost', '1');
+  await time.advance(POLICY.offlineAfterMs + SETTLE_MS + REVIEW_MS);
+  expect(removals).toEqual([]);
+  seen('2', 'True');
+  renew('lost', '2');
+  seen('3', 'Unknown');
+  await time.advance(POLICY.offlineAfterMs + SETTLE_MS + REVIEW_MS);
   expect(removals.map(({ name }) => name)).toEqual(['a']);
 });
 
