@@ -49,8 +49,8 @@ const setActive = (
     ...labels,
     interceptor: active ?? '',
   });
-  if ((before?.active ?? null) !== null && before) forget(metric, labelsOf(before));
-  if ((after?.active ?? null) !== null && after) gauge(metric, 1, labelsOf(after));
+  if (before !== undefined && before.active !== null) forget(metric, labelsOf(before));
+  if (after !== undefined && after.active !== null) gauge(metric, 1, labelsOf(after));
 };
 
 /** The series of all open requests and of pods with interceptors. */

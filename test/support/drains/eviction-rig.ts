@@ -1,5 +1,6 @@
 /** Evictions over a cluster in memory, on simulated time, and drains that only want pods to go. */
 import { Layer, ManagedRuntime } from 'effect';
+import { type Observable, of, switchMap } from 'rxjs';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startPodEvictions } from '../../../src/actors/pod-evictions/pod-evictions.ts';
 import { DrainRequesters } from '../../../src/actors/eviction-requests/drain-requesters.ts';
@@ -24,6 +25,8 @@ export interface RigOptions {
   /** `--via`; default: plain evictions. */
   readonly mode?: EvictionMode;
   readonly defaultsFor?: (pod: DrainPod) => readonly string[];
+  /** When the list of budgets is complete; default: at once. */
+  readonly budgetsListed?: Observable<unknown>;
 }
 
 /** A cluster, the registry, and a hand that drains nodes. */
@@ -38,11 +41,13 @@ export const evictionRig = (
   const requests = fakeRequests(time);
   const notes: EventNote[] = [];
   const defects: unknown[] = [];
+  const warnings: string[] = [];
   const unasked: unknown[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
-    log: (level, _message, fields) => {
+    log: (level, message, fields) => {
       if (level === 'error') defects.push(fields);
+      if (level === 'warn') warnings.push(message);
     },
     count: (name, by, ...labels) => {
       if (name === 'tidegate_drain_pods_unasked_total') unasked.push({ by, ...labels[0] });
@@ -67,8 +72,13 @@ export const evictionRig = (
     record: (note) => notes.push(note),
   });
   requesters.onLeading();
+  const { budgetsListed = of(undefined) } = options;
   const registry = startPodEvictions(environment, {
     ...cluster.caches,
+    budgets: {
+      ...cluster.caches.budgets,
+      facts: budgetsListed.pipe(switchMap(() => cluster.caches.budgets.facts)),
+    },
     callsPerBudget,
     requested: requesters,
   });
@@ -99,6 +109,7 @@ export const evictionRig = (
     unasked,
     registry,
     defects,
+    warnings,
     drain: drainBy('reclaim'),
     drainBy,
     emptiedAt,

@@ -69,6 +69,19 @@ test('concurrencyLimit: an actor that stops releases its slot, and a missing one
   expect(counts).toEqual([1, 0, 1, 0, 1]);
 });
 
+test('concurrencyLimit: grants nothing after it has stopped, neither anew nor to who waits', async () => {
+  const { workers: [a, b], slots, settle, busy } = rig(1);
+  if (a === undefined || b === undefined) throw new Error('No workers');
+  slots.request(a);
+  slots.request(b);
+  await settle();
+  slots.stop();
+  a.actor.send({ type: 'work.done' });
+  slots.request(a);
+  await settle();
+  expect(busy()).toEqual([]);
+});
+
 test('concurrencyLimit: is idle when no slot is in use or requested', async () => {
   const { workers: [a], slots, settle } = rig(1);
   if (a === undefined) throw new Error('No workers');

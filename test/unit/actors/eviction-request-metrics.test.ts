@@ -123,6 +123,8 @@ const rig = () => {
       progress.refusals = refusals;
       changes.next('z');
     },
+    /** Whether it follows requests, pods and evictions. */
+    follows: () => [requestFacts, podFacts, changes].map(({ observed }) => observed),
     /** The series whose name begins so. */
     series: async (prefix: string) =>
       (await metrics.text()).split('\n').filter((line) => line.startsWith(prefix)),
@@ -192,6 +194,13 @@ const seriesAfter = async (end: (site: ReturnType<typeof rig>) => void) => {
 test('ER-82: no series of a request is left when it is final', async () => {
   const final = observedRequest({ status: EVICTED, ...version('11') });
   expect(await seriesAfter(({ observe }) => observe(final))).toEqual([]);
+});
+
+test('a registry that has stopped follows nothing', async () => {
+  const { registry, follows } = rig();
+  expect(follows()).toEqual([true, true, true]);
+  await registry.stop();
+  expect(follows()).toEqual([false, false, false]);
 });
 
 test('ER-82: no series of a request is left when it is deleted', async () => {

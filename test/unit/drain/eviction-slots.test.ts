@@ -182,6 +182,7 @@ describe('slots', () => {
     for (const name of ['p0', 'p1']) {
       expect(made.status(name)).toMatchObject({ state: 'queued', reason: 'ServerThrottling' });
     }
+    expect(made.warnings).toEqual(['Eviction circuit opened']);
     made.cluster.intercept(() => Effect.succeed(undefined));
     await made.time.advance(30_000);
     expect(made.cluster.left('n1')).toBe(0);

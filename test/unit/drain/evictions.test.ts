@@ -1,5 +1,6 @@
 /** The registry of pods that must leave, on a small cluster in memory. */
 import { Effect } from 'effect';
+import { Subject } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { refusal } from '../../support/drains/eviction-refusals.ts';
 import { budgetedApp, evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-rig.ts';
@@ -74,6 +75,19 @@ describe('which pods are evicted', () => {
     await made.time.advance(60_000);
     expect(podsAsked(made)).toEqual([]);
     expect(made.cluster.has('p0')).toBe(true);
+  });
+
+  test('DR-30: no pod is evicted before the budgets are known', async () => {
+    const budgetsListed = new Subject<void>();
+    const made = evictionsOfTest({ budgetsListed });
+    made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
+    await made.ready();
+    made.drain('n1');
+    await made.time.advance(60_000);
+    expect(podsAsked(made)).toEqual([]);
+    budgetsListed.next();
+    await made.time.advance(1000);
+    expect(podsAsked(made)).toEqual(['p1']);
   });
 
   test('DR-31: a pod under two budgets is not evicted until one of them is gone', async () => {
