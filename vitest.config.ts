@@ -120,6 +120,15 @@ export default defineConfig({
       floor('simulation', 180_000, { include: SIMULATED, ...SHARED }),
       floor('packages', 180_000, { include: ['packages/*/test/**/*.test.ts'], ...SHARED }),
       floor('models', 180_000, SHARED),
+      // All of these in the same processes, which load the program once.
+      floor('pure', 180_000, {
+        include: [
+          'test/unit/**/*.test.ts',
+          'test/models/*.test.ts',
+          'packages/*/test/**/*.test.ts',
+        ],
+        ...SHARED,
+      }),
       {
         // The same models, to try their own tests on mutants of the machines.
         test: {

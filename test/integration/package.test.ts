@@ -1,41 +1,23 @@
 /** What is shipped: the npm package, and the files of the container image. */
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { parse } from 'yaml';
 import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
 import { PROGRAM } from '../../tools/package/bundle.ts';
 import { USER, writeImageFiles } from '../../tools/package/image-files.ts';
 import { packageVersion, writePackage } from '../../tools/package/npm-package.ts';
-import { checkChangelog, writeRelease } from '../../tools/package/release-files.ts';
 import { shippedPackages } from '../../tools/shipped-packages.ts';
 import { binaries } from '../../tools/testbed/binaries.ts';
-import { runCommand } from '../../tools/testbed/commands.ts';
 import { freePort } from '../../tools/testbed/ports.ts';
 import { supervise } from '../../tools/testbed/processes.ts';
 import { clusterClient } from '../support/api/cluster-client.ts';
 import { accountKubeconfig, documentedAccounts } from '../support/api/service-account.ts';
 import { describeWithBinaries, describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
-import { inRepository } from '../support/processes/program.ts';
+import { must, newFolder, NODE } from '../support/processes/required-command.ts';
 
 const IMAGE_BYTES_MAX = 150 * 1024 * 1024;
 const PATIENT_MS = 120_000;
-
-const newFolder = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidegate-package-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-};
-
-const must = async (...command: Parameters<typeof runCommand>): Promise<string> => {
-  const { code, stdout, stderr } = await runCommand(...command);
-  expect(code, `${command[0]}: ${stderr}`).toBe(0);
-  return stdout;
-};
-
-const NODE = dirname(inRepository('node_modules/.bin/node'));
 
 /** The package in a project of its own, as `npm install` puts it there without a network. */
 const installed = async (): Promise<string> => {
@@ -64,45 +46,6 @@ describeWithBinaries('the npm package', () => {
     for (const { name, version: of, path } of shippedPackages()) {
       if (path.includes('node_modules/')) expect(notices).toContain(`${name} ${of}: `);
     }
-  });
-});
-
-describeWithBinaries('a release', () => {
-  test('has an archive of everything, and their checksums', { timeout: PATIENT_MS }, async () => {
-    const folder = join(await newFolder(), 'release');
-    const version = await packageVersion();
-    const names = await writeRelease(folder, { baseUrl: 'https://files.example.com' });
-    expect(names).toEqual([
-      'krew.yaml',
-      'sbom.cdx.json',
-      `tidegate-${version}.tgz`,
-      `tidegate-chart-${version}.tgz`,
-      `tidegate-image-${version}-${process.arch}.tar.gz`,
-      'SHA256SUMS',
-    ]);
-    const checked = await must('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder });
-    expect(checked.match(/: OK$/gm)).toHaveLength(names.length - 1);
-    const [platform] = listOrEmptyAt(
-      parse(await readFile(join(folder, 'krew.yaml'), 'utf8')),
-      'spec',
-      'platforms',
-    );
-    const sums = await readFile(join(folder, 'SHA256SUMS'), 'utf8');
-    expect(sums).toContain(`${textAt(platform, 'sha256')}  tidegate-${version}.tgz`);
-    // As krew puts the plugin there, and links to it.
-    const store = await newFolder();
-    await must('tar', ['-C', store, '-xzf', join(folder, `tidegate-${version}.tgz`)]);
-    const link = join(store, 'kubectl-tidegate');
-    await symlink(join(store, 'package', textAt(platform, 'bin') ?? ''), link);
-    const env = { PATH: `${store}:${NODE}:${process.env['PATH']}` };
-    const { kubectl } = await binaries(() => {});
-    expect(await must(kubectl, ['tidegate', 'version'], { env })).toContain(version);
-  });
-
-  test('is refused when the changelog does not say what it changes', () => {
-    expect(() => checkChangelog('# Changelog\n\n## 0.1.0 (2026-01-01)\n', '0.1.0')).not.toThrow();
-    expect(() => checkChangelog('# Changelog\n\n## 0.1.0 (2026-01-01)\n', '0.2.0'))
-      .toThrow('CHANGELOG.md has no section "## 0.2.0 (date)"');
   });
 });
 

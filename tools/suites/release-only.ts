@@ -48,7 +48,14 @@ const TRIED_ELSEWHERE: Readonly<Record<string, string>> = {
   'test/e2e/pods-burst.test.ts': 'a dozen pods at once: test/e2e/pods-recreated.test.ts',
   'test/integration/demo-real.test.ts':
     'the demo: test/e2e/demo.test.ts; each of its stories on the real control plane by itself',
+  'test/e2e/playground.test.ts': 'its machines and sandbox: test/unit/playground',
+  'test/integration/kubernetes-fields.test.ts':
+    'generated from the API server of a release: test/contract has cases of each kind',
+  'test/integration/release.test.ts': 'the package in it: test/integration/package.test.ts',
+  'test/integration/terminal.test.ts':
+    'what commands print: test/unit/cli; the end of a demo: test/e2e/demo.test.ts',
   'test/integration/testbed.test.ts': 'every suite on a test bed',
+  'test/integration/traces.test.ts': 'spans: test/unit/observability/otlp-tracing.test.ts',
 };
 
 /** The files, from the root. */

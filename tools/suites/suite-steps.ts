@@ -107,8 +107,9 @@ const AUDIT: SuiteStep = {
 };
 
 /** Without a process or a cluster beside it. */
-const PURE = ['tidy', 'packages', 'unit', 'models'];
-const PURE_AND_SIMULATED = [...PURE, 'processes', 'simulation'];
+const FAST = ['tidy', 'packages', 'unit', 'models'];
+/** Processes and simulations as well; in the same workers, which load the program once. */
+const PURE = ['tidy', 'pure'];
 /**
  * Before a release the models run on both clusters, and crowds fill the machine, one after another.
  */
@@ -125,7 +126,6 @@ const DIFFERENT_ON_DENO = [
 ];
 /** HTTP as a server and as a client, gRPC, and a whole operator; the others before a release. */
 const CLUSTERS_ON_DENO = [
-  'test/integration/embedded-http.test.ts',
   'test/integration/embedded-operator.test.ts',
   'test/integration/reflector.test.ts',
   'test/integration/session.test.ts',
@@ -162,7 +162,7 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
   vitest({
     title: 'what imports a change',
     runtime: 'node',
-    projects: [...PURE_AND_SIMULATED, 'integration'],
+    projects: [...PURE, 'integration'],
     more: [`--changed=${since}`, '--passWithNoTests'],
   }),
   vitest({ title: 'processes', runtime: 'node', projects: ['e2e'], more: [SMOKE] }),
@@ -171,7 +171,7 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
 const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
   { ...PROGRAMS, env },
-  vitest({ title: 'pure', runtime: 'node', projects: PURE_AND_SIMULATED }, env),
+  vitest({ title: 'pure', runtime: 'node', projects: PURE }, env),
   { ...AUDIT, env },
   plantedBugs(env),
   {
@@ -204,7 +204,7 @@ const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
 /** The steps of a run, in their order. */
 export const suiteSteps = ({ fast, full, changed }: SuiteChoice): readonly SuiteStep[] => {
   if (changed !== undefined) return changedSteps(changed);
-  if (fast) return [FAST_CHECK, vitest({ title: 'pure', runtime: 'node', projects: PURE })];
+  if (fast) return [FAST_CHECK, vitest({ title: 'pure', runtime: 'node', projects: FAST })];
   if (!full) return everyStep({});
   const env = RELEASE;
   return [

@@ -11,8 +11,10 @@ import { atScale } from '../../support/scale.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BIN = `${ROOT}node_modules/.bin/`;
+/** It writes the requests of pods, and repeats writes whose answers were lost. */
+const COMPARED = 3;
 const SEEDS = [
-  ...[1, 2, 3, 4].slice(0, atScale({ commit: 1, release: 4 })),
+  ...[COMPARED, 1, 2, 4].slice(0, atScale({ commit: 1, release: 4 })),
   ...freshSeeds(atScale({ commit: 2, release: 20 }), 'npm run simulate -- --seed'),
 ];
 const FAULTS = new Set([
@@ -49,11 +51,19 @@ const logOn = async (runtime: 'node' | 'deno', seed: number): Promise<string> =>
   return stdout;
 };
 
+const reports = new Map<number, ReturnType<typeof runWorld>>();
+/** Each world runs once. */
+const reportOf = (seed: number): ReturnType<typeof runWorld> => {
+  const report = reports.get(seed) ?? runWorld(worldPlan(seed));
+  reports.set(seed, report);
+  return report;
+};
+
 describe('simulated worlds', () => {
   test.each(SEEDS)(
     'world %i keeps every invariant from its start to its rest',
     async (seed) => {
-      const report = await runWorld(worldPlan(seed));
+      const report = await reportOf(seed);
       expect(report.breach).toBeUndefined();
       expect(report.nodes).toBeGreaterThanOrEqual(20);
       expect(report.pods).toBeGreaterThanOrEqual(100);
@@ -91,13 +101,12 @@ describe('simulated worlds', () => {
   }, 300_000);
 
   test('the same seed gives the same log, byte for byte, on Node and on Deno', async () => {
-    // It writes the requests of pods, and repeats writes whose answers were lost.
-    const seed = 3;
-    expect(worldPlan(seed).withPods).toBe(true);
-    const [onNode, onDeno] = await Promise.all([logOn('node', seed), logOn('deno', seed)]);
-    expect(onNode).toContain('gets no answer to PATCH');
-    expect(onNode.split('\n').length).toBeGreaterThan(1000);
-    expect(onNode === onDeno).toBe(true);
+    expect(worldPlan(COMPARED).withPods).toBe(true);
+    const there = logOn(process.versions['deno'] === undefined ? 'deno' : 'node', COMPARED);
+    const here = `${(await reportOf(COMPARED)).log.join('\n')}\n`;
+    expect(here).toContain('gets no answer to PATCH');
+    expect(here.split('\n').length).toBeGreaterThan(1000);
+    expect(await there === here).toBe(true);
   }, 300_000);
 
   test('every plan has nodes, pods, budgets, faults and a crash', () => {

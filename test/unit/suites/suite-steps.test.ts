@@ -26,11 +26,7 @@ describe('suites', () => {
   it('runs every project on Node', () => {
     expect(projectsOf(ALL, 'node')).toEqual([
       '--project=tidy',
-      '--project=packages',
-      '--project=unit',
-      '--project=models',
-      '--project=processes',
-      '--project=simulation',
+      '--project=pure',
       '--project=clusters',
     ]);
   });
