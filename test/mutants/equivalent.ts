@@ -26,6 +26,16 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     why: 'The authenticators of client-node are objects; the guard satisfies the type checker.',
   },
   {
+    file: 'src/actors/informers/list-watches.ts',
+    what: "listed ?? '' → listed",
+    why: 'A list that ended has a resourceVersion; the fallback satisfies the type checker.',
+  },
+  {
+    file: 'src/actors/informers/list-watches.ts',
+    what: 'entry === undefined → false',
+    why: 'A list-watch runs only while its entry is there; the guard names the defect otherwise.',
+  },
+  {
     file: 'src/domain/drain/eviction-index.ts',
     what: 'entry !== undefined → true',
     why: 'An entry that is removed was added; the guard satisfies the type checker.',
