@@ -24,7 +24,7 @@ import {
 } from '../support/processes/pods-role.ts';
 import { atScale } from '../support/scale.ts';
 
-const COUNT = atScale({ commit: 500, release: 10_000 });
+const COUNT = atScale({ commit: 100, release: 10_000 });
 const FINISHING = COUNT / 2;
 const DELETED = COUNT / 5;
 const SIGKILLED = 137;

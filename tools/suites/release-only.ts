@@ -42,10 +42,9 @@ const TRIED_ELSEWHERE: Readonly<Record<string, string>> = {
   'test/e2e/drain-without-room.test.ts':
     'test/unit/interceptor/surge-blocked.test.ts, and with room test/e2e/drain-surge.test.ts',
   'test/e2e/many-eviction-requests.test.ts':
-    'as many as are open at once: test/unit/eviction-requests/crowd.test.ts',
+    'fewer, and all of their lives: test/unit/eviction-requests/crowd.test.ts',
   'test/e2e/node-offline.test.ts':
     'nodes that go offline in all simulations; a real kubelet: test/e2e/node-not-stopping.test.ts',
-  'test/e2e/pods-burst.test.ts': 'a dozen pods at once: test/e2e/pods-recreated.test.ts',
   'test/integration/demo-real.test.ts':
     'the demo: test/e2e/demo.test.ts; each of its stories on the real control plane by itself',
   'test/e2e/playground.test.ts': 'its machines and sandbox: test/unit/playground',

@@ -75,8 +75,8 @@ const mutants = (env: SuiteStep['env']): SuiteStep => ({
 });
 
 /**
- * Attacks on a running operator: fails for one that got through, and names it. Each bound that they
- * try has a unit test in every run.
+ * Attacks on a running operator: fails for one that got through, and names it. The bounds that most
+ * of them try have unit tests in every run.
  */
 const ATTACKS: SuiteStep = {
   title: 'attacks',

@@ -51,6 +51,7 @@ const bed = () => {
     ));
     cleanups.push(() => runtime.dispose());
     const logged: string[] = [];
+    const statuses: number[] = [];
     const environment = makeActorEnvironment({
       time: own,
       runtime,
@@ -58,6 +59,9 @@ const bed = () => {
         ...silentTelemetry,
         log: (_level, message, fields) => {
           if (fields?.['lease'] !== undefined) logged.push(message);
+        },
+        gauge: (name, value, ..._labels) => {
+          if (name === 'leader_election_master_status') statuses.push(value);
         },
       },
       firstSeed: made,
@@ -71,7 +75,7 @@ const bed = () => {
       return Promise.resolve();
     });
     const state = () => String(JSON.stringify(leadership.actor?.getSnapshot().value));
-    return { identity, client, gate, leadership, published, logged, state };
+    return { identity, client, gate, leadership, published, logged, statuses, state };
   };
   const suspend = (ms: number): void => {
     suspendedMs += ms;
@@ -136,7 +140,7 @@ describe('a candidate', () => {
     expect(one.gate.permit()._tag).toBe('Closed');
   });
 
-  it('logs that it leads, that it lost the lease, and that it gives it back', async () => {
+  it('reports that it leads, that it lost the lease, and that it gives it back', async () => {
     const { time, candidate } = bed();
     const one = candidate();
     await time.settle();
@@ -152,6 +156,7 @@ describe('a candidate', () => {
       'Became leader',
       'Releasing the lease',
     ]);
+    expect(one.statuses).toEqual([0, 1, 0, 1, 0]);
   });
 
   it('takes over from a dead leader within the lease duration, never before', async () => {

@@ -141,6 +141,7 @@ describe('fleet session', () => {
 
   test('the time until an ack is observed in seconds', async () => {
     const { time, shard, session, observed } = await streamingSession();
+    await time.advance(1000);
     session.offerRollup(rollup(1));
     await time.advance(2500);
     shard.stream().ack('rollup');

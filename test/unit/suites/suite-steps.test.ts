@@ -105,6 +105,25 @@ describe('tests on clusters that run before a release only', () => {
   });
 });
 
+/** The files with tests of each rule, by rule. */
+const filesOfRules = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const page = new URL('../../../docs/reference/rule-tests.md', import.meta.url);
+  const chapters = (await readFile(page, 'utf8')).split(/^### /m).slice(1);
+  return new Map(chapters.map((chapter) => [
+    chapter.slice(0, chapter.indexOf('\n')),
+    [...chapter.matchAll(/\]\(\.\.\/\.\.\/([^)]+)\)/g)].map(([, file = '']) => file),
+  ]));
+};
+
+it('each rule has a test in every run', async () => {
+  const rules = await filesOfRules();
+  expect(rules.size).toBeGreaterThan(200);
+  const untested = [...rules].filter(([, files]) =>
+    files.length > 0 && files.every((file) => RELEASE_ONLY.includes(file))
+  );
+  expect(untested.map(([rule]) => rule)).toEqual([]);
+});
+
 describe('times of files', () => {
   const report = {
     testResults: [
