@@ -134,7 +134,7 @@ describeWithTestbed('kube-scheduler and the demand of pods', {
 }, (bed) => {
   it(
     'a node of exactly the computed size takes the pod and one with a unit less does not, for \
-50 pods from a seed',
+pods from a seed',
     async () => {
       const cluster = await clusterClient(bed());
       await cluster.clear(COLLECTIONS.nodes);
@@ -168,7 +168,7 @@ describeWithTestbed('kube-scheduler and the demand of pods', {
 
   it(
     'the nodes whose labels satisfy the requirements are those that the scheduler finds feasible, \
-for 50 node selectors and affinity terms from a seed',
+for node selectors and affinity terms from a seed',
     async () => {
       const cluster = await clusterClient(bed());
       await cluster.clear(COLLECTIONS.nodes);
@@ -216,7 +216,7 @@ for 50 node selectors and affinity terms from a seed',
   );
 
   it(
-    'a pod that is resized in place takes as much of its node as its request says, for 30 pods \
+    'a pod that is resized in place takes as much of its node as its request says, for pods \
 from a seed',
     async () => {
       const cluster = await clusterClient(bed());
