@@ -29,6 +29,7 @@ export const SIMULATED_AS_WELL: Readonly<Record<string, readonly string[]>> = {
   'test/e2e/fleet-killed.test.ts': ['fleet-killed', 'fleet-killed-replaced'],
   'test/e2e/machines-come.test.ts': ['machines-come', 'machine-bought'],
   'test/e2e/operator-killed.test.ts': ['operator-killed'],
+  'test/e2e/two-operators.test.ts': ['two-operators-suspended'],
   'test/e2e/two-operators-ended.test.ts': ['two-operators-stopped', 'two-operators-killed'],
   'test/e2e/unseen-changes.test.ts': ['unseen-changes'],
 };
@@ -39,6 +40,8 @@ const TRIED_ELSEWHERE: Readonly<Record<string, string>> = {
   'test/e2e/drain-many-nodes.test.ts':
     'six nodes under shared budgets: test/integration/evictions.test.ts; many in the simulations',
   'test/e2e/drain-one-replica-crowd.test.ts': 'a single one: test/e2e/drain-surge.test.ts',
+  'test/e2e/drain-reported.test.ts':
+    'a plan and a status of each blocker: test/unit/drain, test/integration/drain-commands.test.ts',
   'test/e2e/drain-without-room.test.ts':
     'test/unit/interceptor/surge-blocked.test.ts, and with room test/e2e/drain-surge.test.ts',
   'test/e2e/many-eviction-requests.test.ts':

@@ -117,7 +117,7 @@ const ON_CLUSTERS_FOR_RELEASE = ['models-kube-apiserver-shortest', 'clusters', '
 
 /** Suites that depend on the runtime: sockets, TLS, files, processes, signals. */
 const DIFFERENT_ON_DENO = [
-  'test/unit/cli',
+  'test/unit/cli/process.test.ts',
   'test/unit/effects',
   'test/unit/observability',
   'test/unit/session',
