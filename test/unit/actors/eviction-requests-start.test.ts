@@ -1,20 +1,11 @@
 /** The start of the role evictions: without its CRD it would wait for a list forever. */
-import { Effect, Layer, ManagedRuntime } from 'effect';
+import { Effect, Layer } from 'effect';
 import { expect, test } from 'vitest';
-import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
-import { evictionRequestsRole } from '../../../src/actors/eviction-requests/eviction-requests-role.ts';
-import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import type { EvictionsApiOption } from '../../../src/domain/native-evictions/evictions-api.ts';
-import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../../src/effects/kube-api.ts';
-import { servingGatesLayer } from '../../../src/effects/serving-gates.ts';
-import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import { Writes } from '../../../src/effects/writes.ts';
 import { unwatched } from '../../support/api/fake-api.ts';
-import { TIMING } from '../../support/eviction-requests/request-fixture.ts';
-import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { roleOnApi } from '../../support/eviction-requests/role-rig.ts';
 
 const GROUP = '/apis/lifecycle.tidegate.dev/v1alpha1';
 const NATIVE = '/apis/lifecycle.k8s.io/v1alpha1';
@@ -29,7 +20,6 @@ const started = async (
   } = {},
 ) => {
   const paths: string[] = [];
-  const time = simulatedTime();
   const api = Layer.succeed(KubeApi, {
     watch: unwatched,
     call: ({ path }) =>
@@ -42,26 +32,7 @@ const started = async (
       }),
   });
   const writes = Layer.succeed(Writes, { send: () => Effect.never });
-  const runtime = ManagedRuntime.make(
-    Layer.mergeAll(evictionRequestsLayer, podEvictionApiLayer(silentTelemetry), servingGatesLayer)
-      .pipe(
-        Layer.provideMerge(Layer.mergeAll(api, writes)),
-        Layer.provideMerge(clockLayer(time)),
-      ),
-  );
-  const environment = makeActorEnvironment({
-    time,
-    runtime,
-    telemetry: silentTelemetry,
-    firstSeed: 1,
-  });
-  const role = evictionRequestsRole(environment, {
-    policy: { timing: TIMING, ttlMs: null, api: option },
-  }, {
-    informers: sharedInformers(environment),
-    record: () => {},
-    recordOnLease: () => {},
-  });
+  const { role } = roleOnApi(Layer.mergeAll(api, writes), { api: option });
   const start = await role.start();
   await role.stop();
   expect(paths).toEqual(asked);

@@ -1,24 +1,11 @@
 /** The end of the role evictions: a write that was sent is awaited, and none follows. */
-import { Deferred, Effect, Layer, ManagedRuntime } from 'effect';
-import { expect, onTestFinished, test } from 'vitest';
-import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
-import { evictionRequestsRole } from '../../../src/actors/eviction-requests/eviction-requests-role.ts';
-import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { clockLayer } from '../../../src/effects/effect-clock.ts';
-import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
+import { Deferred, Effect, Layer } from 'effect';
+import { expect, test } from 'vitest';
 import { type KubeAnswer, KubeApi } from '../../../src/effects/kube-api.ts';
-import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
-import { servingGatesLayer } from '../../../src/effects/serving-gates.ts';
 import { Writes } from '../../../src/effects/writes.ts';
 import { unwatched } from '../../support/api/fake-api.ts';
-import {
-  CREATED_MS,
-  rawPod,
-  rawRequest,
-  TIMING,
-} from '../../support/eviction-requests/request-fixture.ts';
-import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { rawPod, rawRequest } from '../../support/eviction-requests/request-fixture.ts';
+import { roleOnApi } from '../../support/eviction-requests/role-rig.ts';
 
 const GROUP = '/apis/lifecycle.tidegate.dev/v1alpha1';
 
@@ -38,7 +25,6 @@ const answerOf = (path: string): KubeAnswer => {
 
 /** The role with a write that nobody has answered. */
 const writing = async () => {
-  const time = simulatedTime(CREATED_MS);
   const sent: string[] = [];
   const answer = Deferred.makeUnsafe<KubeAnswer>();
   const api = Layer.mergeAll(
@@ -54,26 +40,7 @@ const writing = async () => {
         }),
     }),
   );
-  const runtime = ManagedRuntime.make(
-    Layer.mergeAll(evictionRequestsLayer, podEvictionApiLayer(silentTelemetry), servingGatesLayer)
-      .pipe(Layer.provideMerge(api), Layer.provideMerge(clockLayer(time))),
-  );
-  const environment = makeActorEnvironment({
-    time,
-    runtime,
-    telemetry: silentTelemetry,
-    firstSeed: 1,
-  });
-  const informers = sharedInformers(environment);
-  const role = evictionRequestsRole(environment, { policy: { timing: TIMING, ttlMs: null } }, {
-    informers,
-    record: () => {},
-    recordOnLease: () => {},
-  });
-  onTestFinished(async () => {
-    informers.stop();
-    await runtime.dispose();
-  });
+  const { time, informers, role } = roleOnApi(api);
   await role.start();
   informers.start();
   await time.advance(1000);
