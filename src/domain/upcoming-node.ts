@@ -148,6 +148,7 @@ const phaseFacts = (facts: UpcomingNodeFacts): PhaseFacts => ({
   current: facts.current,
   node: facts.node,
   drain: facts.drain,
+  servesAgain: facts.reported?.servesAgain === true,
 });
 
 /** The wanted phase, or `Gone`; null when nothing was reported. */

@@ -96,6 +96,9 @@ const node: NodeLink = {
 };
 /** With the key of an ended reclaim, and made schedulable by a user. */
 const releasable: NodeLink = { ...node, held: true, ended: 'Drained', releasable: true };
+/** The same, still cordoned. */
+const drained: NodeLink = { ...releasable, releasable: false };
+const NODES = [releasable, drained];
 const FAILED: HoldingFact = { _tag: 'Failed', lastError: '1 pod remains' };
 const failedOnNode = current('Failed', '1', 'n1');
 /** After the end of a drain, if any: without the Node's key. */
@@ -156,7 +159,7 @@ const recorded = (world: World, { event }: Pick<Received, 'event'>): World => {
     case 'drain.observed':
       return { ...world, drain: event['drain'] === FAILED ? FAILED : null };
     case 'node.observed':
-      return { ...world, node: event['node'] === releasable ? releasable : null };
+      return { ...world, node: NODES.find((one) => one === event['node']) ?? null };
     case 'object.vanished':
       return withoutObject(world, event['last']);
     case 'object.observed': {
@@ -261,7 +264,7 @@ describeModel('upcomingNode', {
     'object.vanished': [{ last: current('Ready') }, {
       last: { uid: 'another', resourceVersion: 'r' },
     }],
-    'node.observed': [{ node: releasable }],
+    'node.observed': NODES.map((one) => ({ node: one })),
     'drain.observed': [{ drain: FAILED }, { drain: null }],
     'xstate.done.actor.createObject': [
       { output: { _tag: 'Written', current: current('') } },
@@ -313,6 +316,9 @@ describeModel('upcomingNode', {
     if (link?.held === true && object?.phase === 'Failed') {
       const back = ['Ready', 'Registered', 'Draining'];
       if (facts.drain === null) expect(back, 'moved back by a frame').not.toContain(phaseOf(facts));
+    }
+    if (link === drained && object?.phase === null && facts.drain === null) {
+      expect(phaseOf(facts), 'a new object forgets the end on its Node').not.toBe('Ready');
     }
     if (actions.includes('recordNodeReady')) expect(facts.node?.ready).toBe(true);
   },

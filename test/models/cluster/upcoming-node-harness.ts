@@ -41,8 +41,8 @@ type Current = UpcomingNodeProjection;
 /** The object in the cluster, and the input of the write in flight. */
 interface World extends WriteUnderWay<UpcomingNodeFacts> {
   readonly current: Current | null;
-  /** The Node has the key of a reclaim that ended, and is schedulable. */
-  readonly keyed: boolean;
+  /** Whether the Node has the key of a reclaim that ended, and is still cordoned. */
+  readonly node: 'Open' | 'Keyed' | 'Cordoned';
 }
 
 const MACHINE = 'm1';
@@ -61,6 +61,9 @@ const releaseIn = ({ event }: Moment): WriteOutcome<NodeLink> | undefined =>
 
 const observing = ({ event }: Moment): Current | undefined =>
   event.type === 'object.observed' ? event['current'] as Current : undefined;
+
+const isCordoned = (event: Moment['event']): boolean =>
+  event.type === 'node.observed' && !(event['node'] as NodeLink).releasable;
 
 const isOurVanishing = ({ event }: Moment): boolean =>
   event.type === 'object.vanished' && (event['last'] as Current).uid === 'u1';
@@ -152,7 +155,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
     return 'another object of that name is not deleted';
   }
   const released = releaseIn(moment);
-  if (released?._tag === 'Written' && released.current.releasable) {
+  if (released?._tag === 'Written' && (released.current.releasable || world.node === 'Cordoned')) {
     return 'a server answers with what was written';
   }
   const { newest } = before.context;
@@ -169,7 +172,7 @@ const follows = (
 ): World => {
   const { event } = step;
   const { asked } = world;
-  let { current, keyed, stale } = world;
+  let { current, node, stale } = world;
   const outcome = outcomeIn(step);
   if (outcome?._tag === 'Written') current = outcome.current;
   if (outcome?._tag === 'Absent') current = null;
@@ -178,11 +181,11 @@ const follows = (
     stale = true;
   }
   current = observing(step) ?? current;
-  if (event.type === 'node.observed') keyed = true;
-  if (releaseIn(step)?._tag === 'Written') keyed = false;
+  if (event.type === 'node.observed') node = isCordoned(event) ? 'Cordoned' : 'Keyed';
+  if (releaseIn(step)?._tag === 'Written') node = 'Open';
   return {
     current,
-    keyed,
+    node,
     ...writeUnderWay(
       { asked, stale },
       step,
@@ -239,11 +242,11 @@ const ENDED_KEY = printCordon({
   sinceMs: 0,
   ended: 'Drained',
 });
-const RELEASABLE: Wanted = {
+const keyedNode = (unschedulable: boolean): Wanted => ({
   metadata: { annotations: { [KEY]: ENDED_KEY } },
-  spec: { unschedulable: false },
+  spec: { unschedulable },
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
-};
+});
 
 /** What others may change. */
 interface Fixtures {
@@ -292,7 +295,7 @@ const runOf = (
     return { event: { ...pathStep.event, current }, by: 'watch' };
   };
   const seeNode = async ({ event }: PathStep<World>): ReturnType<PathRun['observe']> => {
-    const link = nodeLinkOf(await node.put(RELEASABLE));
+    const link = nodeLinkOf(await node.put(keyedNode(isCordoned(event))));
     names.match(link, event['node']);
     return { event: { ...event, node: link }, by: 'watch' };
   };
@@ -325,7 +328,7 @@ const runOf = (
 
 /** The harness of `upcomingNode`. */
 export const upcomingNodeHarness: ClusterHarness<World> = {
-  world: { current: null, keyed: false, asked: null, stale: false },
+  world: { current: null, node: 'Open', asked: null, stale: false },
   events: TRUE_ANSWERS,
   limit: 3000,
   hindrance,

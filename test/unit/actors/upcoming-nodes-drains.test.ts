@@ -239,6 +239,36 @@ describe('drains and frames', () => {
     expect(phase()).toBe('Draining');
   });
 
+  // A process that lost the lease while it created the object resumed its drain, which ended first.
+  test('DR-40: an object that is created late shows the end of the drain', async () => {
+    const { drain, frame, phase, node } = rig();
+    await node(annotation(null));
+    expect(await drain({ _tag: 'Drained' })).toBe(true);
+    await frame('Configured');
+    await node(annotation('Drained'));
+    await frame('Draining');
+    expect(phase()).toBe('Drained');
+  });
+
+  test('DR-40: an object that is created after a restart shows the end on its Node', async () => {
+    const drained = rig();
+    await drained.node(annotation('Drained'));
+    await drained.frame('Configured');
+    expect(drained.phase()).toBe('Drained');
+    const failed = rig();
+    await failed.node(annotation('Failed'));
+    await failed.frame('Configured');
+    expect(failed.phase()).toBe('Failed');
+    expect(failed.lastError()).toBe('the drain of Node "n1" failed; its Events say why');
+  });
+
+  test('DR-40: the object of a new lifecycle does not show the end on its Node', async () => {
+    const { frame, phase, node } = rig();
+    await node(annotation('Drained'));
+    for (const state of ['Configuring', 'Configured'] as const) await frame(state);
+    expect(phase()).toBe('Ready');
+  });
+
   test('DR-40: a failed write is waited for until it lands', async () => {
     const { frame, node, cluster, registry, time, phase } = rig();
     await node(annotation(null));

@@ -27,6 +27,7 @@ const facts = (
   current: phase === null ? null : { phase, lastError: 'what it said', nodeName: 'n1' },
   node: node(false),
   drain: null,
+  servesAgain: false,
   ...more,
 });
 
@@ -48,7 +49,19 @@ describe('phaseToShow', () => {
       for (const reported of EARLIER) {
         expect(phaseToShow(facts(reported, 'Draining', marked)), reported).toBe(ended);
       }
-      expect(phaseToShow(facts('Ready', 'Ready', marked))).toBe('Ready');
+    },
+  );
+
+  test.each(['Drained', 'Failed'] as const)(
+    'DR-40: %s on the Node is shown when no frame is newer, and not to the next lifecycle',
+    (ended) => {
+      const marked = { node: { ...node(true), ended } };
+      for (const current of ['Registered', 'Ready'] as const) {
+        expect(phaseToShow(facts('Ready', current, marked)), current).toBe(ended);
+        const again = { ...marked, servesAgain: true };
+        expect(phaseToShow(facts('Ready', current, again)), current).toBe('Ready');
+        expect(phaseToShow(facts('Registered', current, marked)), current).toBe('Registered');
+      }
     },
   );
 
@@ -56,6 +69,22 @@ describe('phaseToShow', () => {
     for (const reported of PHASES) {
       expect(phaseToShow(facts(reported, 'Ready', HELD))).toBe(reported);
     }
+  });
+
+  test('DR-40: an object without a status shows the end on the Node of a machine that has one', () => {
+    const current = { phase: null, lastError: '', nodeName: '' };
+    for (const ended of ['Drained', 'Failed'] as const) {
+      const marked = { current, node: { ...node(true), ended }, servesAgain: true };
+      for (const reported of EARLIER) {
+        const wanted = reported === 'Ready' || reported === 'Draining' ? ended : reported;
+        expect(phaseToShow(facts(reported, null, marked)), reported).toBe(wanted);
+      }
+    }
+    const opened = { ...node(true), ended: 'Drained' as const, releasable: true };
+    expect(phaseToShow(facts('Ready', null, { current, node: opened, servesAgain: true })))
+      .toBe('Ready');
+    const cancelled = { current, node: { ...node(false), ended: 'Cancelled' as const } };
+    expect(phaseToShow(facts('Ready', null, cancelled))).toBe('Ready');
   });
 
   test('DR-40: frames decide when no key holds the Node', () => {
@@ -109,6 +138,14 @@ describe('errorToShow', () => {
       .toBe(drain.lastError);
     expect(errorToShow(facts('Draining', 'Failed', HELD), 'Failed', '')).toBe('what it said');
     expect(errorToShow(facts('Failed', 'Failed'), 'Failed', '')).toBe('');
+  });
+
+  test('DR-41: an object that did not get the error of its failed drain refers to its Node', () => {
+    const current = { phase: null, lastError: '', nodeName: '' };
+    const text = (ended: NodeLink['ended']) =>
+      errorToShow(facts('Ready', null, { current, node: { ...node(true), ended } }), 'Failed', '');
+    expect(text('Failed')).toBe('the drain of Node "n1" failed; its Events say why');
+    expect(text('Drained')).toBe('');
   });
 
   test('DR-41: the error of a FAILED frame takes precedence', () => {
