@@ -3,8 +3,8 @@
  * that reach it.
  *
  * Promises: prints the share of caught mutations by room and every survivor with its place; the
- * same seed draws the same sample; exit code 1 when the share is below `--at-least`; with a journal
- * a run goes on where the one before stopped.
+ * same seed draws the same sample, without what does not compile; exit code 1 when the share is
+ * below `--at-least`; with a journal a run goes on where the one before stopped.
  */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -18,6 +18,7 @@ import { instrumented, type Mutation, mutationsIn } from './operators.ts';
 
 import { ROOT } from './planted-bugs.ts';
 import { ReachIndex } from './reach-index.ts';
+import { rejectedByTypes } from './type-check.ts';
 
 const HELP = `Usage: npm run mutate -- [options]
 
@@ -104,6 +105,17 @@ const chosen = (
   );
 };
 
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Those that the type checker accepts. */
+const compiling = (candidates: readonly Candidate[]): readonly Candidate[] => {
+  const rejected = rejectedByTypes(
+    candidates.map(({ id, file, mutation }) => ({ id, file, text: textOf(file), mutation })),
+  );
+  print(`${rejected.size} of ${candidates.length} mutations do not compile, and are left out`);
+  return candidates.filter(({ id }) => !rejected.has(id));
+};
+
 /** The sources with the chosen mutations, behind their questions. */
 const sourcesOf = (candidates: readonly Candidate[]): ReadonlyMap<string, string> => {
   const byFile = Map.groupBy(candidates, ({ file }) => file);
@@ -133,8 +145,6 @@ const shareOf = (caught: number, all: number): string => {
   const share = (PERCENT * caught / all).toFixed(1);
   return `${caught} of ${all} (${share} %; with 95 % confidence ${least} to ${most} %)`;
 };
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Records the reach of each test file that the journal does not know. */
 const addReach = async (
@@ -206,7 +216,7 @@ const { values } = parseArgs({
 const candidatesOf = () => {
   const { room: rooms, changed, only } = values;
   const of = { rooms, changed, only, sample: Number(values.sample), seed: Number(values.seed) };
-  const candidates = chosen(of);
+  const candidates = compiling(chosen(of));
   if (values.journal === undefined) return { candidates, all: candidates };
   const all = chosen({
     ...of,
