@@ -1,6 +1,7 @@
 /** Mutations of a source text, and the text with all of them. */
 import { describe, expect, it } from 'vitest';
 import { instrumented, type Mutation, mutationsIn } from '../../mutants/operators.ts';
+import { rejectedByTypes } from '../../mutants/type-check.ts';
 
 const whatIn = (text: string): readonly string[] =>
   mutationsIn('a.ts', text).map(({ what }) => what);
@@ -65,5 +66,18 @@ describe('instrumented text', () => {
       ['(a) <= (4)', true],
       ['(a) !== (9)', true],
     ]);
+  });
+});
+
+describe('the type checker', () => {
+  it('rejects what cannot be committed, and nothing else', () => {
+    const file = 'src/domain/example.ts';
+    const text = `import { cutText } from './text.ts';
+export const isShort = (text: string | undefined): boolean =>
+  cutText(text ?? '', 9).length < 9;`;
+    const mutated = mutationsIn(file, text)
+      .map((mutation) => ({ id: mutation.what, file, text, mutation }));
+    expect(mutated.length).toBe(2);
+    expect([...rejectedByTypes(mutated)]).toEqual(["text ?? '' → text"]);
   });
 });
