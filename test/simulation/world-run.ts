@@ -178,7 +178,8 @@ const rest = async (state: WorldState, { withAvailability }: WorldPlan): Promise
   await epilogue(state);
   const areAtRest = areRequestsAtRest(state);
   await state.pass(CALM_MS);
-  await state.pass(REST_MS_MAX, areAtRest);
+  // The fleet may reclaim what it needs no more only now, behind a budget that gives no slot.
+  await state.pass(REST_MS_MAX, () => areAtRest() && count(state, 'nodes', isDraining) === 0);
   state.check();
 };
 
