@@ -18,7 +18,7 @@ import { instrumented, type Mutation, mutationsIn } from './operators.ts';
 
 import { ROOT } from './planted-bugs.ts';
 import { ReachIndex } from './reach-index.ts';
-import { rejectedByTypes } from './type-check.ts';
+import { rejectedByTypes } from './rejected-mutations.ts';
 
 const HELP = `Usage: npm run mutate -- [options]
 

@@ -157,7 +157,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.#circuit = new EvictionCircuit(environment, {
       defer,
       dispatchOne: this.#dispatcher.dispatchOne,
-      onChange: (isClosed) => this.#circuitChanged(isClosed),
+      onChange: () => this.#circuitChanged(),
     });
     this.#budgets = new Budgets(environment, {
       progress: budgets.progress,
@@ -301,8 +301,8 @@ export class PodEvictionRegistry implements PodEvictions {
       (budget !== undefined && this.#budgets.offerOf(budget.key) !== undefined);
   }
 
-  #circuitChanged(isClosed: boolean): void {
-    if (isClosed) this.#dispatcher.schedule();
+  #circuitChanged(): void {
+    this.#dispatcher.schedule();
     this.#nodeChanges.addAll(this.#index.all());
   }
 

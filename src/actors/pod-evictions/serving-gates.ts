@@ -133,10 +133,6 @@ export class ServingGateRegistry {
   #onPods(fact: Fact<DrainPod>): void {
     if (fact._tag === 'Absent') return this.#left(fact.last.uid);
     if (fact._tag === 'Present') return this.#observe(fact.object);
-    const listed = new Set<string>(fact.objects.map(({ uid }) => uid));
-    for (const { pod } of [...this.#registry.entries()]) {
-      if (!listed.has(pod.uid)) this.#left(pod.uid);
-    }
     for (const pod of fact.objects) this.#observe(pod);
   }
 

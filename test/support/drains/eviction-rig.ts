@@ -43,6 +43,7 @@ export const evictionRig = (
   const defects: unknown[] = [];
   const warnings: string[] = [];
   const unasked: unknown[] = [];
+  const evictedOn: unknown[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
     log: (level, message, fields) => {
@@ -51,6 +52,7 @@ export const evictionRig = (
     },
     count: (name, by, ...labels) => {
       if (name === 'tidegate_drain_pods_unasked_total') unasked.push({ by, ...labels[0] });
+      if (name === 'tidegate_node_evictions_total') evictedOn.push(labels[0]);
     },
   };
   const runtime = ManagedRuntime.make(
@@ -107,6 +109,8 @@ export const evictionRig = (
     notes,
     /** How pods that were evicted without being asked for were counted. */
     unasked,
+    /** The Nodes of accepted evictions, as they were counted. */
+    evictedOn,
     registry,
     defects,
     warnings,

@@ -54,6 +54,7 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
       held = undefined;
       for (const run of runs) run();
     },
+    isFollowed: () => changes.observed || progress.observed,
     reflector: {
       progress,
       get: (key: ObjectKey) => cached.get(key),

@@ -126,6 +126,15 @@ describe('eviction dispatcher', () => {
     expect(dispatcher.dispatchOne()).toBe(false);
   });
 
+  test('DR-31: a pod that needs a slot meanwhile is not evicted without one', async () => {
+    const { dispatcher, run, sent } = rig({ a: 1 }, 1);
+    const pod = uid('a-p0');
+    const actor = { send: () => void sent.push('a-p0') };
+    dispatcher.awaitSlot(pod, { candidate: () => candidate('a-p0', 'a', 1), actor });
+    await run();
+    expect(sent).toEqual([]);
+  });
+
   test('DR-37: no eviction is sent while the circuit is open, except a probe', async () => {
     const { dispatcher, run, sent, state } = rig({ a: 1 }, 3);
     state.closed = () => sent.length < 1;

@@ -33,6 +33,7 @@ describe('a pod with the serving gate', () => {
     expect(podsAsked(made)).toEqual(['p1']);
     expect(cluster.left('n1')).toBe(0);
     expect(gates.writes).toHaveLength(1);
+    expect(made.warnings).toEqual([]);
   });
 
   test('RS-14: is evicted after 30 s although an EndpointSlice still lists it', async () => {
@@ -81,6 +82,7 @@ describe('a pod with the serving gate', () => {
     made.drain('n1');
     await made.time.advance(500);
     expect(podsAsked(made)).toEqual(['p1']);
+    expect(made.warnings).toEqual(['Cannot write the serving gate of a pod: refused']);
   });
 
   test('RS-14: is not set not-serving before its budget has a slot', async () => {
@@ -171,4 +173,16 @@ describe('the operator that opens serving gates', () => {
     await made.time.advance(60_000);
     expect(made.gates.writes).toHaveLength(before);
   });
+});
+
+test('RS-14: a gate is followed no more when a list of pods lacks its pod', async () => {
+  const made = await gated('evicting');
+  made.registry.gates.onLeading();
+  await made.time.advance(1000);
+  expect([...made.registry.gates.actors()]).toHaveLength(1);
+  made.cluster.podCache.relistWithout(made.cluster.known('p1'));
+  await made.time.advance(100);
+  expect([...made.registry.gates.actors()]).toEqual([]);
+  await made.time.advance(ELSEWHERE_MS);
+  expect(made.gates.writes).toEqual([]);
 });

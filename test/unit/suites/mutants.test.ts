@@ -1,7 +1,7 @@
 /** Mutations of a source text, and the text with all of them. */
 import { describe, expect, it } from 'vitest';
 import { instrumented, type Mutation, mutationsIn } from '../../mutants/operators.ts';
-import { rejectedByTypes } from '../../mutants/type-check.ts';
+import { rejectedByTypes } from '../../mutants/rejected-mutations.ts';
 
 const whatIn = (text: string): readonly string[] =>
   mutationsIn('a.ts', text).map(({ what }) => what);
