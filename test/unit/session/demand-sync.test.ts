@@ -32,6 +32,7 @@ const start = (withPods = true) => {
   const pods = collection('pods', lists);
   const missing = new BehaviorSubject(0);
   let state = 'unknown';
+  let isBroken = false;
   let writes = true;
   const runtime = ManagedRuntime.make(Layer.empty);
   const environment = makeActorEnvironment({
@@ -55,6 +56,7 @@ const start = (withPods = true) => {
       state = 'held';
     },
     release: () => {
+      if (isBroken) throw new Error('planted');
       state = 'released';
     },
   });
@@ -71,6 +73,8 @@ const start = (withPods = true) => {
     sync,
     state: () => state,
     writes: () => writes,
+    /** Whether the next releases throw. */
+    break: (now: boolean) => void (isBroken = now),
     complete: async (...collections: readonly { readonly complete: () => void }[]) => {
       for (const { complete } of collections) {
         complete();
@@ -97,6 +101,19 @@ describe('demand', () => {
     sync.setLeading(true);
     await time.settle();
     expect([state(), lists.length]).toEqual(['held', 3]);
+  });
+
+  test('wire 5: is listed and released again by an actor that takes the place of a broken one', async () => {
+    const { time, lists, requests, pods, sync, state, complete, break: breaks } = start();
+    breaks(true);
+    sync.setLeading(true);
+    await time.settle();
+    await complete(requests, pods);
+    breaks(false);
+    await time.advance(60_000);
+    expect(lists).toEqual(['requests', 'pods', 'requests']);
+    await complete(requests, pods);
+    expect(state()).toBe('released');
   });
 
   test('wire 5: needs no pods where another process writes their requests', async () => {
