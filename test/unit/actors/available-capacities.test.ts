@@ -226,6 +226,18 @@ test('availableCapacities: reports of an earlier term of leadership are not writ
   await time.advance(60_000);
   expect(cluster.names()).toEqual([]);
   expect([...registry.actors()]).toEqual([]);
+  cluster.list();
+  await time.advance(60_000);
+  expect(cluster.names(), 'a new list begins no report of the earlier term').toEqual([]);
+});
+
+test('availableCapacities: the hour without demand begins anew with a term of leadership', async () => {
+  const { cluster, registry, report, rollups } = rig();
+  await report(3);
+  await rollups([], 40);
+  registry.onLeadershipLost();
+  await rollups([], 40);
+  expect(cluster.names()).toEqual([NAME]);
 });
 
 test('availableCapacities: an object whose profile no roll-up has had for an hour is deleted', async () => {

@@ -15,7 +15,8 @@ import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { textPool } from '../../../src/domain/text-pool.ts';
 import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
-import { cordonsLayer } from '../../../src/effects/cordons.ts';
+import { releaseFrom } from '../../../src/actors/upcoming-nodes/upcoming-node-actor.ts';
+import { Cordons, cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
 import { fakeApi, fakeObjects } from '../../support/api/fake-objects.ts';
 
@@ -347,6 +348,20 @@ describe('drains and frames', () => {
     expect(phase()).toBe('Registered');
   });
 
+  test('DR-15: a drain that waits for a slot writes nothing after a stop', async () => {
+    const { frames, node, registry, cluster, time } = rig();
+    await node(annotation(null));
+    cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
+    frames(32);
+    for (let at = 0; at < 20; at += 1) void registry().drain(`other-${at}`, { _tag: 'Draining' });
+    await time.settle();
+    const before = cluster.writes().length;
+    const stopping = registry().stop();
+    await time.advance(60_000);
+    await stopping;
+    expect(cluster.writes()).toHaveLength(before);
+  });
+
   test('DR-15: reports of a drain are not written after the lease is lost', async () => {
     const { frame, node, registry, cluster, time, phase } = rig();
     await node(annotation(null));
@@ -362,6 +377,25 @@ describe('drains and frames', () => {
 });
 
 describe('the key of a completed reclaim', () => {
+  test('DR-04: is not patched while the node is cordoned, nor when the node is unknown', async () => {
+    const { nodes, node } = rig();
+    await node(annotation('Drained'));
+    const known = projectNode(nodes.get('n1'));
+    const release = releaseFrom({ nodeNamed: () => known, putNode: () => [] });
+    const lost = releaseFrom({ nodeNamed: () => undefined, putNode: () => [] });
+    const none = Layer.succeed(Cordons, {
+      patch: () => Effect.die(new Error('patched')),
+      setCondition: () => Effect.void,
+    });
+    const outcomes = await Effect.runPromise(
+      Effect.provide(Effect.all([release('n1'), lost('n1')]), none),
+    );
+    expect(outcomes).toMatchObject([
+      { _tag: 'Written', current: { name: 'n1', releasable: false } },
+      { _tag: 'Absent' },
+    ]);
+  });
+
   test('DR-04: is removed when a frame reports CONFIGURED and the node is schedulable', async () => {
     const { frame, node, phase, key, drain } = rig();
     await node(annotation(null));
@@ -393,6 +427,8 @@ describe('the key of a completed reclaim', () => {
     await frame('Configured');
     await node(annotation(null));
     await drain({ _tag: 'Draining' });
+    await node(annotation('Drained'), false);
+    expect(key(), 'an end that was not reported yet').toBeDefined();
     await drain({ _tag: 'Drained' });
     await node(annotation('Drained'));
     await node(annotation('Drained'), false);
