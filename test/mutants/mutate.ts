@@ -3,7 +3,7 @@
  * that reach it.
  *
  * Promises: prints the share of caught mutations by room and every survivor with its place; the
- * same seed draws the same sample, without what does not compile; exit code 1 when the share is
+ * same seed draws the same sample; what does not compile is not run; exit code 1 when the share is
  * below `--at-least`; with a journal a run goes on where the one before stopped.
  */
 import { execFileSync } from 'node:child_process';
@@ -107,13 +107,22 @@ const chosen = (
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Those that the type checker accepts. */
-const compiling = (candidates: readonly Candidate[]): readonly Candidate[] => {
+interface Sample {
+  /** Those that the type checker accepts. */
+  readonly candidates: readonly Candidate[];
+  /** The number of the others. */
+  readonly rejected: number;
+}
+
+const compiling = (drawnOnes: readonly Candidate[]): Sample => {
   const rejected = rejectedByTypes(
-    candidates.map(({ id, file, mutation }) => ({ id, file, text: textOf(file), mutation })),
+    drawnOnes.map(({ id, file, mutation }) => ({ id, file, text: textOf(file), mutation })),
   );
-  print(`${rejected.size} of ${candidates.length} mutations do not compile, and are left out`);
-  return candidates.filter(({ id }) => !rejected.has(id));
+  print(`${rejected.size} of ${drawnOnes.length} mutations do not compile, and are not run`);
+  return {
+    candidates: drawnOnes.filter(({ id }) => !rejected.has(id)),
+    rejected: rejected.size,
+  };
 };
 
 /** The sources with the chosen mutations, behind their questions. */
@@ -216,8 +225,8 @@ const { values } = parseArgs({
 const candidatesOf = () => {
   const { room: rooms, changed, only } = values;
   const of = { rooms, changed, only, sample: Number(values.sample), seed: Number(values.seed) };
-  const candidates = compiling(chosen(of));
-  if (values.journal === undefined) return { candidates, all: candidates };
+  const sample = compiling(chosen(of));
+  if (values.journal === undefined) return { ...sample, all: sample.candidates };
   const all = chosen({
     ...of,
     rooms: ROOMS,
@@ -225,11 +234,15 @@ const candidatesOf = () => {
     only: undefined,
     sample: Infinity,
   });
-  return { candidates, all };
+  return { ...sample, all };
 };
 
-/** Prints the survivors and the shares; the share of all in per cent. */
-const printFigures = (tried: readonly Candidate[], journal: MutationJournal): number => {
+/** Prints the survivors and the shares; the share of those that compile in per cent. */
+const printFigures = (
+  tried: readonly Candidate[],
+  rejected: number,
+  journal: MutationJournal,
+): number => {
   const survivors = tried.filter(({ id }) => journal.verdictOf(id)?.caughtBy === null);
   print('\nSurvivors:');
   for (const { id, line, mutation } of survivors) {
@@ -247,12 +260,17 @@ const printFigures = (tried: readonly Candidate[], journal: MutationJournal): nu
   }
   const caught = tried.length - survivors.length;
   print(`  ${'in all'.padEnd(20)} ${shareOf(caught, tried.length)}`);
+  if (rejected > 0) {
+    print(
+      `  ${'by the types too'.padEnd(20)} ${shareOf(caught + rejected, tried.length + rejected)}`,
+    );
+  }
   return tried.length === 0 ? PERCENT : PERCENT * caught / tried.length;
 };
 
 const main = async (): Promise<void> => {
   const until = Date.now() + Number(values.minutes) * MINUTE_MS;
-  const { candidates, all } = candidatesOf();
+  const { candidates, rejected, all } = candidatesOf();
   const journal = new MutationJournal(values.journal);
   const isWanted = ({ id }: Candidate): boolean => {
     const verdict = journal.verdictOf(id);
@@ -268,7 +286,7 @@ const main = async (): Promise<void> => {
     await suite.close();
   }
   const tried = candidates.filter(({ id }) => journal.verdictOf(id) !== undefined);
-  const share = printFigures(tried, journal);
+  const share = printFigures(tried, rejected, journal);
   process.exitCode = share < Number(values['at-least']) ? 1 : 0;
 };
 

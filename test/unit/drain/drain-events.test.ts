@@ -28,7 +28,7 @@ const recorded = () => {
   const events = drainEvents({
     ...silentTelemetry,
     log: (level, message) => void lines.push(`${level} ${message}`),
-    observe: (name, value) => void measured.push([name, value]),
+    observe: (name, value, ..._labels) => void measured.push([name, value]),
   }, (note) => void notes.push(note));
   return { notes, lines, measured, events };
 };
