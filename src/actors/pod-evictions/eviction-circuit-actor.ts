@@ -23,7 +23,7 @@ export interface EvictionCircuitOptions {
   /** One eviction may be sent; false when none waits. */
   readonly dispatchOne: () => boolean;
   /** The circuit closed or opened. */
-  readonly onChange: (isClosed: boolean) => void;
+  readonly onChange: () => void;
 }
 
 const eventOf = (outcome: EvictionOutcome): EvictionCircuitEvent => {
@@ -116,6 +116,6 @@ export class EvictionCircuit {
   #changed(isClosed: boolean): void {
     if (this.#isClosed === isClosed) return;
     this.#isClosed = isClosed;
-    this.#options.onChange(isClosed);
+    this.#options.onChange();
   }
 }

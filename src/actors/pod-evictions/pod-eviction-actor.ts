@@ -196,14 +196,12 @@ const actionsOf = (options: Options): PodEvictionActions => {
 
 /** Removes the pod: nothing more happens to it. */
 export const forgetPod = (options: PodEvictionActorOptions, uid: Uid): void => {
-  const { index, budgets, dispatcher } = options;
+  const { index, budgets } = options;
   const entry = index.get(uid);
   if (entry === undefined) return;
   if (!entry.departed) budgets.departed(uid);
   for (const { key } of index.remove(entry)) budgets.review(key);
   budgets.forget(uid);
-  dispatcher.cancel(uid);
-  dispatcher.sent(uid);
   options.onChange(entry.node);
 };
 

@@ -157,7 +157,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.#circuit = new EvictionCircuit(environment, {
       defer,
       dispatchOne: this.#dispatcher.dispatchOne,
-      onChange: (isClosed) => this.#circuitChanged(isClosed),
+      onChange: () => this.#circuitChanged(),
     });
     this.#budgets = new Budgets(environment, {
       progress: budgets.progress,
@@ -301,8 +301,8 @@ export class PodEvictionRegistry implements PodEvictions {
       (budget !== undefined && this.#budgets.offerOf(budget.key) !== undefined);
   }
 
-  #circuitChanged(isClosed: boolean): void {
-    if (isClosed) this.#dispatcher.schedule();
+  #circuitChanged(): void {
+    this.#dispatcher.schedule();
     this.#nodeChanges.addAll(this.#index.all());
   }
 
@@ -380,7 +380,6 @@ export class PodEvictionRegistry implements PodEvictions {
       return this.#budgets.vanished(fact.key);
     }
     for (const budget of fact.objects) this.#budgetSeen(budget);
-    if (this.#budgetsKnown) return;
     this.#budgetsKnown = true;
     for (const entry of this.#index.all()) this.#registry.consider(entry);
   }

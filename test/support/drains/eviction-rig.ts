@@ -47,7 +47,7 @@ export const evictionRig = (
   const unasked: unknown[] = [];
   const evicted: unknown[] = [];
   const forgotten: unknown[] = [];
-  const gauges = new Set<string>();
+  const gauges: unknown[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
     log: (level, message, fields) => {
@@ -61,7 +61,7 @@ export const evictionRig = (
       if (name === 'tidegate_node_evictions_total') evicted.push({ by, ...labels[0] });
     },
     forget: (name, ...labels) => forgotten.push({ name, ...labels[0] }),
-    gauge: (name) => void gauges.add(name),
+    gauge: (name, value, ...labels) => void gauges.push({ name, value, ...labels[0] }),
   };
   const runtime = ManagedRuntime.make(
     podEvictionApiLayer(telemetry).pipe(
@@ -121,7 +121,7 @@ export const evictionRig = (
     evicted,
     /** Series that were removed. */
     forgotten,
-    /** The names of gauges that were set. */
+    /** The gauges that were set. */
     gauges,
     registry,
     defects,
