@@ -28,6 +28,16 @@ export const budgetedApp = async (
 /** Calls so far, by pod. */
 export const podsAsked = (made: Rig): readonly string[] => made.cluster.calls.map(({ pod }) => pod);
 
+/** The states of the actors of a kind after each event from now on. */
+export const movesOf = (made: Rig, prefix: string): readonly unknown[] => {
+  const seen: unknown[] = [];
+  const actors: readonly AnyActorRef[] = made.registry.actors();
+  for (const actor of actors.filter(({ id }) => id.startsWith(prefix))) {
+    actor.subscribe(({ value }: { readonly value: unknown }) => seen.push(value));
+  }
+  return seen;
+};
+
 const thrower = (): never => {
   throw new Error('planted');
 };

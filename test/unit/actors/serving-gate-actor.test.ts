@@ -21,7 +21,7 @@ const WRITTEN: Effect.Effect<GateWriteOutcome> = Effect.succeed('Written');
 /** An actor whose writes land at once, and whose reads are answered by the test. */
 const gate = (write = WRITTEN) => {
   const time = simulatedTime();
-  const followed = { pod: true, writes: 0 };
+  const followed = { pod: true, writes: 0, lost: 0 };
   const logs: string[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
@@ -45,7 +45,9 @@ const gate = (write = WRITTEN) => {
     environment,
     {
       podOf: () => followed.pod ? { namespace: 'ns', name: 'p1' } : undefined,
-      onNotLeader: () => {},
+      onNotLeader: () => {
+        followed.lost += 1;
+      },
     },
     (act) => act,
   );
@@ -117,5 +119,18 @@ test('RS-14: a write that is refused is logged, and one that failed is not', asy
     actor.send({ type: 'eviction.began' });
     await time.settle();
     expect([logs, stateNow()]).toEqual([lines, state]);
+  }
+});
+
+test('RS-14: a lost lease ends the gate that wrote, and none that followed it', async () => {
+  for (const isStopped of [false, true]) {
+    const { promise, resolve } = Promise.withResolvers<GateWriteOutcome>();
+    const { actor, followed, time } = gate(Effect.promise(() => promise));
+    actor.send({ type: 'eviction.began' });
+    await time.settle();
+    if (isStopped) actor.stop();
+    resolve('NotLeader');
+    await time.settle();
+    expect(followed.lost).toBe(isStopped ? 0 : 1);
   }
 });

@@ -4,7 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { resourceVersion, uid } from '../../../src/domain/ids.ts';
 import { AnswerLost } from '../../../src/effects/kube-api.ts';
 import { refusal } from '../../support/drains/eviction-refusals.ts';
-import { budgetedApp, evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-rig.ts';
+import {
+  budgetedApp,
+  evictionsOfTest,
+  movesOf,
+  podsAsked,
+} from '../../support/drains/eviction-test-rig.ts';
 
 describe('the slot of an eviction', () => {
   test('DR-32: a slot stays reserved when only a relist shows that its pod is gone', async () => {
@@ -92,7 +97,7 @@ describe('the slot of an eviction', () => {
     await budgetedApp(made, { size: 2, unavailable: 1 });
     const last = cluster.known('p0');
     cluster.intercept(() => {
-      cluster.intercept(() => Effect.succeed(undefined));
+      cluster.intercept(() => Effect.as(Effect.sleep(30_000), undefined));
       cluster.podCache.remove(last && { ...last, resourceVersion: resourceVersion('5000') });
       return Effect.andThen(Effect.sleep(10), Effect.fail(new AnswerLost({ why: 'cut' })));
     });
@@ -102,9 +107,26 @@ describe('the slot of an eviction', () => {
     cluster.budgetCache.bookmark(4999);
     await time.advance(100);
     expect(podsAsked(made)).toEqual(['p0']);
+    const seen = movesOf(made, 'budget/');
     cluster.budgetCache.bookmark(5000);
     await time.advance(100);
     expect(podsAsked(made)).toEqual(['p0', 'p1']);
+    expect(seen.length).toBeGreaterThan(0);
+    const before = seen.length;
+    cluster.budgetCache.bookmark(5001);
+    await time.advance(100);
+    expect(seen).toHaveLength(before);
+  });
+
+  test('DR-35: bookmarks reach no budget that waits for none', async () => {
+    const made = evictionsOfTest();
+    await budgetedApp(made, { size: 2, unavailable: 0 });
+    made.drain('n1');
+    await made.time.advance(100);
+    const seen = movesOf(made, 'budget/');
+    made.cluster.bookmark();
+    await made.time.advance(100);
+    expect(seen).toEqual([]);
   });
 
   test('DR-32: the slot of a pod whose name another one has is free soon', async () => {
