@@ -58,6 +58,7 @@ describe('a pod with the serving gate', () => {
     expect(podsAsked(made)).toEqual([]);
     expect(made.gates.writes.map(({ isOpen }) => isOpen)).toEqual([false, true]);
     expect(made.warnings).toEqual([]);
+    expect([...made.registry.gates.actors()]).toEqual([]);
   });
 
   test('RS-14: gives its slot and its turn back when it stays', async () => {
