@@ -77,6 +77,19 @@ describe('after a crash', () => {
     expect(made.registry.counts()).toMatchObject({ crashed: 0, queued: 0 });
   });
 
+  test('DR-20: a pod that has finished is not evicted', async () => {
+    const made = evictionsOfTest();
+    await budgetedApp(made, { size: 1, unavailable: 0 });
+    made.drain('n1');
+    await made.time.advance(100);
+    made.cluster.change('p0', { phase: 'Succeeded', ready: false });
+    await made.time.advance(100);
+    crash(made, 'podEviction');
+    await made.time.advance(60_000);
+    expect(podsAsked(made)).toEqual([]);
+    expect(made.registry.counts()).toMatchObject({ released: 1 });
+  });
+
   test('RS-14: a pod that was leaving its Services serves again until it goes on', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a', gate: 'open' });

@@ -44,8 +44,11 @@ describe('the status of an eviction', () => {
   test('DR-42: shows an answer only until the next call', async () => {
     const made = await kept('p1');
     made.cluster.intercept(() => Effect.succeed(POLICY));
+    const changed: string[] = [];
+    made.registry.changes.subscribe((node) => changed.push(node));
     made.drain('n1');
     await made.time.advance(100);
+    expect(changed).toContain('n1');
     expect(made.status('p1')).toMatchObject({
       inFlight: false,
       reason: 'PolicyRefused',
