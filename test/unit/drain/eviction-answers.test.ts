@@ -106,7 +106,7 @@ describe('answers', () => {
     expect(waits.slice(0, 6)).toEqual([1, 2, 4, 8, 10, 10]);
   });
 
-  test('DR-35: an unready pod whose budget refuses is tried again after its next event', async () => {
+  test('DR-35: an unready pod whose budget refuses is tried again when it changes', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a', ready: false });
     await made.ready();

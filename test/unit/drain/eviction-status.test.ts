@@ -59,7 +59,7 @@ describe('the status of an eviction', () => {
     expect(made.status('p1')).toMatchObject({ inFlight: true, reason: 'WaitingForTurn' });
   });
 
-  test('DR-42: names a missing right, and no other refusal, as what makes it impossible', async () => {
+  test('DR-42: names a missing right, and no other refusal, as impossible', async () => {
     const made = await kept('bad', 'barred');
     made.cluster.intercept((pod) => Effect.succeed(pod === 'bad' ? POLICY : FORBIDDEN));
     expect(progress(made, 'bad')).toBeUndefined();
@@ -108,7 +108,7 @@ describe('the status of an eviction', () => {
     expect(made.status('p1')?.noSlotMs).toBeGreaterThan(2900);
   });
 
-  test('DR-42: changes with the state of a pod or a budget, not with each of their facts', async () => {
+  test('DR-42: changes with the state of a pod or budget, not with each fact', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'q0', node: 'n2', app: 'a' });
     await budgetedApp(made, { size: 2, unavailable: 0 });

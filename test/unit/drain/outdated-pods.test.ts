@@ -31,8 +31,8 @@ test('RS-15: old revisions on a draining node leave first without a budget', asy
   expect((await rollout(null)).slice(0, 2)).toEqual(['b1', 'b2']);
 });
 
-test('RS-15: a revision is old while a younger one has pods, as watches and lists show', async () => {
-  const drained = async (shown: 'watched' | 'gone' | 'listed'): Promise<readonly string[]> => {
+test('RS-15: a revision is old while watches or lists show pods of a younger one', async () => {
+  const drained = async (current: 'watched' | 'gone' | 'listed'): Promise<readonly string[]> => {
     const made = evictionsOfTest({ timing: { qps: 10 } });
     const { cluster } = made;
     cluster.addPod({ name: 'young', node: 'n2', app: 'web', rollout: NEW });
@@ -40,9 +40,9 @@ test('RS-15: a revision is old while a younger one has pods, as watches and list
     cluster.addPod({ name: 'last', node: 'n1', app: 'web', rollout: OLD });
     await made.ready();
     const young = cluster.known('young');
-    if (shown !== 'watched') cluster.drop('young');
+    if (current !== 'watched') cluster.drop('young');
     await made.ready();
-    if (shown === 'listed' && young !== undefined) cluster.podCache.relist(young);
+    if (current === 'listed' && young !== undefined) cluster.podCache.relist(young);
     made.drain('n1');
     await made.untilEmpty(['n1'], 60_000);
     return podsAsked(made);

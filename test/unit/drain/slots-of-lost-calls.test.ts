@@ -150,7 +150,7 @@ describe('the slot of an eviction', () => {
     expect(podsAsked(made)).toEqual(['p0', 'p1']);
   });
 
-  test('DR-32: the slot of an unanswered call ends after 120 s, however often its pod is requested', async () => {
+  test('DR-32: no further request of its pod prolongs the slot of a lost answer', async () => {
     const made = evictionsOfTest();
     const { cluster, time } = made;
     cluster.addPod({ name: 'q0', node: 'n2', app: 'a' });

@@ -65,7 +65,7 @@ describe('an eviction that waits for the write budget', () => {
     expect(podsAsked(made)).toEqual(['p0']);
   });
 
-  test('DR-34: makes room for others when it is sent or failed, not when it is answered', async () => {
+  test('DR-34: makes room for others when it is sent or fails, not when answered', async () => {
     const made = await draining(20, { timing: { answerMs: 8000 } });
     expect(podsAsked(made)).toHaveLength(20);
     made.cluster.cutLine(true);
