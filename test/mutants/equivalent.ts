@@ -40,4 +40,50 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     what: 'entry !== undefined → true',
     why: 'An entry that is removed was added; the guard satisfies the type checker.',
   },
+  {
+    file: 'src/actors/pod-evictions/eviction-dispatcher.ts',
+    what: 'compareCandidates(candidate, best.candidate, view) < 0 → ' +
+      '(compareCandidates(candidate, best.candidate, view)) <= (0)',
+    why: 'Ranks have no ties, and no pod is considered twice.',
+  },
+  {
+    file: 'src/actors/pod-evictions/eviction-dispatcher.ts',
+    what: 'this.#options.isCircuitClosed() → true',
+    why: 'The dispatch that follows asks the circuit itself.',
+  },
+  {
+    file: 'src/actors/pod-evictions/eviction-dispatcher.ts',
+    what: 'this.#inFlight.delete(pod) → true',
+    why: 'One more dispatch chooses what the one before would have chosen.',
+  },
+  {
+    file: 'src/actors/pod-evictions/eviction-circuit-actor.ts',
+    what: '!this.#isClosed → true',
+    why: 'The statechart of a closed circuit ignores the event.',
+  },
+  {
+    file: 'src/actors/pod-evictions/budget-actor.ts',
+    what: "snapshot.matches('idle') → true",
+    why: 'A budget that is not idle has a queue or calls, and stays when it is reviewed.',
+  },
+  {
+    file: 'src/actors/pod-evictions/node-changes.ts',
+    what: 'this.#changed.size === 1 → true',
+    why: 'A second flush of the same microtask finds nothing to emit.',
+  },
+  {
+    file: 'src/actors/pod-evictions/pod-eviction-actor.ts',
+    what: 'actor.getSnapshot().matches(state) → true',
+    why: 'A pod cancels its wait when it leaves the state; each of the two suffices.',
+  },
+  {
+    file: 'src/actors/pod-evictions/pod-eviction-actor.ts',
+    what: 'without dispatcher.cancel(uidOf(uid));',
+    why: 'A pod that left the state is no candidate, and asks anew by replacing its wait.',
+  },
+  {
+    file: 'src/actors/pod-evictions/pod-evictions.ts',
+    what: "entry.state === 'gone' → false",
+    why: 'A final actor takes no event, and a release ends no slot of an accepted eviction.',
+  },
 ];

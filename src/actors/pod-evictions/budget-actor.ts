@@ -208,12 +208,10 @@ export class Budgets {
       budget,
       nowMs: this.#nowMs(),
     });
-    this.review(budget.key);
   };
 
   readonly vanished = (key: ObjectKey): void => {
     this.#registry.get(key)?.send({ type: 'budget.vanished' });
-    this.review(key);
   };
 
   /** Coverage may have shrunk: a budget without pods is removed. */
@@ -256,7 +254,6 @@ export class Budgets {
   }
 
   #watchProgressed(reached: ResourceVersion): void {
-    if (this.#watching.size === 0) return;
     const nowMs = this.#nowMs();
     for (const key of [...this.#watching]) {
       this.#registry.get(key)?.send({ type: 'watch.progressed', resourceVersion: reached, nowMs });

@@ -380,7 +380,6 @@ export class PodEvictionRegistry implements PodEvictions {
       return this.#budgets.vanished(fact.key);
     }
     for (const budget of fact.objects) this.#budgetSeen(budget);
-    if (this.#budgetsKnown) return;
     this.#budgetsKnown = true;
     for (const entry of this.#index.all()) this.#registry.consider(entry);
   }

@@ -94,7 +94,6 @@ export class ServingGateRegistry {
   readonly close = (pod: DrainPod): void => {
     if (pod.gate === undefined) return;
     const entry = this.#registry.entry(pod.uid);
-    if (entry?.isHeld === true) return;
     if (entry === undefined) {
       return this.#registry.consider({ pod, gate: pod.gate, isHeld: true, state: '' });
     }
@@ -133,6 +132,7 @@ export class ServingGateRegistry {
   #onPods(fact: Fact<DrainPod>): void {
     if (fact._tag === 'Absent') return this.#left(fact.last.uid);
     if (fact._tag === 'Present') return this.#observe(fact.object);
+    // Those that are listed no more follow as absent.
     for (const pod of fact.objects) this.#observe(pod);
   }
 

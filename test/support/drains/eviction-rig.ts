@@ -27,6 +27,8 @@ export interface RigOptions {
   readonly defaultsFor?: (pod: DrainPod) => readonly string[];
   /** When the list of budgets is complete; default: at once. */
   readonly budgetsListed?: Observable<unknown>;
+  /** Is called with each warning that is logged; may throw. */
+  readonly onWarning?: () => void;
 }
 
 /** A cluster, the registry, and a hand that drains nodes. */
@@ -43,17 +45,23 @@ export const evictionRig = (
   const defects: unknown[] = [];
   const warnings: string[] = [];
   const unasked: unknown[] = [];
-  const evictedOn: unknown[] = [];
+  const evicted: unknown[] = [];
+  const forgotten: unknown[] = [];
+  const gauges: unknown[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
     log: (level, message, fields) => {
       if (level === 'error') defects.push(fields);
-      if (level === 'warn') warnings.push(message);
+      if (level !== 'warn') return;
+      warnings.push(message);
+      options.onWarning?.();
     },
     count: (name, by, ...labels) => {
       if (name === 'tidegate_drain_pods_unasked_total') unasked.push({ by, ...labels[0] });
-      if (name === 'tidegate_node_evictions_total') evictedOn.push(labels[0]);
+      if (name === 'tidegate_node_evictions_total') evicted.push({ by, ...labels[0] });
     },
+    forget: (name, ...labels) => forgotten.push({ name, ...labels[0] }),
+    gauge: (name, value, ...labels) => void gauges.push({ name, value, ...labels[0] }),
   };
   const runtime = ManagedRuntime.make(
     podEvictionApiLayer(telemetry).pipe(
@@ -109,8 +117,12 @@ export const evictionRig = (
     notes,
     /** How pods that were evicted without being asked for were counted. */
     unasked,
-    /** The Nodes of accepted evictions, as they were counted. */
-    evictedOn,
+    /** How accepted evictions were counted. */
+    evicted,
+    /** Series that were removed. */
+    forgotten,
+    /** The gauges that were set. */
+    gauges,
     registry,
     defects,
     warnings,

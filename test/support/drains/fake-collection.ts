@@ -45,6 +45,13 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
       changes.next({ _tag: 'Listed', objects: [...cached.values()] });
       changes.next({ _tag: 'Absent', key: last.key, last });
     },
+    /** A new list with these objects; no watch showed what changed in them. */
+    relist: (...objects: readonly T[]) => {
+      for (const object of objects) cached.set(object.key, object);
+      changes.next({ _tag: 'Listed', objects: [...cached.values()] });
+    },
+    /** Somebody is subscribed to its facts or its progress. */
+    isFollowed: () => changes.observed || progress.observed,
     /** Holds events back until they are let through. */
     hold: () => {
       held ??= [];
@@ -54,7 +61,6 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
       held = undefined;
       for (const run of runs) run();
     },
-    isFollowed: () => changes.observed || progress.observed,
     reflector: {
       progress,
       get: (key: ObjectKey) => cached.get(key),

@@ -297,6 +297,8 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
     });
 
   let turnMs = 0;
+  let isCut = false;
+  const cut = new NotSent({ why: 'connection refused' });
   /** Waits for the write budget. */
   const turn = Effect.suspend(() => {
     const nowMs = time.monotonic();
@@ -311,7 +313,8 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
     mostAtOnce: () => mostAtOnce,
     refused: () => calls.filter(({ status }) => status === 429).length,
     layer: Layer.succeed(Writes, {
-      send: (_writeClass, call) => Effect.andThen(turn, serve(call)),
+      send: (_writeClass, call) =>
+        Effect.andThen(turn, Effect.suspend(() => isCut ? Effect.fail(cut) : serve(call))),
     }),
     caches: {
       pods: podCache.reflector,
@@ -320,6 +323,9 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
     },
     podCache,
     budgetCache,
+    nodeCache,
+    /** No connection can be made, until it is mended. */
+    cutLine: (isCutNow: boolean) => void (isCut = isCutNow),
     addPod: (seed: PodSeed) => add(seed, seed.ready ?? true),
     /** The pods of an app are to be as many as there are now. */
     settle: (app: string) => {

@@ -44,10 +44,10 @@ const candidate = (pod: string, node: string, podsLeft: number): EvictionCandida
 const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
   const sent: string[] = [];
   const waiting = new Set<string>();
-  const state = { closed: () => true };
+  const state = { closed: () => true, nowMs: 0, ranked: 0 };
   let offer: SlotOffer | undefined;
   const dispatcher = new EvictionDispatcher({
-    now: () => 0,
+    now: () => state.nowMs,
     isCircuitClosed: () => state.closed(),
     slots: {
       offerOf: () => offer,
@@ -64,7 +64,10 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
   const waiterOf = (pod: string, node: string, podsLeft: number) => {
     waiting.add(pod);
     return {
-      candidate: () => waiting.has(pod) ? candidate(pod, node, podsLeft) : undefined,
+      candidate: () => {
+        state.ranked += 1;
+        return waiting.has(pod) ? candidate(pod, node, podsLeft) : undefined;
+      },
       actor: {
         send: () => {
           waiting.delete(pod);
@@ -84,6 +87,9 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
     sent,
     waiting,
     state,
+    /** The pod asks for its turn, without a slot. */
+    ask: (pod: string, node: string, podsLeft: number): void =>
+      dispatcher.awaitDispatch(uid(pod), node, waiterOf(pod, node, podsLeft)),
     offer: (pod: string, node: string, podsLeft: number): void => {
       offer = { budget: BUDGET, pods: [uid(pod)] };
       dispatcher.awaitSlot(uid(pod), waiterOf(pod, node, podsLeft));
@@ -110,11 +116,43 @@ describe('eviction dispatcher', () => {
   test('DR-34: few evictions are between choice and wire, and each sent one makes room', async () => {
     const { dispatcher, run, sent } = rig({ a: 1 }, 20);
     await run();
-    const before = sent.length;
-    expect(before).toBeLessThan(20);
+    expect(sent).toHaveLength(8);
     dispatcher.sent(uid('a-p0'));
     await run();
-    expect(sent.length).toBe(before + 1);
+    expect(sent).toHaveLength(9);
+    dispatcher.sent(uid('a-p0'));
+    await run();
+    expect(sent).toHaveLength(9);
+  });
+
+  test('DR-34: a pod that asks again is behind the others of its queue', async () => {
+    const made = rig({ a: 1 }, 3);
+    made.ask('a-p0', 'a', 1);
+    await made.run();
+    expect(made.sent).toEqual(['a-p1', 'a-p2', 'a-p0']);
+  });
+
+  test('DR-34: a pod that waits for a slot now is not evicted without one', async () => {
+    const { dispatcher, run, sent } = rig({ a: 1 }, 1);
+    const slotless = { candidate: () => candidate('a-p0', 'a', 1), actor: { send: () => {} } };
+    dispatcher.awaitSlot(uid('a-p0'), slotless);
+    await run();
+    expect([sent, dispatcher.dispatchOne()]).toEqual([[], false]);
+  });
+
+  test('DR-34: a pod is evicted once, also when it goes on waiting', () => {
+    const { dispatcher } = rig({}, 0);
+    let sent = 0;
+    dispatcher.awaitDispatch(uid('a-p0'), 'a', {
+      candidate: () => candidate('a-p0', 'a', 1),
+      actor: {
+        send: () => {
+          sent += 1;
+        },
+      },
+    });
+    expect([dispatcher.dispatchOne(), dispatcher.dispatchOne()]).toEqual([true, false]);
+    expect(sent).toBe(1);
   });
 
   test('DR-34: a pod that stopped waiting or cancelled is skipped', async () => {
@@ -124,15 +162,6 @@ describe('eviction dispatcher', () => {
     await run();
     expect(sent).toEqual(['a-p2']);
     expect(dispatcher.dispatchOne()).toBe(false);
-  });
-
-  test('DR-31: a pod that needs a slot meanwhile is not evicted without one', async () => {
-    const { dispatcher, run, sent } = rig({ a: 1 }, 1);
-    const pod = uid('a-p0');
-    const actor = { send: () => void sent.push('a-p0') };
-    dispatcher.awaitSlot(pod, { candidate: () => candidate('a-p0', 'a', 1), actor });
-    await run();
-    expect(sent).toEqual([]);
   });
 
   test('DR-37: no eviction is sent while the circuit is open, except a probe', async () => {
@@ -166,5 +195,29 @@ describe('eviction dispatcher', () => {
     await made.run();
     expect(made.sent).toEqual(['declined', 'a-p0']);
     expect(made.dispatcher.dispatchOne()).toBe(false);
+  });
+
+  test('DR-34: a slot is declined at once when no pod waits for it', () => {
+    const made = rig({}, 0);
+    made.offer('c-p0', 'c', 1);
+    made.dispatcher.cancel(uid('c-p0'));
+    made.dispatcher.budgetMoved(DB);
+    made.dispatcher.offer(DB);
+    expect(made.sent).toEqual(['declined']);
+  });
+
+  test('DR-34: the first pod of a budget is kept for 100 ms, or until the budget moves', () => {
+    const made = rig({}, 0);
+    made.state.closed = () => false;
+    made.offer('c-p0', 'c', 1);
+    expect(made.state.ranked).toBe(1);
+    const rankedAt = (nowMs: number): number => {
+      made.state.nowMs = nowMs;
+      made.dispatcher.offer(DB);
+      return made.state.ranked;
+    };
+    expect([rankedAt(99), rankedAt(100), rankedAt(199)]).toEqual([1, 2, 2]);
+    made.dispatcher.budgetMoved(DB);
+    expect(rankedAt(199)).toBe(3);
   });
 });

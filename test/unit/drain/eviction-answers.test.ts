@@ -2,7 +2,7 @@
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { type KubeAnswer, NotSent } from '../../../src/effects/kube-api.ts';
-import { refusal } from '../../support/drains/eviction-refusals.ts';
+import { NOT_PROCESSED, refusal } from '../../support/drains/eviction-refusals.ts';
 import { evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-rig.ts';
 
 describe('answers', () => {
@@ -104,6 +104,20 @@ describe('answers', () => {
     const times = made.cluster.calls.map(({ atMs }) => atMs);
     const waits = times.slice(1).map((at, index) => Math.round((at - (times[index] ?? 0)) / 1000));
     expect(waits.slice(0, 6)).toEqual([1, 2, 4, 8, 10, 10]);
+  });
+
+  test('DR-35: an unready pod whose budget refuses is tried again when it changes', async () => {
+    const made = evictionsOfTest();
+    made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a', ready: false });
+    await made.ready();
+    made.cluster.intercept(() => Effect.succeed(NOT_PROCESSED));
+    made.drain('n1');
+    await made.time.advance(300);
+    expect(podsAsked(made)).toEqual(['p1']);
+    made.cluster.intercept(() => Effect.succeed(undefined));
+    made.cluster.podCache.put(made.cluster.known('p1'));
+    await made.time.advance(300);
+    expect(podsAsked(made)).toEqual(['p1', 'p1']);
   });
 
   test.each([

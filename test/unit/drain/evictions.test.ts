@@ -40,6 +40,7 @@ describe('which pods are evicted', () => {
     }
     await made.time.advance(10_000);
     expect(podsAsked(made)).toEqual([]);
+    expect(old && made.registry.statusOf(old.uid)).toBeUndefined();
   });
 
   test('DR-22: a pod that was recreated while its eviction waited is not evicted', async () => {

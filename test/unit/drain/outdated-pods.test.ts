@@ -30,3 +30,24 @@ test('RS-15: old revisions on a draining node take the slots of a budget first',
 test('RS-15: old revisions on a draining node leave first without a budget', async () => {
   expect((await rollout(null)).slice(0, 2)).toEqual(['b1', 'b2']);
 });
+
+test('RS-15: a revision is old while watches or lists show pods of a younger one', async () => {
+  const drained = async (current: 'watched' | 'gone' | 'listed'): Promise<readonly string[]> => {
+    const made = evictionsOfTest({ timing: { qps: 10 } });
+    const { cluster } = made;
+    cluster.addPod({ name: 'young', node: 'n2', app: 'web', rollout: NEW });
+    for (const name of ['c1', 'c2']) cluster.addPod({ name, node: 'n1', app: 'other' });
+    cluster.addPod({ name: 'last', node: 'n1', app: 'web', rollout: OLD });
+    await made.ready();
+    const young = cluster.known('young');
+    if (current !== 'watched') cluster.drop('young');
+    await made.ready();
+    if (current === 'listed' && young !== undefined) cluster.podCache.relist(young);
+    made.drain('n1');
+    await made.untilEmpty(['n1'], 60_000);
+    return podsAsked(made);
+  };
+  expect(await drained('watched')).toEqual(['last', 'c1', 'c2']);
+  expect(await drained('gone')).toEqual(['c1', 'c2', 'last']);
+  expect(await drained('listed')).toEqual(['last', 'c1', 'c2']);
+});

@@ -63,12 +63,14 @@ describe('a pod with an interceptor', () => {
   });
 
   test('ER-65: is evicted once when the imperative eviction joins the drain', async () => {
-    const { made, activate, imperative, time, cluster } = await draining();
+    const { made, activate, imperative, time, cluster, requests } = await draining();
     activate(IMPERATIVE);
     await time.advance(5000);
     expect(podsAsked(made)).toEqual(['p2']);
     imperative();
+    expect(requests.of('p1')?.requesters).toEqual([OURS]);
     await time.advance(5000);
+    expect(requests.of('p1')?.requesters).toEqual([OURS]);
     expect(podsAsked(made)).toEqual(['p2', 'p1']);
     expect(cluster.violations).toEqual([]);
   });

@@ -33,7 +33,6 @@ describe('a pod with the serving gate', () => {
     expect(podsAsked(made)).toEqual(['p1']);
     expect(cluster.left('n1')).toBe(0);
     expect(gates.writes).toHaveLength(1);
-    expect(made.warnings).toEqual([]);
   });
 
   test('RS-14: is evicted after 30 s although an EndpointSlice still lists it', async () => {
@@ -58,6 +57,41 @@ describe('a pod with the serving gate', () => {
     await made.time.advance(60_000);
     expect(podsAsked(made)).toEqual([]);
     expect(made.gates.writes.map(({ isOpen }) => isOpen)).toEqual([false, true]);
+    expect(made.warnings).toEqual([]);
+    expect([...made.registry.gates.actors()]).toEqual([]);
+  });
+
+  test('RS-14: gives its slot and its turn back when it stays', async () => {
+    const made = await gated();
+    const throttled = { ...refusal(429, 'slow down'), retryAfterSeconds: 5 };
+    made.cluster.addPod({ name: 'q1', node: 'n2', app: 'a' });
+    made.cluster.settle('a');
+    made.cluster.addBudget({ name: 'db', app: 'a', maxUnavailable: 1 });
+    await made.ready();
+    made.cluster.intercept(() => Effect.succeed(throttled));
+    made.drain('n1');
+    await made.time.advance(2000);
+    expect(podsAsked(made)).toEqual(['p1']);
+    made.cluster.intercept(() => Effect.succeed(undefined));
+    made.gates.keepListed(Infinity);
+    await made.time.advance(8000);
+    expect(made.status('p1')?.state).toBe('leavingBackends');
+    made.registry.release('n1', 'reclaim');
+    made.drain('n2');
+    await made.time.advance(2000);
+    expect(podsAsked(made)).toEqual(['p1', 'q1']);
+  });
+
+  test('RS-14: holds up no other pod while it leaves its Services', async () => {
+    const made = evictionsOfTest();
+    for (let at = 0; at < 12; at += 1) {
+      made.cluster.addPod({ name: `p${at}`, node: 'n1', app: 'a', gate: 'open' });
+    }
+    await made.ready();
+    made.gates.keepListed(Infinity);
+    made.drain('n1');
+    await made.time.advance(1000);
+    expect(made.gates.writes).toHaveLength(12);
   });
 
   test('RS-14: serves again while its eviction is refused', async () => {
@@ -173,16 +207,80 @@ describe('the operator that opens serving gates', () => {
     await made.time.advance(60_000);
     expect(made.gates.writes).toHaveLength(before);
   });
-});
 
-test('RS-14: a gate is followed no more when a list of pods lacks its pod', async () => {
-  const made = await gated('evicting');
-  made.registry.gates.onLeading();
-  await made.time.advance(1000);
-  expect([...made.registry.gates.actors()]).toHaveLength(1);
-  made.cluster.podCache.relistWithout(made.cluster.known('p1'));
-  await made.time.advance(100);
-  expect([...made.registry.gates.actors()]).toEqual([]);
-  await made.time.advance(ELSEWHERE_MS);
-  expect(made.gates.writes).toEqual([]);
+  test.each(['absent', 'evicting'] as const)(
+    'RS-14: leaves a gate that is %s to the next leader after its term',
+    async (gate) => {
+      const made = await gated(gate);
+      made.gates.answer('Fault');
+      made.registry.gates.onLeading();
+      await made.time.advance(60_000);
+      const before = made.gates.writes.length;
+      made.registry.gates.onLeadershipLost();
+      await made.time.advance(300_000);
+      expect(made.gates.writes).toHaveLength(before);
+      expect([...made.registry.gates.actors()]).toEqual([]);
+    },
+  );
+
+  test('RS-14: opens no gate of a pod that is terminating or has finished', async () => {
+    for (const change of [{ terminating: true }, { finished: true }]) {
+      const made = await gated('absent');
+      const known = made.cluster.known('p1');
+      made.cluster.podCache.put(known && { ...known, ...change });
+      await made.time.advance(100);
+      made.registry.gates.onLeading();
+      await made.time.advance(1000);
+      expect(made.gates.writes).toEqual([]);
+    }
+  });
+
+  test('RS-14: ends its tries when the pod is terminating or gone', async () => {
+    for (const isGone of [true, false]) {
+      const made = await gated('absent');
+      made.gates.answer('Fault');
+      made.registry.gates.onLeading();
+      await made.time.advance(100);
+      expect([...made.registry.gates.actors()]).toHaveLength(1);
+      const known = made.cluster.known('p1');
+      if (isGone) made.cluster.drop('p1');
+      else made.cluster.podCache.put(known && { ...known, terminating: true });
+      await made.time.advance(100);
+      expect([...made.registry.gates.actors()]).toEqual([]);
+    }
+  });
+
+  test('RS-14: does not write a gate that the other process opened again', async () => {
+    const made = await gated('evicting');
+    made.registry.gates.onLeading();
+    await made.time.advance(60_000);
+    made.cluster.setGate('p1', 'open');
+    await made.time.advance(ELSEWHERE_MS);
+    expect(made.gates.writes).toEqual([]);
+  });
+
+  test('RS-14: closes a gate that it was about to open, until its pod stays', async () => {
+    const made = await gated('absent');
+    made.gates.answer('Fault');
+    made.registry.gates.onLeading();
+    await made.time.advance(100);
+    made.gates.answer('Written');
+    made.gates.keepListed(Infinity);
+    made.drain('n1');
+    await made.time.advance(5000);
+    expect(made.cluster.known('p1')?.gate).toMatchObject({ isOpen: false, isEvicting: true });
+    made.registry.release('n1', 'reclaim');
+    await made.time.advance(1000);
+    expect(isServing(made)).toBe(true);
+    expect(podsAsked(made)).toEqual([]);
+  });
+
+  test('RS-14: follows no gate that is open', async () => {
+    const made = await gated();
+    made.registry.gates.onLeading();
+    made.cluster.change('p1', { ready: true });
+    await made.time.advance(100);
+    const ofGates = expect.objectContaining({ name: 'tidegate_serving_gates' });
+    expect(made.gauges).not.toContainEqual(ofGates);
+  });
 });
