@@ -25,7 +25,7 @@ const collection = (name: string, lists: string[]) => {
   };
 };
 
-const start = (withPods = true) => {
+const start = (withPods = true, onRelease: () => void = () => {}) => {
   const time = simulatedTime();
   const lists: string[] = [];
   const requests = collection('requests', lists);
@@ -55,6 +55,7 @@ const start = (withPods = true) => {
       state = 'held';
     },
     release: () => {
+      onRelease();
       state = 'released';
     },
   });
@@ -141,6 +142,25 @@ describe('demand', () => {
     await complete(requests, pods);
     expect(state()).toBe('released');
   });
+
+  test.each([true, false])(
+    'wire 5: is listed again after a crash, and only by the leader: %s',
+    async (isLeading) => {
+      let crashes = 1;
+      const { time, lists, requests, pods, sync, state, complete } = start(true, () => {
+        crashes -= 1;
+        if (crashes === 0) throw new Error('planted');
+      });
+      sync.setLeading(true);
+      await time.settle();
+      await complete(requests, pods);
+      sync.setLeading(isLeading);
+      await time.advance(60_000);
+      expect([state(), lists.length]).toEqual(['held', isLeading ? 3 : 2]);
+      await complete(requests, pods);
+      expect(state()).toBe(isLeading ? 'released' : 'held');
+    },
+  );
 
   test('wire 5: waits for the requests of pods, for a minute at most', async () => {
     const { time, requests, pods, missing, sync, state, writes, complete } = start();
