@@ -124,9 +124,8 @@ const isReused = (before: MachineReport | undefined, { phase }: MachineReport): 
 /** True while the machine is bound to this cluster. */
 const hasStay = ({ phase }: MachineReport): boolean => phase !== null && !endsObject(phase);
 
-/** `un-<machine id>` → the id, unless it is a hash. */
-const namedIn = (key: ObjectKey): string =>
-  key.startsWith(NAME_PREFIX) ? key.slice(NAME_PREFIX.length) : '';
+/** `un-<machine id>` → the id, unless it is a hash; callers compare the name of that id. */
+const namedIn = (key: ObjectKey): string => key.slice(NAME_PREFIX.length);
 
 const newEntry = (id: string): MachineEntry => ({
   machineId: id,

@@ -264,6 +264,29 @@ test('availableCapacities: demand that returns within the hour keeps the object'
   expect(cluster.names()).toEqual([NAME]);
 });
 
+test('availableCapacities: an object begins its hour anew in each term of leadership', async () => {
+  const { cluster, registry, report, rollups } = rig();
+  await report(3);
+  await rollups([], 40);
+  registry.onLeadershipLost();
+  await rollups([], 60);
+  expect(cluster.names()).toEqual([NAME]);
+  await rollups([], 2);
+  expect(cluster.names()).toEqual([]);
+});
+
+test('availableCapacities: a list in the next term writes no report of the last', async () => {
+  const { cluster, registry, report, time } = rig();
+  await report(3);
+  registry.onLeadershipLost();
+  cluster.put(NAME, { spec: { availableCount: 99 } });
+  cluster.list();
+  await time.settle();
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 99 } });
+  await report(3);
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3 } });
+});
+
 test('availableCapacities: what has stopped is subscribed to nothing', async () => {
   const { registry, sources } = rig();
   expect(sources.map(({ observed }) => observed)).toEqual([true, true]);

@@ -323,6 +323,25 @@ describe('drains and frames', () => {
     expect(cluster.names().length).toBe(1001);
   });
 
+  test('DR-36: a drain whose write was set aside is shown before the frames that wait', async () => {
+    const { frame, frames, node, cluster, registry, time, phase } = rig();
+    await node(annotation(null));
+    await frame('Configured');
+    cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));
+    let isReported = false;
+    void registry().drain('m1', { _tag: 'Draining' }).then(() => {
+      isReported = true;
+    });
+    while (registry().counts()['setAside'] !== 1) await time.advance(100);
+    cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
+    frames(2000);
+    await time.advance(30_000);
+    expect([isReported, phase()]).toEqual([true, 'Draining']);
+    expect(cluster.names().length).toBeLessThan(1000);
+    cluster.intercept(() => Effect.succeed(undefined));
+    await time.advance(1000);
+  });
+
   test('wire phases: IDLE ends a machine whose drain is active', async () => {
     const { frame, node, drain, cluster } = rig();
     await node(annotation(null));
