@@ -57,7 +57,7 @@ const started = (object?: UpcomingNodeProjection) => {
     },
     intern: (text) => text,
   });
-  const frame = (state: MachineState, stream = 1, id = 'm1') =>
+  const frame = (state: MachineState, stream = 1, id = 'm1', more: object = {}) =>
     index.putFrame(
       {
         machineId: machineId(id),
@@ -68,6 +68,7 @@ const started = (object?: UpcomingNodeProjection) => {
         labels: {},
         resources: {},
         taints: [],
+        ...more,
       },
       stream,
       0,
@@ -197,6 +198,23 @@ test.each(
     expect(objectFirst.get('m1')?.readyRecorded).toBe(recorded);
   },
 );
+
+test.each(
+  [
+    { state: 'Draining' },
+    { providerId: 'another' },
+    { state: 'Failed', lastError: 'planted' },
+    { nodeName: 'n1' },
+    { labels: { zone: 'a' } },
+    { resources: { cpu: '2' } },
+  ] as const,
+)('upcomingNodes: a frame that changes nothing is not applied, one with %o is', (change) => {
+  const { index, frame } = started();
+  expect(frame('Configured')).toBe(index.get('m1'));
+  expect(frame('Configured')).toBeUndefined();
+  expect(frame('Configured', 1, 'm1', change)).toBe(index.get('m1'));
+  expect(frame('Configured', 1, 'm1', change)).toBeUndefined();
+});
 
 test('upcomingNodes: only a change of a Node that matters concerns its machine', () => {
   const { index, frame } = started();

@@ -381,6 +381,22 @@ describe('a request without a phase', () => {
     expect(names(stamps)).toEqual(['r-0', 'r-1']);
   });
 
+  test('that waited when leadership was lost becomes Pending in the next term', async () => {
+    const { time, cluster, stamps, answer, leading } = start();
+    answer(() => {
+      leading.next(false);
+      return 'NotSent';
+    });
+    cluster.list(request('a'), request('b'), request('c'));
+    await time.advance(4 * INTERVAL_MS);
+    expect(names(stamps)).not.toContain('c');
+    answer(() => ({ status: 200, body: {} }));
+    stamps.length = 0;
+    leading.next(true);
+    await time.advance(2 * INTERVAL_MS);
+    expect(names(stamps)).toEqual(['a', 'b', 'c']);
+  });
+
   test('becomes Pending once, while its cache lags behind the patch', async () => {
     const { time, cluster, stamps } = start();
     cluster.list(request('a'));

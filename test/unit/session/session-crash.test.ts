@@ -42,6 +42,7 @@ describe('a session that crashes', () => {
   test('is counted and logged, and its stream is closed', async () => {
     const { shard, session, counts, logged } = await crashed();
     expect([session.actor, shard.stream().state()]).toEqual([undefined, 'left']);
+    expect(logged.filter((line) => line === 'Session state changed').length).toBeGreaterThan(3);
     expect(counts.get('tidegate_actor_defects_total fleetSession')).toBe(1);
     expect(logged).toContain('Actor crashed');
   });
