@@ -37,7 +37,7 @@ const rig = ({ synced = true } = {}) => {
   const counted = new Map<string, number>();
   const telemetry: Telemetry = {
     ...silentTelemetry,
-    count: (name, by) => void counted.set(name, (counted.get(name) ?? 0) + by),
+    count: (name, by, ..._labels) => void counted.set(name, (counted.get(name) ?? 0) + by),
   };
   const runtime = ManagedRuntime.make(
     availableCapacitiesLayer({ telemetry }).pipe(

@@ -4,7 +4,7 @@ import { machineIndex } from '../../../src/actors/upcoming-nodes/machine-index.t
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
-import type { MachineState } from '../../../src/domain/frames.ts';
+import type { MachineObservation, MachineState } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 import {
   projectUpcomingNode,
@@ -45,19 +45,25 @@ const objectOf = (nodeUid: string, phase = 'Ready'): UpcomingNodeProjection => {
   return projected;
 };
 
+/** What differs from a plain frame about `m1` on the first stream. */
+interface FrameTraits extends Partial<MachineObservation> {
+  readonly stream?: number;
+  readonly id?: string;
+}
+
 const started = (object?: UpcomingNodeProjection) => {
   let counted = 0;
   const index = machineIndex({
     object: (key) => object?.key === key ? object : undefined,
     telemetry: {
       ...silentTelemetry,
-      count: (name, by) => {
+      count: (name, by, ..._labels) => {
         if (name === 'tidegate_stale_machines_total') counted += by;
       },
     },
     intern: (text) => text,
   });
-  const frame = (state: MachineState, stream = 1, id = 'm1', more: object = {}) =>
+  const frame = (state: MachineState, { stream = 1, id = 'm1', ...more }: FrameTraits = {}) =>
     index.putFrame(
       {
         machineId: machineId(id),
@@ -79,7 +85,7 @@ const started = (object?: UpcomingNodeProjection) => {
 test('wire resync: a machine that no replay has is not configured any more, and counted once', () => {
   const { index, frame, stale } = started();
   frame('Configured');
-  frame('Configured', 2, 'm2');
+  frame('Configured', { stream: 2, id: 'm2' });
   expect(index.get('m1')).toMatchObject({ wasConfigured: true });
   expect(index.unbind(2).map(({ machineId: id }) => id)).toEqual(['m1']);
   expect(index.get('m1')).toMatchObject({ wasConfigured: false, reported: { phase: 'Gone' } });
@@ -212,8 +218,8 @@ test.each(
   const { index, frame } = started();
   expect(frame('Configured')).toBe(index.get('m1'));
   expect(frame('Configured')).toBeUndefined();
-  expect(frame('Configured', 1, 'm1', change)).toBe(index.get('m1'));
-  expect(frame('Configured', 1, 'm1', change)).toBeUndefined();
+  expect(frame('Configured', change)).toBe(index.get('m1'));
+  expect(frame('Configured', change)).toBeUndefined();
 });
 
 test('upcomingNodes: only a change of a Node that matters concerns its machine', () => {
@@ -243,10 +249,10 @@ test('upcomingNodes: a machine is forgotten when it ended and has neither object
   expect(ended.index.forget(entry), 'its drain is active').toBe(false);
   ended.index.putDrain('m1', { _tag: 'Drained' });
   expect([ended.index.forget(entry), ended.index.size()]).toEqual([true, 0]);
-  const shown = started(objectOf('uid-n1', 'Drained'));
-  shown.frame('Draining');
-  const last = shown.frame('Idle');
-  expect(last && shown.index.forget(last), 'its object exists').toBe(false);
+  const current = started(objectOf('uid-n1', 'Drained'));
+  current.frame('Draining');
+  const last = current.frame('Idle');
+  expect(last && current.index.forget(last), 'its object exists').toBe(false);
 });
 
 test('upcomingNodes: a machine is found by its Node, and a Node by its machine or its name', () => {

@@ -11,7 +11,7 @@ import { fakeApi, fakeObjects } from '../../support/api/fake-objects.ts';
 
 const RECLAIM = 'cordon.tidegate.dev/reclaim';
 
-/** Releases Node `n1`, which has a drain that ended; the API server may have an answer of its own. */
+/** Releases Node `n1`, whose drain ended; `answer` is that of the API server. */
 const released = async (
   { unschedulable = false, name = 'n1', answer }: {
     readonly unschedulable?: boolean;
