@@ -35,6 +35,22 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     what: 'entry === undefined → false',
     why: 'A list-watch runs only while its entry is there; the guard names the defect otherwise.',
   },
+  ...['this.#frameSlots.stop();', 'this.#drainSlots.stop();'].map((call) => ({
+    file: 'src/actors/upcoming-nodes/upcoming-node-actor.ts',
+    what: `without ${call}`,
+    why: 'A registry that has stopped activates nothing, so that each slot is released at once.',
+  })),
+  {
+    file: 'src/actors/capacity-requests/pod-demand-actor.ts',
+    what: 'without this.#slots.stop();',
+    why: 'A registry that has stopped activates nothing, so that each slot is released at once.',
+  },
+  {
+    file: 'src/actors/fleet-session/session-events.ts',
+    what: "connected ?? 'stopped' → connected",
+    why:
+      'The only state with states in it is `connected`; the fallback satisfies the type checker.',
+  },
   {
     file: 'src/domain/drain/eviction-index.ts',
     what: 'entry !== undefined → true',

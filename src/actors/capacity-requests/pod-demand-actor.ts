@@ -182,7 +182,6 @@ class PodActors implements PodDemandActors {
   };
 
   readonly stop = (): Promise<void> => {
-    this.#registry.close();
     this.#slots.stop();
     return this.#registry.stop();
   };

@@ -124,7 +124,7 @@ const isReused = (before: MachineReport | undefined, { phase }: MachineReport): 
 /** True while the machine is bound to this cluster. */
 const hasStay = ({ phase }: MachineReport): boolean => phase !== null && !endsObject(phase);
 
-/** `un-<machine id>` → the id, unless it is a hash; who reads another name checks the id. */
+/** `un-<machine id>` → the id, unless it is a hash; callers compare the name of that id. */
 const namedIn = (key: ObjectKey): string => key.slice(NAME_PREFIX.length);
 
 const newEntry = (id: string): MachineEntry => ({

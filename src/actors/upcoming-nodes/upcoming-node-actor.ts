@@ -259,7 +259,6 @@ class MachineActors implements UpcomingNodeActors {
   };
 
   readonly stop = (): Promise<void> => {
-    this.#registry.close();
     this.#frameSlots.stop();
     this.#drainSlots.stop();
     return this.#registry.stop();

@@ -39,6 +39,7 @@ export const startedRollups = (options: { readonly ackConcurrency?: number } = {
   const stamps: KubeCall[] = [];
   const counts = new Map<string, number>();
   const gauges = new Map<string, number>();
+  const observed: (readonly [metric: string, value: number])[] = [];
   let answer: (call: KubeCall) => Answer = () => ({
     status: 200,
     body: { metadata: { resourceVersion: '100' } },
@@ -57,6 +58,7 @@ export const startedRollups = (options: { readonly ackConcurrency?: number } = {
   });
   const telemetry: Telemetry = {
     ...silentTelemetry,
+    observe: (name, value, ..._labels) => observed.push([name, value]),
     count: (name, by, ..._labels) => {
       counts.set(name, (counts.get(name) ?? 0) + by);
     },
@@ -94,6 +96,7 @@ export const startedRollups = (options: { readonly ackConcurrency?: number } = {
     stamps,
     counts,
     gauges,
+    observed,
     rollups,
     answer: (how: (call: KubeCall) => Answer) => {
       answer = how;

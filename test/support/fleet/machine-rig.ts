@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 /** A cluster, a session and a registry, all on one simulated time. */
-export const machineRig = ({ synced = true } = {}) => {
+export const machineRig = ({ synced = true, nodesSynced = true } = {}) => {
   const time = simulatedTime();
   const cluster = fakeObjects(UPCOMING_NODES_PATH, projectUpcomingNode);
   const nodes = fakeObjects('/api/v1/nodes', projectNode);
@@ -53,7 +53,7 @@ export const machineRig = ({ synced = true } = {}) => {
   );
   const runtime = ManagedRuntime.make(layer);
   const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
-  nodes.list();
+  if (nodesSynced) nodes.list();
   if (synced) cluster.list();
   const start = () =>
     startUpcomingNodes(environment, {

@@ -6,7 +6,7 @@ import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startAvailableCapacities } from '../../../src/actors/upcoming-nodes/available-capacities.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { projectAvailableCapacity } from '../../../src/domain/available-capacity.ts';
 import type { Need } from '../../../src/domain/demand/need.ts';
 import type { CapacityObservation, ShardEvent } from '../../../src/domain/frames.ts';
@@ -34,7 +34,11 @@ const rig = ({ synced = true } = {}) => {
   const notes: EventNote[] = [];
   const shardEvents = new Subject<ShardEvent>();
   const acknowledged = new Subject<{ readonly needs: readonly Need[] }>();
-  const telemetry = silentTelemetry;
+  const counted = new Map<string, number>();
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    count: (name, by, ..._labels) => void counted.set(name, (counted.get(name) ?? 0) + by),
+  };
   const runtime = ManagedRuntime.make(
     availableCapacitiesLayer({ telemetry }).pipe(
       Layer.provideMerge(cluster.layer),
@@ -58,7 +62,7 @@ const rig = ({ synced = true } = {}) => {
     await registry.stop();
     await runtime.dispose();
   });
-  const report = (availableCount: number, more: Partial<CapacityObservation> = {}) => {
+  const observe = (availableCount: number, more: Partial<CapacityObservation> = {}): void =>
     shardEvents.next({
       _tag: 'CapacityObserved',
       capacity: {
@@ -73,6 +77,8 @@ const rig = ({ synced = true } = {}) => {
         ...more,
       },
     });
+  const report = (...observed: Parameters<typeof observe>) => {
+    observe(...observed);
     return time.settle();
   };
   /** Acknowledges roll-ups of these needs, one a minute. */
@@ -82,7 +88,8 @@ const rig = ({ synced = true } = {}) => {
       await time.advance(60_000);
     }
   };
-  return { time, cluster, notes, registry, report, rollups, sources: [shardEvents, acknowledged] };
+  const sources = [shardEvents, acknowledged];
+  return { time, cluster, notes, counted, registry, observe, report, rollups, sources };
 };
 
 /** A need of the profile of `KEY`. */
@@ -226,18 +233,6 @@ test('availableCapacities: reports of an earlier term of leadership are not writ
   await time.advance(60_000);
   expect(cluster.names()).toEqual([]);
   expect([...registry.actors()]).toEqual([]);
-  cluster.list();
-  await time.advance(60_000);
-  expect(cluster.names(), 'a new list begins no report of the earlier term').toEqual([]);
-});
-
-test('availableCapacities: the hour without demand begins anew with a term of leadership', async () => {
-  const { cluster, registry, report, rollups } = rig();
-  await report(3);
-  await rollups([], 40);
-  registry.onLeadershipLost();
-  await rollups([], 40);
-  expect(cluster.names()).toEqual([NAME]);
 });
 
 test('availableCapacities: an object whose profile no roll-up has had for an hour is deleted', async () => {
@@ -274,6 +269,40 @@ test('availableCapacities: demand that returns within the hour keeps the object'
   await rollups([NEED], 2);
   await rollups([], 40);
   expect(cluster.names()).toEqual([NAME]);
+});
+
+test('availableCapacities: an object begins its hour anew in each term of leadership', async () => {
+  const { cluster, registry, report, rollups } = rig();
+  await report(3);
+  await rollups([], 40);
+  registry.onLeadershipLost();
+  await rollups([], 60);
+  expect(cluster.names()).toEqual([NAME]);
+  await rollups([], 2);
+  expect(cluster.names()).toEqual([]);
+});
+
+test('availableCapacities: a list in the next term writes no report of the last', async () => {
+  const { cluster, registry, report, time } = rig();
+  await report(3);
+  registry.onLeadershipLost();
+  cluster.put(NAME, { spec: { availableCount: 99 } });
+  cluster.list();
+  await time.settle();
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 99 } });
+  await report(3);
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3 } });
+});
+
+test('availableCapacities: a profile beyond 10,000 is counted and left out; known ones are not', async () => {
+  const { counted, observe, report } = rig({ synced: false });
+  const leftOut = () => counted.get('tidegate_available_capacities_left_out_total');
+  for (let at = 0; at < 10_000; at += 1) observe(3, { supersedesKey: `available:${at}` });
+  await report(4, { supersedesKey: 'available:0' });
+  expect(leftOut()).toBeUndefined();
+  await report(3, { supersedesKey: 'available:beyond' });
+  await report(5, { supersedesKey: 'available:0' });
+  expect(leftOut()).toBe(1);
 });
 
 test('availableCapacities: what has stopped is subscribed to nothing', async () => {

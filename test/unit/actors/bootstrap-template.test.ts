@@ -20,8 +20,7 @@ describe('bootstrap file', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  const start = async (text?: string) => {
-    if (text !== undefined) await writeFile(path, text);
+  const begin = async (file: string | undefined) => {
     const time = simulatedTime();
     const logged: string[] = [];
     const environment = makeActorEnvironment({
@@ -30,8 +29,12 @@ describe('bootstrap file', () => {
       telemetry: { ...silentTelemetry, log: (_, message) => logged.push(message) },
       firstSeed: 1,
     });
-    const template = bootstrapTemplate(environment, path);
+    const template = bootstrapTemplate(environment, file);
     return { time, logged, template, started: await template.start() };
+  };
+  const start = async (text?: string) => {
+    if (text !== undefined) await writeFile(path, text);
+    return begin(path);
   };
 
   /** The event loop reads files: polls on simulated time until the condition holds. */
@@ -51,6 +54,16 @@ describe('bootstrap file', () => {
   test('bootstrap file: a missing file is refused by name', async () => {
     const { started } = await start();
     expect(started).toMatchObject({ _tag: 'Refused', problem: expect.stringContaining(path) });
+  });
+
+  test('bootstrap file: without a file the built-in stub is used', async () => {
+    const { started, template, time } = await begin(undefined);
+    expect(started).toEqual({ _tag: 'Started' });
+    expect(template.render(pull)).toMatchObject({
+      _tag: 'Rendered',
+      userData: expect.stringContaining('#cloud-config'),
+    });
+    expect(time.pending()).toBe(0);
   });
 
   test('bootstrap file: a changed template is used without a restart', async () => {

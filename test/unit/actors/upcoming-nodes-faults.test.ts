@@ -229,6 +229,18 @@ describe('other hands', () => {
     expect(cluster.calls.length).toBe(before);
   });
 
+  test('upcomingNodes: a machine that returns before the cache knows its deletion gets a new object', async () => {
+    const { frames, cluster, phase } = machineRig();
+    await frames('m1', 'Draining');
+    cluster.lag();
+    await frames('m1', 'Idle');
+    const before = cluster.writes().length;
+    await frames('m1', 'Configuring');
+    expect(cluster.writes().slice(before)).toEqual(['POST', 'PATCH un-m1/status']);
+    cluster.catchUp();
+    expect(phase('m1')).toBe('Registered');
+  });
+
   test('upcomingNodes: a late echo of a deleted object creates nothing', async () => {
     const { frames, cluster, settle, registry } = machineRig();
     cluster.lag();
@@ -244,6 +256,19 @@ describe('other hands', () => {
 });
 
 describe('the registry', () => {
+  test.each(['nodes', 'cluster'] as const)(
+    'upcomingNodes: nothing is written before the list of %s is complete',
+    async (missing) => {
+      const rig = machineRig({ synced: missing !== 'cluster', nodesSynced: missing !== 'nodes' });
+      await rig.frames('m1', 'Configured');
+      await rig.time.advance(60_000);
+      expect(rig.cluster.writes()).toEqual([]);
+      rig[missing].list();
+      await rig.settle();
+      expect(rig.phase('m1')).toBe('Ready');
+    },
+  );
+
   test('wire 4: writes of one machine never overlap, and 32 machines write at once', async () => {
     const { frame, cluster, time, phase } = machineRig();
     const busy = new Set<string>();

@@ -369,18 +369,6 @@ describe('a replay', () => {
     expect(textAt(cluster.get(name), 'metadata', 'annotations', ID_KEY)).toBe('Rack 1');
   });
 
-  test('DR-17: a machine that a replay lacks was not configured any more', async () => {
-    const { frames, settle, shardEvents, registry } = machineRig();
-    const open = (stream: number) => shardEvents.next({ _tag: 'StreamOpened', stream });
-    open(1);
-    await frames('m1', 'Configured');
-    expect(registry().wasConfigured('m1')).toBe(true);
-    open(2);
-    shardEvents.next({ _tag: 'Resynced', stream: 2 });
-    await settle();
-    expect(registry().wasConfigured('m1')).toBe(false);
-  });
-
   test('wire resync: a replay without changes writes nothing and activates no actor', async () => {
     const { frames, cluster, shardEvents, settle, restart, registry } = machineRig();
     for (let id = 0; id < 50; id += 1) await frames(`m${id}`, 'Configured');

@@ -32,9 +32,10 @@ describe('pods without a request are counted', () => {
     const counts = counted(rig);
     rig.pod('web');
     rig.putRequest('cr-pod-old', 'web');
+    rig.pod('done', { phase: 'Succeeded' });
     rig.registry().setLeading(true);
     await rig.settle();
-    expect(counts.at(-1)).toBe(0);
+    expect([...new Set(counts)]).toEqual([0]);
   });
 
   test('until they have theirs', async () => {

@@ -21,7 +21,24 @@ describe('pods become demand', () => {
       { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: podUid('web'), controller: true },
     ]);
     expect([rig.cpuOf(name), rig.phaseOf(name)]).toEqual(['2', 'Pending']);
-    expect(rig.counted.get(`${RECONCILES} cr_created`)).toBe(1);
+    const outcomes = () =>
+      ['cr_created', 'cr_exists'].map((one) => rig.counted.get(`${RECONCILES} ${one}`));
+    expect(outcomes()).toEqual([1, undefined]);
+    rig.pod('web', { cpu: '2', metadata: { annotations: { updated: 'yes' } } });
+    await rig.settle();
+    expect(outcomes()).toEqual([1, 1]);
+  });
+
+  test('a pod that goes between two terms of leadership is not counted any more', async () => {
+    const rig = podRig();
+    for (const name of ['web', 'kept']) rig.pod(name);
+    await rig.settle();
+    rig.registry().setLeading(false);
+    expect(rig.registry().counts()).toMatchObject({ passive: 2, settled: 0 });
+    rig.pods.remove('web');
+    rig.collect('web');
+    await rig.settle();
+    expect(rig.registry().counts()).toMatchObject({ passive: 1, settled: 0 });
   });
 
   test('nothing is written before the lists of pods and requests are complete', async () => {

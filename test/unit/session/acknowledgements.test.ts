@@ -223,6 +223,27 @@ describe('acknowledgements', () => {
     expect([patches.length, counts.get('bigfleet_operator_acknowledged_total')]).toEqual([4, 1]);
   });
 
+  test('the time of a roll-up is measured once, when the last of its requests is acknowledged', async () => {
+    const { time, cluster, openStream, answer, ack, observed } = start();
+    const metric = 'bigfleet_operator_acknowledge_duration_seconds';
+    const durations = () => observed.flatMap(([name, value]) => name === metric ? [value] : []);
+    const tries = new Map<string, number>();
+    answer(({ path }) => {
+      tries.set(path, (tries.get(path) ?? 0) + 1);
+      return path.includes('/slow/') && tries.get(path) === 1
+        ? 'NotSent'
+        : { status: 200, body: { metadata: { resourceVersion: '100' } } };
+    });
+    cluster.list(request('quick'), request('slow'));
+    await time.advance(3000);
+    openStream();
+    ack();
+    await time.settle();
+    expect(durations()).toEqual([]);
+    await time.advance(5000);
+    expect(durations()).toEqual([expect.closeTo(0.5, 0)]);
+  });
+
   test('without the lease nothing is retried', async () => {
     const { time, cluster, openStream, patches, answer, ack } = start();
     answer(() => 'NotLeader');
@@ -360,11 +381,40 @@ describe('a request without a phase', () => {
     expect(names(stamps)).toEqual(['r-0', 'r-1']);
   });
 
+  test('that waited when leadership was lost becomes Pending in the next term', async () => {
+    const { time, cluster, stamps, answer, leading } = start();
+    answer(() => {
+      leading.next(false);
+      return 'NotSent';
+    });
+    cluster.list(request('a'), request('b'), request('c'));
+    await time.advance(4 * INTERVAL_MS);
+    expect(names(stamps)).not.toContain('c');
+    answer(() => ({ status: 200, body: {} }));
+    stamps.length = 0;
+    leading.next(true);
+    await time.advance(2 * INTERVAL_MS);
+    expect(names(stamps)).toEqual(['a', 'b', 'c']);
+  });
+
   test('becomes Pending once, while its cache lags behind the patch', async () => {
     const { time, cluster, stamps } = start();
     cluster.list(request('a'));
     await time.advance(6 * INTERVAL_MS);
     expect(names(stamps)).toEqual(['a']);
+  });
+
+  test('becomes Pending when it is created after the list, and again when it loses its phase', async () => {
+    const { time, cluster, stamps } = start();
+    cluster.list();
+    cluster.show(request('a'));
+    await time.advance(2 * INTERVAL_MS);
+    expect(names(stamps)).toEqual(['a']);
+    cluster.show(request('a', { phase: 'Pending', version: '100' }));
+    await time.advance(3 * INTERVAL_MS);
+    cluster.show(request('a', { version: '101' }));
+    await time.advance(2 * INTERVAL_MS);
+    expect(names(stamps)).toEqual(['a', 'a']);
   });
 
   test('becomes Pending only by the leader', async () => {

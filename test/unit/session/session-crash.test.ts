@@ -1,5 +1,7 @@
 /** A session whose statechart crashes: its stream ends, and it is restarted with the same facts. */
 import { describe, expect, test } from 'vitest';
+import type { CredentialsReading } from '../../../src/domain/credentials.ts';
+import { newAuthority } from '../../support/processes/certificates.ts';
 import {
   INTERVAL_MS,
   numbers,
@@ -10,23 +12,29 @@ import {
   tags,
 } from '../../support/fleet/session-rig.ts';
 
-/** A session whose Events crash it while `broken` is true, after a roll-up without an ack. */
-const fragile = async () => {
+/** A session whose Events crash it while `broken` is true; with `readings` it has TLS. */
+const fragile = async (readings?: () => CredentialsReading) => {
   const planted = { broken: false };
   const recording = (): void => {
     if (planted.broken) throw new Error('planted');
   };
-  return { ...await streamingSession({ recording }), planted };
+  const rig = await streamingSession({ recording, ...(readings && { readings }) });
+  return { ...rig, planted };
 };
 
-/** The same, right after its crash. */
+/** Crashes it, with a roll-up that gets no ack. */
+const crash = async ({ time, session, planted }: Awaited<ReturnType<typeof fragile>>) => {
+  session.offerRollup(rollup(1));
+  await time.settle();
+  planted.broken = true;
+  await time.advance(3 * INTERVAL_MS);
+  planted.broken = false;
+};
+
+/** A session right after its crash. */
 const crashed = async () => {
   const rig = await fragile();
-  rig.session.offerRollup(rollup(1));
-  await rig.time.settle();
-  rig.planted.broken = true;
-  await rig.time.advance(3 * INTERVAL_MS);
-  rig.planted.broken = false;
+  await crash(rig);
   return rig;
 };
 
@@ -34,6 +42,7 @@ describe('a session that crashes', () => {
   test('is counted and logged, and its stream is closed', async () => {
     const { shard, session, counts, logged } = await crashed();
     expect([session.actor, shard.stream().state()]).toEqual([undefined, 'left']);
+    expect(logged.filter((line) => line === 'Session state changed').length).toBeGreaterThan(3);
     expect(counts.get('tidegate_actor_defects_total fleetSession')).toBe(1);
     expect(logged).toContain('Actor crashed');
   });
@@ -56,6 +65,27 @@ describe('a session that crashes', () => {
       { _tag: 'Resynced', stream: 2 },
     ]);
     expect([acknowledged, numbers(shard)]).toEqual([[2], [2]]);
+  });
+
+  test('dials again when the same term was announced twice', async () => {
+    const rig = await fragile();
+    rig.session.setLeading(true);
+    await crash(rig);
+    await rig.time.advance(1000);
+    expect([stateOf(rig.session), rig.shard.streams.length]).toEqual(['greeting', 2]);
+  });
+
+  test('wire 8: dials again with the key pair that it had', async () => {
+    const authority = newAuthority();
+    const pair = {
+      ...authority.issue({ commonName: 'o', alternativeNames: ['URI:bigfleet://cluster/prod-1'] }),
+      authority: authority.certificate,
+      fingerprint: 'a',
+    };
+    const rig = await fragile(() => ({ _tag: 'Usable', pair }));
+    await crash(rig);
+    await rig.time.advance(1000);
+    expect([stateOf(rig.session), rig.shard.streams.length]).toEqual(['greeting', 2]);
   });
 
   test('dials no more when the lease was lost meanwhile', async () => {

@@ -37,3 +37,38 @@ test('wire 9: a bootstrap pull is answered before a later frame of the same chun
   });
   expect(order).toEqual(['BootstrapAnswered', 'MachineObserved']);
 });
+
+test.each(
+  [
+    ['rendered', { _tag: 'Rendered', userData: '#cloud-config' }, true],
+    ['failed', { _tag: 'Failed', problem: 'line 3: no such field' }, true],
+    ['dropped', { _tag: 'Rendered', userData: '#cloud-config' }, false],
+  ] as const,
+)('wire 9: a bootstrap pull is counted as %s, and a failure is logged', (outcome, made, taken) => {
+  const counted: unknown[] = [];
+  const logged: unknown[] = [];
+  const receive = frameHandler({
+    clusterId: clusterId('prod-1'),
+    telemetry: {
+      ...silentTelemetry,
+      count: (name, by, ...[labels]) => counted.push([name, by, labels]),
+      log: (_level, _message, fields) => logged.push(fields),
+    },
+    render: () => made,
+    reply: () => taken,
+    shardEvents: { next: () => {} },
+    record: () => {},
+    onHelloAck: () => {},
+    onRollupAck: () => {},
+    onReplayGap: () => {},
+    onReceived: () => {},
+  });
+  receive({
+    _tag: 'BootstrapPulled',
+    pull: { requestId: 'r1', clusterId: 'prod-1', requirements: [] },
+  });
+  expect(counted).toContainEqual(['tidegate_bootstrap_pulls_total', 1, { outcome }]);
+  expect(logged).toEqual(
+    made._tag === 'Failed' ? [{ request: 'r1', problem: made.problem }] : [],
+  );
+});
