@@ -190,6 +190,30 @@ test.each(
   },
 );
 
+test('RS-11: a pod whose volume is not known stays until the volume turns out to be elsewhere', async () => {
+  const { role, time, order, create, addPod, pods } = await servedDrains(1, {
+    policy: { localVolumes: 'keep' },
+  });
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+  addPod('node-1', 'db', { volumes });
+  await time.advance(1000);
+  role.onLeading();
+  order('i1', ['node-1']);
+  await time.advance(30_000);
+  expect(pods()).toEqual(['db']);
+  const terms = { accessModes: ['ReadWriteOnce'] };
+  create('/api/v1/persistentvolumes', {
+    metadata: { name: 'pv' },
+    spec: { ...terms, capacity: { storage: '1Gi' }, csi: { driver: 'csi', volumeHandle: 'h' } },
+  });
+  create('/api/v1/namespaces/default/persistentvolumeclaims', {
+    metadata: { name: 'data' },
+    spec: { ...terms, volumeName: 'pv', resources: { requests: { storage: '1Gi' } } },
+  });
+  await time.advance(30_000);
+  expect(pods()).toEqual([]);
+});
+
 test('DR-24: the Event of the end names the volumes that are attached to the Node', async () => {
   const { role, time, order, create, notes } = await servedDrains(2);
   const attach = (name: string, nodeName: string) =>
