@@ -57,7 +57,7 @@ export const servedDrains = async (
   await time.advance(5000);
   const notes: EventNote[] = [];
   const replies: Reply[] = [];
-  const shown: string[] = [];
+  const reported: string[] = [];
   const writes: string[] = [];
   const shardEvents = new Subject<ShardEvent>();
   const handle: Handle = (request) => {
@@ -79,7 +79,7 @@ export const servedDrains = async (
           machineOf: (node) => matched[node],
           wasConfigured: () => true,
           drain: (machine, fact) => {
-            shown.push(`${machine} ${fact._tag}`);
+            reported.push(`${machine} ${fact._tag}`);
             return Promise.resolve();
           },
         },
@@ -87,11 +87,9 @@ export const servedDrains = async (
       }, context),
     record: (note) => void notes.push(note),
   });
-  let stopped: Promise<void> | undefined;
-  const stopOnce = (): Promise<void> => stopped ??= stop();
   onTestFinished(async () => {
     controllers.stop();
-    await stopOnce();
+    await stop();
   });
   return {
     time,
@@ -99,12 +97,11 @@ export const servedDrains = async (
     notes,
     replies,
     /** What the machines show, in order: `m-1 Draining`. */
-    shown,
+    reported,
     /** What the role wrote, in order, as methods and paths. */
     writes,
     create,
     list,
-    stop: stopOnce,
     order: (id: string, machines: readonly string[]) =>
       shardEvents.next({
         _tag: 'ReclaimOrdered',

@@ -22,7 +22,9 @@ const cordoned = (sinceMs: number, owner = 'reclaim', labels: Record<string, str
 });
 
 test('DR-10: the role drains the Node of a reclaim once its lists are complete', async () => {
-  const { role, time, order, addPod, pods, keyOf, replies, shown, notes } = await servedDrains(2);
+  const { role, time, order, addPod, pods, keyOf, replies, reported, notes } = await servedDrains(
+    2,
+  );
   expect(role.ready()).toContain('initial list incomplete: ');
   addPod('node-1', 'a');
   addPod('node-2', 'b');
@@ -42,7 +44,7 @@ test('DR-10: the role drains the Node of a reclaim once its lists are complete',
   ]);
   expect([pods(), keyOf('node-1', 'reclaim'), keyOf('node-2', 'reclaim')])
     .toEqual([['b'], 'Drained', 'none']);
-  expect(shown).toEqual(['node-1 Draining', 'node-1 Drained']);
+  expect(reported).toEqual(['node-1 Draining', 'node-1 Drained']);
   expect(notes.map(({ reason }) => reason)).toEqual(['DrainStarted', 'DrainFinished']);
 });
 
@@ -90,7 +92,7 @@ test('DR-13: a resumed drain shows on the machine of its Node, however that is k
   await rig.time.advance(1000);
   rig.role.onLeading();
   await rig.time.advance(60_000);
-  expect(rig.shown.filter((line) => line.endsWith(' Drained')).toSorted()).toEqual([
+  expect(rig.reported.filter((line) => line.endsWith(' Drained')).toSorted()).toEqual([
     'm-2 Drained',
     'm-4 Drained',
     'm-5 Drained',
@@ -103,17 +105,17 @@ test('DR-13: a resumed drain shows on the machine of its Node, however that is k
 });
 
 test('DR-13: an UpcomingNode that comes to refer to the Node counts from then on', async () => {
-  const { role, time, shown, changeNode, addUpcomingNode } = await servedDrains(2);
+  const { role, time, reported, changeNode, addUpcomingNode } = await servedDrains(2);
   changeNode('node-1', cordoned(time.now()));
   await time.advance(1000);
   role.onLeading();
   await time.advance(20_000);
-  expect(shown).toContain('node-1 Drained');
+  expect(reported).toContain('node-1 Drained');
   addUpcomingNode('m-2', 'node-2');
   await time.advance(1000);
   changeNode('node-2', cordoned(time.now()));
   await time.advance(20_000);
-  expect(shown.slice(2)).toEqual(['m-2 Draining', 'm-2 Drained']);
+  expect(reported.slice(2)).toEqual(['m-2 Draining', 'm-2 Drained']);
 });
 
 /** A drain whose pod may not leave. */
@@ -131,23 +133,26 @@ const heldUp = async () => {
 };
 
 test('DR-15: a role that lost the lease writes nothing until it leads again', async () => {
-  const { role, time, order, pods, keyOf, writes, shown, removeBudget } = await heldUp();
+  const { role, time, order, pods, keyOf, writes, replies, reported, removeBudget } =
+    await heldUp();
   role.onLeadershipLost();
   const { length } = writes;
   order('i2', ['node-2']);
+  order('i3', ['node-3']);
   removeBudget('a');
   await time.advance(60_000);
   expect([pods(), keyOf('node-1', 'reclaim'), writes.length]).toEqual([['a'], 'open', length]);
+  expect(replies).toMatchObject([{ instructionId: 'i1' }]);
   role.onLeading();
   await time.advance(20_000);
   expect([pods(), keyOf('node-1', 'reclaim'), keyOf('node-2', 'reclaim')])
     .toEqual([[], 'Drained', 'none']);
-  expect(shown.at(-1)).toBe('node-1 Drained');
+  expect(reported.at(-1)).toBe('node-1 Drained');
 });
 
 test.each(['close', 'stop'] as const)('a role writes nothing after %s', async (end) => {
-  const { role, time, order, pods, keyOf, writes, removeBudget, changeNode, stop } = await heldUp();
-  const ended = end === 'stop' ? stop() : role.close?.();
+  const { role, time, order, pods, keyOf, writes, removeBudget, changeNode } = await heldUp();
+  const ended = role[end]?.();
   await time.advance(1000);
   await ended;
   const { length } = writes;
@@ -167,6 +172,7 @@ test.each([[true, 'Drained', []], [undefined, 'open', ['a']], [false, 'open', ['
     addPod('node-1', 'a');
     changeNode('node-1', cordoned(time.now(), 'disabled'));
     await time.advance(1000);
+    expect(role.informers.some(({ id }) => id === 'persistentvolumes')).toBe(end === 'Drained');
     role.onLeading();
     await time.advance(30_000);
     expect([keyOf('node-1', 'disabled'), pods()]).toEqual([end, left]);
