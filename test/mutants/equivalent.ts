@@ -102,4 +102,9 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     what: "entry.state === 'gone' → false",
     why: 'A final actor takes no event, and a release ends no slot of an accepted eviction.',
   },
+  {
+    file: 'src/actors/node-drains/drains.ts',
+    what: 'without this.#ends.delete(key);',
+    why: 'An end that stays is older than every later Node of its name, so it holds nothing back.',
+  },
 ];

@@ -155,17 +155,33 @@ const operatorApi = (handle: Handle) =>
       }),
   });
 
+/** What a role is made by, and what it records and logs to. */
+interface ServedRole<Made extends Role> {
+  readonly make: (environment: RoleEnvironment, context: RoleContext) => Made;
+  readonly record?: RoleContext['record'];
+  readonly recordOnLease?: RoleContext['recordOnLease'];
+  readonly telemetry?: Telemetry;
+}
+
 /** Starts a role as the leader; returns how to stop it. */
 const serveRole = (
   handle: Handle,
   time: SimulatedTime,
-  { make, record = () => {}, recordOnLease = () => {}, telemetry = silentTelemetry }: {
-    readonly make: (environment: RoleEnvironment, context: RoleContext) => Role;
-    readonly record?: RoleContext['record'];
-    readonly recordOnLease?: RoleContext['recordOnLease'];
-    readonly telemetry?: Telemetry;
-  },
+  options: ServedRole<Role>,
 ): () => Promise<void> => {
+  const { role, stop } = startRole(handle, time, options);
+  role.onLeading();
+  return stop;
+};
+
+/** Starts the lists of a role that does not lead yet. */
+export const startRole = <Made extends Role>(
+  handle: Handle,
+  time: SimulatedTime,
+  { make, record = () => {}, recordOnLease = () => {}, telemetry = silentTelemetry }: ServedRole<
+    Made
+  >,
+): { readonly role: Made; readonly stop: () => Promise<void> } => {
   const gate = makeWriteGate(time);
   gate.openUntil(Number.POSITIVE_INFINITY);
   const servers = Layer.merge(operatorApi(handle), Layer.succeed(WriteGate, gate));
@@ -195,12 +211,12 @@ const serveRole = (
   const informers = sharedInformers(environment);
   const role = make(environment, { informers, record, recordOnLease });
   informers.start();
-  role.onLeading();
-  return async () => {
+  const stop = async (): Promise<void> => {
     await role.stop();
     informers.stop();
     await runtime.dispose();
   };
+  return { role, stop };
 };
 
 /** Starts the role evictions as the leader; returns how to stop it. */

@@ -63,7 +63,7 @@ const APPLY = 'application/apply-patch+yaml';
 const MERGE = 'application/merge-patch+json';
 
 /** Requests of people and requesters, without faults. */
-const asking = ({ answer }: Pick<Cluster, 'answer'>) => {
+export const asking = ({ answer }: Pick<Cluster, 'answer'>) => {
   const ask = (method: string, path: string, body?: object): Asked => {
     const type = path.includes('fieldManager') ? APPLY : MERGE;
     const response = answer({

@@ -8,7 +8,7 @@ import { evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-r
 
 describe('an earlier deadline that joins', () => {
   test('DR-34: reaches the evictions of its node', async () => {
-    const { node, pods, order, time, stop } = drainRig();
+    const { node, pods, order, time, phases, stop } = drainRig();
     onTestFinished(stop);
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
@@ -18,7 +18,13 @@ describe('an earlier deadline that joins', () => {
     const before = pods.deadline('n1') ?? 0;
     order('i2', ['n1'], 50);
     await time.advance(1000);
-    expect(pods.deadline('n1')).toBe(before - 550_000 + 1000);
+    const earliest = before - 550_000 + 1000;
+    expect(pods.deadline('n1')).toBe(earliest);
+    order('i3', ['n1'], 300);
+    await time.advance(1000);
+    expect(pods.deadline('n1')).toBe(earliest);
+    await time.advance(60_000);
+    expect(phases('n1').at(-1)).toBe('Failed');
   });
 
   test('DR-34: makes its node the first at a budget', async () => {
