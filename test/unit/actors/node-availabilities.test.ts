@@ -29,7 +29,7 @@ import {
   NodeAvailabilityApi,
   type RemovalOutcome,
 } from '../../../src/effects/node-availability.ts';
-import { nodeWith } from '../../support/node-availability/availability-fixture.ts';
+import { nodeWith, podOn } from '../../support/node-availability/availability-fixture.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const POLICY = {
@@ -47,18 +47,6 @@ const nodeNamed = (name: string, traits: Parameters<typeof nodeWith>[1] = {}): A
   key: objectKey(name),
   name,
   uid: uid(name),
-});
-
-const podOn = (node: string, name: string, version = '1'): LostPod => ({
-  key: objectKey(name, 'default'),
-  uid: uid(name),
-  resourceVersion: resourceVersion(version),
-  namespace: 'default',
-  name,
-  node,
-  podClass: 'Stateless',
-  claims: ['data'],
-  showsHomeOffline: false,
 });
 
 const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
