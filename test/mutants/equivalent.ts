@@ -40,4 +40,9 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     what: 'entry !== undefined → true',
     why: 'An entry that is removed was added; the guard satisfies the type checker.',
   },
+  {
+    file: 'src/actors/node-availability/node-availabilities.ts',
+    what: 'this.#protected.has(uid) === isProtected → false',
+    why: 'The gauge is set again to the value that it has.',
+  },
 ];

@@ -11,162 +11,17 @@
  * After an outage a list of Leases had renewals from its beginning: they ended the storm that the
  * outage was, and the pods of those Nodes that stayed away longest were deleted.
  */
-import { Effect, Layer, ManagedRuntime } from 'effect';
-import { Subject } from 'rxjs';
-import { expect, onTestFinished, test } from 'vitest';
-import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
-import {
-  NodeAvailabilities,
-  type NodeLease,
-} from '../../../src/actors/node-availability/node-availabilities.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import type { Fact } from '../../../src/domain/facts.ts';
-import { objectKey, resourceVersion, uid } from '../../../src/domain/ids.ts';
-import type { Volume, VolumeClaim } from '../../../src/domain/node-availability/local-volumes.ts';
+import { expect, test } from 'vitest';
+import { resourceVersion } from '../../../src/domain/ids.ts';
 import type { LostPod } from '../../../src/domain/node-availability/lost-pods.ts';
-import type { AvailableNode } from '../../../src/domain/node-availability/node-state.ts';
 import {
-  NodeAvailabilityApi,
-  type RemovalOutcome,
-} from '../../../src/effects/node-availability.ts';
-import { nodeWith, podOn } from '../../support/node-availability/availability-fixture.ts';
-import { simulatedTime } from '../../support/time/simulated-time.ts';
-
-const POLICY = {
-  offlineAfterMs: 60_000,
-  degradedAfterMs: 30_000,
-  cleanAfterMs: 60_000,
-  degradedBy: [],
-  stormLimitPercent: 20,
-};
-const SETTLE_MS = 5000;
-const REVIEW_MS = 500;
-
-const nodeNamed = (name: string, traits: Parameters<typeof nodeWith>[1] = {}): AvailableNode => ({
-  ...nodeWith('1', traits),
-  key: objectKey(name),
-  name,
-  uid: uid(name),
-});
-
-const rig = (nodes: readonly AvailableNode[], pods: readonly LostPod[]) => {
-  const time = simulatedTime();
-  /** Nodes that were read, and claims that were looked up. */
-  const reads = { nodes: 0, claims: 0 };
-  /** Nodes whose drain as disabled ones was withdrawn, since somebody looked. */
-  const withdrawn = new Set<string>();
-  /** Events: the kind and name of what they are about, and the reason. */
-  const notes: string[] = [];
-  const removals: { readonly name: string; readonly end: (outcome: RemovalOutcome) => void }[] = [];
-  const facts = {
-    nodes: new Subject<Fact<AvailableNode>>(),
-    leases: new Subject<Fact<NodeLease>>(),
-    pods: new Subject<Fact<LostPod>>(),
-    claims: new Subject<Fact<VolumeClaim>>(),
-    volumes: new Subject<Fact<Volume>>(),
-  };
-  const runtime = ManagedRuntime.make(Layer.succeed(NodeAvailabilityApi, {
-    write: () => Effect.succeed({ _tag: 'Fault' as const, why: 'not written here' }),
-    showOnPod: () => Effect.succeed('Written' as const),
-    remove: ({ name, mayLeave }) =>
-      Effect.callback<RemovalOutcome>((resume) => {
-        if (!mayLeave()) return resume(Effect.succeed({ _tag: 'Fault', why: 'not sent' }));
-        removals.push({ name, end: (outcome) => resume(Effect.succeed(outcome)) });
-      }),
-  }));
-  const telemetry = silentTelemetry;
-  const registry = new NodeAvailabilities(
-    makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 }),
-    {
-      policy: POLICY,
-      project: () => undefined,
-      nodes: {
-        facts: facts.nodes,
-        size: nodes.length,
-        get: (key) => nodes.find((node) => node.key === key),
-        values: function* () {
-          for (const node of nodes) {
-            reads.nodes += 1;
-            yield node;
-          }
-        },
-      },
-      leases: { facts: facts.leases },
-      pods: { facts: facts.pods },
-      claims: {
-        facts: facts.claims,
-        get: (key) => {
-          reads.claims += 1;
-          return {
-            key,
-            uid: uid('claim'),
-            resourceVersion: resourceVersion('1'),
-            isShared: true,
-            volumeName: 'v',
-          };
-        },
-      },
-      volumes: {
-        facts: facts.volumes,
-        get: (key) => ({
-          key,
-          uid: uid('v'),
-          resourceVersion: resourceVersion('1'),
-          isOfNode: false,
-        }),
-      },
-      drains: { has: () => false, withdraw: (name) => void withdrawn.add(name) },
-      isSynced: () => true,
-      isBehind: () => false,
-      record: ({ regarding: { kind, name }, reason }) =>
-        void notes.push(`${kind} ${name} ${reason}`),
-      recordOnLease: () => {},
-    },
-  );
-  onTestFinished(() => registry.onLeadershipLost());
-  facts.nodes.next({ _tag: 'Listed', objects: nodes });
-  facts.pods.next({ _tag: 'Listed', objects: pods });
-  return {
-    time,
-    reads,
-    removals,
-    withdrawn,
-    notes,
-    registry,
-    /** A Node is gone. */
-    removeNode: (last: AvailableNode): void =>
-      facts.nodes.next({ _tag: 'Absent', key: last.key, last }),
-    /** A Node has changed. */
-    changeNode: (node: AvailableNode): void => facts.nodes.next({ _tag: 'Present', object: node }),
-    /** The Lease of a Node is observed to be renewed. */
-    renew: (node: string, renewTime: string): void =>
-      facts.leases.next({
-        _tag: 'Present',
-        object: {
-          key: objectKey(node, 'kube-node-lease'),
-          uid: uid(`lease-${node}`),
-          resourceVersion: resourceVersion(renewTime),
-          node,
-          renewTime,
-        },
-      }),
-    /** A claim has changed. */
-    changeClaim: (): void =>
-      facts.claims.next({
-        _tag: 'Absent',
-        key: objectKey('data', 'default'),
-        last: {
-          key: objectKey('data', 'default'),
-          uid: uid('claim'),
-          resourceVersion: resourceVersion('1'),
-          isShared: true,
-          volumeName: 'v',
-        },
-      }),
-    /** A pod has changed. */
-    change: (pod: LostPod): void => facts.pods.next({ _tag: 'Present', object: pod }),
-  };
-};
+  availabilitiesRig as rig,
+  nodeNamed,
+  POLICY,
+  REVIEW_MS,
+  SETTLE_MS,
+} from '../../support/node-availability/availabilities-rig.ts';
+import { podOn } from '../../support/node-availability/availability-fixture.ts';
 
 /** A former process found it offline. */
 const OFFLINE = { readyStatus: 'Unknown', label: 'Offline' } as const;

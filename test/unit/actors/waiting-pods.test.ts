@@ -80,16 +80,16 @@ const rig = () => {
   };
 };
 
-const SHOWN = 'default/db-0 shown';
+const WRITTEN = 'default/db-0 shown';
 const REMOVED = 'default/db-0 removed';
 
 test('RS-21: a pod that waits is written and recorded once, and so are its claims', async () => {
   const { pods, writes, written, notes, faults } = rig();
   pods.add(POD, [CLAIM]);
-  expect(await written()).toEqual([SHOWN]);
+  expect(await written()).toEqual([WRITTEN]);
   await writes[0]?.end('Written');
   pods.add(POD, [CLAIM]);
-  expect(await written()).toEqual([SHOWN]);
+  expect(await written()).toEqual([WRITTEN]);
   expect(notes).toEqual([
     'Pod default/db-0: Node "lost" is offline; the pod waits for it',
     'PersistentVolumeClaim default/data: Node "lost" is offline; pod "db-0" waits for it',
@@ -103,7 +103,7 @@ test('RS-21: a refused write is not made again', async () => {
   await written();
   await writes[0]?.end('Refused');
   pods.add(POD, []);
-  expect([await written(), faults]).toEqual([[SHOWN], []]);
+  expect([await written(), faults]).toEqual([[WRITTEN], []]);
 });
 
 test('RS-21: a write without an answer is made once more when its Node is looked at', async () => {
@@ -111,13 +111,13 @@ test('RS-21: a write without an answer is made once more when its Node is looked
   pods.add(POD, []);
   await written();
   await writes[0]?.end('Fault');
-  expect([await written(), faults]).toEqual([[SHOWN], ['lost']]);
+  expect([await written(), faults]).toEqual([[WRITTEN], ['lost']]);
   pods.add(POD, []);
   pods.add(POD, []);
-  expect(await written()).toEqual([SHOWN, SHOWN]);
+  expect(await written()).toEqual([WRITTEN, WRITTEN]);
   await writes[1]?.end('Written');
   pods.add(POD, []);
-  expect([await written(), faults, notes.length]).toEqual([[SHOWN, SHOWN], ['lost'], 1]);
+  expect([await written(), faults, notes.length]).toEqual([[WRITTEN, WRITTEN], ['lost'], 1]);
 });
 
 test('RS-21: a removal without an answer is made once more, and none besides', async () => {
@@ -128,12 +128,12 @@ test('RS-21: a removal without an answer is made once more, and none besides', a
   pods.observe(present(SHOWING));
   pods.remove(SHOWING);
   pods.remove(SHOWING);
-  expect(await written()).toEqual([SHOWN, REMOVED]);
+  expect(await written()).toEqual([WRITTEN, REMOVED]);
   await writes[1]?.end('Fault');
   expect(faults).toEqual(['lost']);
   pods.remove(SHOWING);
   pods.remove(SHOWING);
-  expect(await written()).toEqual([SHOWN, REMOVED, REMOVED]);
+  expect(await written()).toEqual([WRITTEN, REMOVED, REMOVED]);
 });
 
 test('RS-21: the lost answer of a write is of no matter once another one follows', async () => {
@@ -142,7 +142,7 @@ test('RS-21: the lost answer of a write is of no matter once another one follows
   await written();
   pods.remove(POD);
   await writes[0]?.end('Fault');
-  expect([await written(), faults]).toEqual([[SHOWN, REMOVED], []]);
+  expect([await written(), faults]).toEqual([[WRITTEN, REMOVED], []]);
 });
 
 test('RS-21: nothing is removed from a pod that shows nothing any more', async () => {
@@ -170,7 +170,7 @@ test('RS-21: a pod whose Node is lost again is written after its removal', async
   await written();
   pods.add(SHOWING, []);
   await writes[0]?.end('Written');
-  expect([await written(), notes.length]).toEqual([[REMOVED, SHOWN], 1]);
+  expect([await written(), notes.length]).toEqual([[REMOVED, WRITTEN], 1]);
 });
 
 test('RS-21: a pod is forgotten once its removal is seen', async () => {
@@ -190,7 +190,7 @@ test('RS-21: a pod that does not show it yet is not forgotten', async () => {
   pods.observe(present(POD));
   expect([pods.isEmpty, [...pods.nodes()]]).toEqual([false, ['lost']]);
   pods.add(POD, []);
-  expect([await written(), notes.length]).toEqual([[SHOWN], 1]);
+  expect([await written(), notes.length]).toEqual([[WRITTEN], 1]);
 });
 
 test('RS-21: pods that are gone are forgotten, also those that a list lacks', () => {
@@ -218,7 +218,7 @@ test('RS-21: the next term writes and records again what pods do not show', asyn
   pods.clear();
   expect(pods.isEmpty).toBe(true);
   pods.add(POD, []);
-  expect([await written(), notes.length]).toEqual([[SHOWN, SHOWN], 2]);
+  expect([await written(), notes.length]).toEqual([[WRITTEN, WRITTEN], 2]);
 });
 
 test('RS-21: four pods are written at once, and none after the stop', async () => {
