@@ -91,6 +91,7 @@ export const availabilitiesRig = (
   const removals: { readonly name: string; readonly end: (outcome: RemovalOutcome) => void }[] = [];
   /** Pods whose status was written. */
   const patched: string[] = [];
+  /** By name and labels, such as `tidegate_nodes active`. */
   const gauges = new Map<string, number>();
   /** Nodes whose series were removed. */
   const forgotten: string[] = [];
@@ -121,7 +122,8 @@ export const availabilitiesRig = (
       runtime,
       telemetry: {
         ...silentTelemetry,
-        gauge: (name, value, ..._labels) => void gauges.set(name, value),
+        gauge: (name, value, ...[labels]) =>
+          void gauges.set([name, ...Object.values(labels ?? {})].join(' '), value),
         forget: (_name, ...[labels]) =>
           void forgotten.push(...Object.values(labels ?? {}).map(String)),
       },

@@ -147,11 +147,12 @@ test('RS-01: all Nodes are read once when this process begins to lead', async ()
 test('RS-30: a Node that a list lacks is counted no more, and its series is removed', async () => {
   const nodes = [nodeNamed('a'), nodeNamed('b')] as const;
   const [gone, ...others] = nodes;
-  const { beginTerm, registry, forgotten, listNodes, removeNode } = rig(nodes);
+  const { beginTerm, registry, forgotten, gauges, listNodes, removeNode } = rig(nodes);
   await beginTerm();
   listNodes(others);
   expect([registry.counts(), forgotten]).toEqual([{ active: 1 }, ['a']]);
   removeNode(gone);
+  expect(gauges.get('tidegate_nodes active')).toBe(1);
   expect([registry.counts(), forgotten]).toEqual([{ active: 1 }, ['a']]);
 });
 
