@@ -42,7 +42,9 @@ const connected = ({ read = Effect.succeed(OK), write = Effect.succeed(OK), refu
       }),
     watch: () =>
       lines === undefined
-        ? Effect.fail(new WatchRefused({ status: refusal ?? 403, message: 'no' }))
+        ? Effect.fail(
+          new WatchRefused({ status: refusal ?? 403, message: 'no', retryAfterSeconds: 3 }),
+        )
         : Effect.acquireRelease(
           Effect.sync(() => {
             watches.open += 1;
@@ -81,6 +83,7 @@ const connected = ({ read = Effect.succeed(OK), write = Effect.succeed(OK), refu
     watches,
     time,
     informers,
+    dispose: () => runtime.dispose(),
     client: interceptorClient(runtime),
     role: interceptorsRole(environment, { withoutSurge: 'evict' }, { informers }),
   };
@@ -122,6 +125,7 @@ describe('the client of interceptors', () => {
       await expect(lines[Symbol.asyncIterator]().next()).rejects.toMatchObject({
         _tag: tag,
         message: 'Cannot watch /apis/g/v1/things: no',
+        retryAfterMs: 3000,
       });
     },
   );
@@ -147,7 +151,7 @@ describe('the client of interceptors', () => {
       yield [{ type: 'BOOKMARK', object: {} }];
       await held.promise;
     };
-    const { client, watches } = connected({ lines: lines() });
+    const { client, watches, dispose } = connected({ lines: lines() });
     const aborting = new AbortController();
     const iterator = client.watch('/api/v1/pods?watch=true', aborting.signal)
       [Symbol.asyncIterator]();
@@ -155,6 +159,7 @@ describe('the client of interceptors', () => {
     expect(watches).toEqual({ open: 1, closed: 0 });
     aborting.abort();
     expect(watches).toEqual({ open: 0, closed: 1 });
+    await dispose();
     held.resolve();
     expect((await iterator.next()).done).toBe(true);
     expect(watches).toEqual({ open: 0, closed: 1 });
