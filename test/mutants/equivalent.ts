@@ -45,4 +45,9 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     what: 'this.#protected.has(uid) === isProtected → false',
     why: 'The gauge is set again to the value that it has.',
   },
+  {
+    file: 'src/actors/informers/shared-informers.ts',
+    what: 'union === undefined → false',
+    why: 'A copy of the first part has the same fields.',
+  },
 ];
