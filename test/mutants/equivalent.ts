@@ -107,4 +107,14 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     what: 'without this.#ends.delete(key);',
     why: 'An end that stays is older than every later Node of its name, so it holds nothing back.',
   },
+  {
+    file: 'src/actors/node-availability/node-availabilities.ts',
+    what: 'this.#protected.has(uid) === isProtected → false',
+    why: 'The gauge is set again to the value that it has.',
+  },
+  {
+    file: 'src/actors/informers/shared-informers.ts',
+    what: 'union === undefined → false',
+    why: 'A copy of the first part has the same fields.',
+  },
 ];

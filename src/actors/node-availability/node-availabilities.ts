@@ -15,7 +15,7 @@ import { sameJson } from '../../domain/json-equality.ts';
 import type { Volume, VolumeClaim } from '../../domain/node-availability/local-volumes.ts';
 import { inOrder, type LostPod, podClassOf } from '../../domain/node-availability/lost-pods.ts';
 import type { AvailableNode } from '../../domain/node-availability/node-state.ts';
-import { STORM_LIMITS, stormNodes } from '../../domain/node-availability/offline-storm.ts';
+import { stormNodes } from '../../domain/node-availability/offline-storm.ts';
 import { listed } from '../../domain/text.ts';
 import type { NodeAvailabilityApi } from '../../effects/node-availability.ts';
 import type { AvailabilityTimes, ReplacedPod } from '../../machines/node-availability-context.ts';
@@ -157,6 +157,7 @@ export class NodeAvailabilities {
     this.#isLeading = true;
     this.#areAllTouched = true;
     this.#considerAll();
+    this.#changes.next();
   };
 
   readonly onLeadershipLost = (): void => {
@@ -168,7 +169,6 @@ export class NodeAvailabilities {
 
   /** Writes nothing new; resolves when writes in flight have their answers. */
   readonly stop = (): Promise<void> => {
-    this.#isLeading = false;
     this.#subscription.unsubscribe();
     this.#waiting.stop();
     return this.#actors.stop();
@@ -289,13 +289,11 @@ export class NodeAvailabilities {
   }
 
   #wentOnline(entry: AvailabilityEntry): void {
-    entry.offlineMs = null;
     if (this.#offline.delete(entry.node.uid)) this.#touch(entry.node.name);
   }
 
   #lookForStorm(): void {
     const { policy, nodes } = this.#options;
-    if (this.#offline.size <= STORM_LIMITS.nodes) return;
     const isProtected = ({ node }: AvailabilityEntry): boolean =>
       this.#actors.get(node.uid)?.getSnapshot().context.isProtected === true;
     const offline = [...this.#offline.values()].filter(({ node }) =>

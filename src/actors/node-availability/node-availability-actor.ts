@@ -38,7 +38,7 @@ import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 /** A Node that exists. */
 export interface AvailabilityEntry {
   node: AvailableNode;
-  /** When it went offline, on the monotonic clock; null for one that a former process handled. */
+  /** When it last went offline, on the monotonic clock; null if a former process handled that. */
   offlineMs: number | null;
   /** Its actor has begun, so that its Node shows what this process decided. */
   isKnown: boolean;

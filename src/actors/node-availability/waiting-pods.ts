@@ -28,6 +28,8 @@ export interface WaitingPodsOptions {
 interface Change {
   readonly pod: LostPod;
   readonly isOffline: boolean;
+  /** Its write got no answer. */
+  hasFailed: boolean;
 }
 
 /** The stateful pods of a process. */
@@ -39,8 +41,6 @@ export class WaitingPods {
   readonly #sent = new Map<string, Change>();
   /** Pods that show it, by UID. */
   readonly #showing = new Map<string, LostPod>();
-  /** Changes that got no answer. */
-  readonly #failed = new Set<Change>();
 
   constructor(
     environment: ActorEnvironment<NodeAvailabilityApi>,
@@ -60,7 +60,7 @@ export class WaitingPods {
             NodeAvailabilityApi.use((api) => api.showOnPod({ namespace, name, body })),
           );
           if (outcome !== 'Fault' || this.#sent.get(pod.uid) !== change) return;
-          this.#failed.add(change);
+          change.hasFailed = true;
           onFault(pod.node);
         }),
       onDefect: (cause, { pod: { key } }) =>
@@ -129,7 +129,6 @@ export class WaitingPods {
   /** Another process writes now. */
   readonly clear = (): void => {
     this.#sent.clear();
-    this.#failed.clear();
   };
 
   readonly stop = (): void => this.#subscription.unsubscribe();
@@ -143,16 +142,13 @@ export class WaitingPods {
   }
 
   #forget(uid: string): void {
-    const change = this.#sent.get(uid);
-    if (change !== undefined) this.#failed.delete(change);
     this.#sent.delete(uid);
     this.#showing.delete(uid);
   }
 
   #send(pod: LostPod, isOffline: boolean): void {
     const former = this.#sent.get(pod.uid);
-    const change = { pod, isOffline };
-    if (former !== undefined) this.#failed.delete(former);
+    const change = { pod, isOffline, hasFailed: false };
     this.#sent.set(pod.uid, change);
     // A former process may have written it.
     if (isOffline && former === undefined && this.#showing.has(pod.uid)) return;
@@ -160,6 +156,8 @@ export class WaitingPods {
   }
 
   #repeat(change: Change): void {
-    if (this.#failed.delete(change)) this.#changes.next(change);
+    if (!change.hasFailed) return;
+    change.hasFailed = false;
+    this.#changes.next(change);
   }
 }

@@ -1,5 +1,6 @@
 /** Nodes and pods of tests about Nodes that fail. */
 import { objectKey, resourceVersion, uid } from '../../../src/domain/ids.ts';
+import type { LostPod } from '../../../src/domain/node-availability/lost-pods.ts';
 import type {
   AvailabilityLabel,
   AvailableNode,
@@ -39,7 +40,20 @@ export const nodeWith = (
   taints: [],
 });
 
-/** A stateless pod. */
+/** A stateless pod with a claim. */
+export const podOn = (node: string, name: string, version = '1'): LostPod => ({
+  key: objectKey(name, 'default'),
+  uid: uid(name),
+  resourceVersion: resourceVersion(version),
+  namespace: 'default',
+  name,
+  node,
+  podClass: 'Stateless',
+  claims: ['data'],
+  showsHomeOffline: false,
+});
+
+/** A stateless pod to replace. */
 export const lostPod = (name: string): ReplacedPod => ({
   namespace: 'default',
   name,

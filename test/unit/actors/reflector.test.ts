@@ -137,6 +137,19 @@ describe('a reflector', () => {
     expect([failures, reflector.synced]).toEqual([2, true]);
   });
 
+  it('logs the first failure and the recovery, and no retry between them', async () => {
+    const lines: string[] = [];
+    const log = (level: string, message: string) => void lines.push(`${level} ${message}`);
+    const { time, api, start } = bed({ ...silentTelemetry, log });
+    api.refuseLists({ status: 500 }, 'unreachable', 'unreachable');
+    start();
+    await time.advance(60_000);
+    api.put('a');
+    await time.settle();
+    const failed = 'warn Cannot list or watch a collection';
+    expect(lines).toEqual([failed, 'info List and watch recovered']);
+  });
+
   it('resumes a closed watch at once, without a list', async () => {
     const { time, api, start } = bed();
     api.put('a');

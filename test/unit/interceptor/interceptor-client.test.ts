@@ -13,6 +13,7 @@ import {
   type KubeCall,
   type KubeFault,
   NotSent,
+  type WatchLine,
   WatchRefused,
 } from '../../../src/effects/kube-api.ts';
 import { nodeMaintenancesLayer } from '../../../src/effects/node-maintenance.ts';
@@ -22,11 +23,16 @@ import { simulatedTime } from '../../support/time/simulated-time.ts';
 const OK: KubeAnswer = { status: 200, body: { kind: 'Pod' } };
 
 /** An API server and a write budget that give these answers. */
-const connected = ({ read = Effect.succeed(OK), write = Effect.succeed(OK), refusal = 403 }: {
+const connected = ({ read = Effect.succeed(OK), write = Effect.succeed(OK), refusal, lines }: {
   readonly read?: Effect.Effect<KubeAnswer, KubeFault>;
   readonly write?: Effect.Effect<KubeAnswer, WriteFault>;
   readonly refusal?: number;
+  readonly lines?: AsyncIterable<readonly WatchLine[]>;
 } = {}) => {
+  /** Writes as they are sent, with their class. */
+  const sent: (readonly [string, KubeCall])[] = [];
+  /** Watches that are open, and those that were closed. */
+  const watches = { open: 0, closed: 0 };
   const calls: Pick<KubeCall, 'method' | 'path' | 'query'>[] = [];
   const api = Layer.succeed(KubeApi, {
     call: ({ method, path, query }) =>
@@ -34,26 +40,52 @@ const connected = ({ read = Effect.succeed(OK), write = Effect.succeed(OK), refu
         calls.push({ method, path, ...(query === undefined ? {} : { query }) });
         return read;
       }),
-    watch: () => Effect.fail(new WatchRefused({ status: refusal, message: 'no' })),
+    watch: () =>
+      lines === undefined
+        ? Effect.fail(
+          new WatchRefused({ status: refusal ?? 403, message: 'no', retryAfterSeconds: 3 }),
+        )
+        : Effect.acquireRelease(
+          Effect.sync(() => {
+            watches.open += 1;
+            return lines;
+          }),
+          () =>
+            Effect.sync(() => {
+              watches.open -= 1;
+              watches.closed += 1;
+            }),
+        ),
   });
-  const writes = Layer.succeed(Writes, { send: () => write });
+  const writes = Layer.succeed(Writes, {
+    send: (writeClass, call) => {
+      sent.push([writeClass, call]);
+      return write;
+    },
+  });
   const runtime = ManagedRuntime.make(
     Layer.merge(evictionRequestsLayer, nodeMaintenancesLayer)
       .pipe(Layer.provideMerge(Layer.merge(api, writes))),
   );
   onTestFinished(() => runtime.dispose());
+  const time = simulatedTime();
   const environment = makeActorEnvironment({
-    time: simulatedTime(),
+    time,
     runtime,
     telemetry: silentTelemetry,
     firstSeed: 1,
   });
+  const informers = sharedInformers(environment);
+  onTestFinished(informers.stop);
   return {
     calls,
+    sent,
+    watches,
+    time,
+    informers,
+    dispose: () => runtime.dispose(),
     client: interceptorClient(runtime),
-    role: interceptorsRole(environment, { withoutSurge: 'evict' }, {
-      informers: sharedInformers(environment),
-    }),
+    role: interceptorsRole(environment, { withoutSurge: 'evict' }, { informers }),
   };
 };
 
@@ -93,9 +125,50 @@ describe('the client of interceptors', () => {
       await expect(lines[Symbol.asyncIterator]().next()).rejects.toMatchObject({
         _tag: tag,
         message: 'Cannot watch /apis/g/v1/things: no',
+        retryAfterMs: 3000,
       });
     },
   );
+
+  test('writes with all that a request has, and nothing else', async () => {
+    const { client, sent, calls } = connected();
+    const full = {
+      ...DELETE,
+      body: { kind: 'DeleteOptions' },
+      contentType: 'application/json',
+      mayLeave: () => true,
+    };
+    await client.request(full);
+    await client.request(DELETE);
+    expect(sent).toEqual([['eviction', full], ['eviction', DELETE]]);
+    expect(sent.map(([, call]) => Object.keys(call).length)).toEqual([5, 2]);
+    expect(calls).toEqual([]);
+  });
+
+  test('closes a watch once, when its lines end or nobody wants them any more', async () => {
+    const held = Promise.withResolvers<void>();
+    const lines = async function* () {
+      yield [{ type: 'BOOKMARK', object: {} }];
+      await held.promise;
+    };
+    const { client, watches, dispose } = connected({ lines: lines() });
+    const aborting = new AbortController();
+    const iterator = client.watch('/api/v1/pods?watch=true', aborting.signal)
+      [Symbol.asyncIterator]();
+    expect((await iterator.next()).value).toEqual({ type: 'BOOKMARK', object: {} });
+    expect(watches).toEqual({ open: 1, closed: 0 });
+    aborting.abort();
+    expect(watches).toEqual({ open: 0, closed: 1 });
+    await dispose();
+    held.resolve();
+    expect((await iterator.next()).done).toBe(true);
+    expect(watches).toEqual({ open: 0, closed: 1 });
+    const ended = connected({ lines: lines() });
+    for await (const _line of ended.client.watch('/api/v1/pods', new AbortController().signal)) {
+      expect(ended.watches.open).toBe(1);
+    }
+    expect(ended.watches).toEqual({ open: 0, closed: 1 });
+  });
 
   test('is settled when every request has its answer', async () => {
     const answer = Promise.withResolvers<KubeAnswer>();
@@ -122,4 +195,20 @@ describe('the role interceptors', () => {
     const served = connected({ read: Effect.succeed({ status: 200, body: { resources } }) });
     expect(await served.role.start()).toEqual({ _tag: 'Started' });
   });
+
+  test.each([[404, 0], [200, 1]])(
+    'lists NodeMaintenances only where they are served: %i',
+    async (status, count) => {
+      const body = { resources: [{ name: 'nodemaintenances' }], items: [] };
+      const { role, informers, calls, time } = connected({
+        read: Effect.succeed({ status, body }),
+      });
+      await role.start();
+      calls.length = 0;
+      informers.start();
+      await time.settle();
+      const lists = calls.filter(({ path }) => path.endsWith('/nodemaintenances'));
+      expect(lists).toHaveLength(count);
+    },
+  );
 });
