@@ -8,10 +8,15 @@ import {
 import type { EndedDrain } from '../../../src/actors/node-drains/ended-drain.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import type { EntryPhase, ReclaimEntry } from '../../../src/domain/drain/reclaim-entry.ts';
 import { SHARD_LIMITS } from '../../../src/domain/shard-limits.ts';
+
+const rawNode = (name: string, annotations: object = {}) => ({
+  metadata: { name, uid: `u-${name}`, resourceVersion: '1', annotations },
+});
 
 const SUBJECT = { name: 'n1', uid: 'u1' };
 
@@ -118,8 +123,7 @@ test('DR-01: an unrecognized annotation is recorded once, and again when it chan
   const recorded: string[] = [];
   const cordons = new UnrecognizedCordons(({ name }, owner) => recorded.push(`${name} ${owner}`));
   const nodeWith = (name: string, annotations: object) => {
-    const metadata = { name, uid: `u-${name}`, resourceVersion: '1', annotations };
-    const node = projectDrainedNode({ metadata });
+    const node = projectDrainedNode(rawNode(name, annotations));
     if (node === undefined) throw new Error('no Node');
     return node;
   };
@@ -143,10 +147,11 @@ describe('the Events of an instruction', () => {
 
   const instructionRig = (nodes: readonly string[] = []) => {
     const made = rig();
+    const onLease: string[] = [];
     const failed: { readonly machine: string; readonly fact: DrainFact }[] = [];
     const events = new InstructionEvents(made.telemetry, {
       record: made.record,
-      recordOnLease: () => {},
+      recordOnLease: (reason, note) => void onLease.push(`${reason} ${note}`),
       machines: {
         drain: (machine, fact) => {
           failed.push({ machine, fact });
@@ -155,13 +160,13 @@ describe('the Events of an instruction', () => {
       },
       targets: {
         withoutMachine: ({ machine }) =>
-          nodes.includes(machine) ? { name: machine, uid: `u-${machine}` } : undefined,
+          nodes.includes(machine) ? projectNode(rawNode(machine)) : undefined,
         reportedMachineOf: ({ machine }) => `reported ${machine}`,
       },
       upcomingNode: () => undefined,
-      maxDraining: { _tag: 'Percent', percent: 100 },
+      maxDraining: { _tag: 'Percent', percent: 10 },
     });
-    return { ...made, failed, events };
+    return { ...made, failed, onLease, events };
   };
 
   const contextOf = (phases: Readonly<Record<string, EntryPhase>>) => ({
@@ -172,7 +177,7 @@ describe('the Events of an instruction', () => {
       phase,
       counted: false,
     })),
-    leftMs: null,
+    leftMs: 0,
     ackPending: false,
     started: null,
   });
@@ -253,5 +258,35 @@ describe('the Events of an instruction', () => {
     expect(reached(measured)).toBe(0);
     events.refused(SUBJECT, { id: 'i1', refusal: 'TooManyInstructions' });
     expect(reached(measured)).toBe(1);
+  });
+
+  test('DR-19: what waits for --max-draining is one Event on the Lease, with its number', () => {
+    const { events, onLease, logged } = instructionRig();
+    events.actions.recordQueued(contextOf({ m1: 'Queued', m2: 'Queued', m3: 'Cordoned' }));
+    expect(onLease).toEqual([
+      'DrainLimitReached Cannot drain 2 nodes of "i1" yet: --max-draining is 10%; ' +
+      'they follow when other drains end, or raise it',
+    ]);
+    expect(logged).toEqual(['warn Drains queued']);
+  });
+
+  test('an instruction that is not taken is an Event on the Lease, and its machines are counted', () => {
+    const { events, onLease, measured } = instructionRig();
+    events.instructionRefused('i1', 7);
+    expect(onLease).toEqual([
+      expect.stringContaining('ShardLimitReached Cannot reclaim 7 machines of "i1"'),
+    ]);
+    expect(measured).toEqual([
+      ['tidegate_shard_limits_reached_total', 7, { limit: 'reclaim_machines' }],
+    ]);
+  });
+
+  test('an instruction of which 20 lines were written has no further Event of a refusal', () => {
+    const { events, notes, measured } = instructionRig();
+    for (let index = 0; index < MAX + 3; index += 1) {
+      events.refused(SUBJECT, { id: 'i1', refusal: 'NoMachine' });
+    }
+    expect(notes.map(({ reason }) => reason)).toEqual(Array(MAX).fill('ReclaimRefused'));
+    expect(measured.length - reached(measured)).toBe(MAX + 3);
   });
 });

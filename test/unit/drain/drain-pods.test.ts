@@ -147,6 +147,8 @@ describe('the pods of a drain', () => {
     put({ name: 'c', controller: { kind: 'ReplicaSet', name: 'third' } });
     pods.look(0);
     pods.setAsked(asked);
+    pods.look(0);
+    expect(pods.tolerating(), 'it is still to leave').toEqual([]);
     for (const name of ['a', 'b', 'c']) remove(name);
     pods.look(0);
     put({ name: 'a2', ...TOLERATES });
@@ -210,12 +212,16 @@ describe('the pods of a drain', () => {
     status(b, { ...budget, subject: 'ns/y', noSlotMs: 20_000 });
     expect(pods.review(NODE, TERMS).nextMs).toBe(FOREVER);
     expect(blocked()).toEqual([['BlockedByBudget', ['ns/a', 'ns/b']]]);
+    expect(pods.review(NODE, TERMS).blocked[0]?.blocker.text).toBe(
+      '2 budgets allow 0 disruptions: ns/x, ns/y',
+    );
     for (const pod of [a, b]) status(pod, { reason: 'PolicyRefused', text: 'no', subject: 'p' });
     status(c, { reason: 'PolicyRefused', text: 'no', subject: 'q' });
     expect(blocked(), 'any other has a group for each subject').toEqual([
       ['PolicyRefused', ['ns/a', 'ns/b']],
       ['PolicyRefused', ['ns/c']],
     ]);
+    expect(pods.review(NODE, TERMS).blocked[0]?.blocker).toMatchObject({ text: 'no' });
   });
 
   test('DR-42: a drain that will not be empty in time is forecast last', () => {
@@ -254,13 +260,16 @@ describe('the pods of a drain', () => {
 
   test('RS-12: kept pods count until they are acknowledged, and are named from then on', () => {
     const acknowledged = new Set<Uid>();
-    const { pods, put, blocked } = rig({
+    const { pods, put, remove, blocked } = rig({
       kept: {
         dataOf: ({ name }) => (name.startsWith('db') ? [`volume "${name}"`] : []),
         acknowledged: () => acknowledged,
       },
     });
     const [db1, db2] = [put({ name: 'db1' }), put({ name: 'db2' })];
+    put({ name: 'web' });
+    expect(pods.look(0).podCounts, 'it has no data').toMatchObject({ left: 3, kept: 2 });
+    remove('web');
     expect(pods.look(0).podCounts).toEqual({ left: 2, kept: 2, tiers: [] });
     expect(blocked()).toEqual([['StatefulLocalVolume', ['ns/db1', 'ns/db2']]]);
     expect([pods.stayed(), pods.acknowledged()]).toEqual(['', []]);
