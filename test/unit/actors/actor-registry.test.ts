@@ -125,6 +125,83 @@ test('actorRegistry suspends: passivation activates no other actor', async () =>
   expect(registry.counts()['passive']).toBe(2);
 });
 
+test('actorRegistry stops when the last of several operations has ended', async () => {
+  const { want, registry, time, written } = registryRig();
+  want('a', 1);
+  await time.advance(50);
+  want('b', 1);
+  await time.settle();
+  let stopped = false;
+  void registry.stop().then(() => {
+    stopped = true;
+  });
+  await time.advance(75);
+  expect([written, stopped]).toEqual([['a=1'], false]);
+  await time.advance(50);
+  expect([written, stopped]).toEqual([['a=1', 'b=1'], true]);
+  await registry.idle();
+});
+
+test('actorRegistry restarts no crashed actor after it has closed', async () => {
+  const { want, crash, registry, time, defects } = registryRig();
+  for (const key of ['a', 'b']) want(key, 1);
+  crash('a');
+  registry.close();
+  crash('b');
+  await time.advance(60_000);
+  expect([...registry.actors()]).toEqual([]);
+  expect(registry.counts()).toMatchObject({ crashed: 1, writing: 0 });
+  expect(defects.length).toBe(2);
+});
+
+test('actorRegistry counts crashes in a row, and anew after an actor ran for a while', async () => {
+  const { want, crash, time, logs } = registryRig();
+  want('a', 1);
+  for (const [round, waitMs] of [20_000, 10 * 60_000, 20_000].entries()) {
+    crash('a');
+    want('a', round + 2);
+    await time.advance(waitMs);
+  }
+  crash('a');
+  expect(logs.map(({ fields }) => fields)).toMatchObject(
+    [1, 2, 1, 2].map((crashes) => ({ crashes })),
+  );
+});
+
+test('actorRegistry restarts an actor once, however often it is considered meanwhile', async () => {
+  const { want, crash, registry, time, crashed } = registryRig();
+  want('a', 1);
+  crash('a');
+  want('a', 2);
+  const entry = registry.entry('a');
+  if (entry === undefined) throw new Error('no entry');
+  expect(registry.activate(entry)).toBeUndefined();
+  expect(registry.stateOf('a')).toBe('crashed');
+  await time.advance(30_000);
+  expect(registry.get('a')).toBeDefined();
+  expect(crashed).toEqual(['a']);
+});
+
+test('actorRegistry passivates an entry once, and knows no unknown one', () => {
+  const { want, registry, cluster } = registryRig();
+  want('a', 1);
+  const entry = registry.entry('a');
+  if (entry === undefined) throw new Error('no entry');
+  expect(registry.passivateIfSafe(entry)).toBe(true);
+  expect(registry.passivateIfSafe(entry)).toBe(true);
+  const stranger = { key: 'x', wanted: 1, current: 0 };
+  registry.passivate(stranger);
+  expect(registry.passivateIfSafe(stranger)).toBe(true);
+  expect([registry.has('x'), registry.counts(), cluster.size]).toEqual([
+    false,
+    { passive: 1, writing: 0 },
+    1,
+  ]);
+  registry.remove('x');
+  registry.remove('a');
+  expect(registry.counts()).toEqual({ passive: 0, writing: 0 });
+});
+
 const KEYS = ['a', 'b', 'c', 'd'] as const;
 const step = fc.oneof(
   fc.record({

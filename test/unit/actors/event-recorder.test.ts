@@ -219,3 +219,30 @@ test('a note is truncated at a whole character when it exceeds the byte limit of
   await time.advance(1000);
   expect(textAt(calls[0]?.body, 'note')).toBe('é'.repeat(512));
 });
+
+test('events: is idle only when every Event is written', async () => {
+  const { recorder, time, answer } = rig();
+  answer(() => Effect.delay(Effect.succeed({ status: 201, body: {} }), 1000));
+  for (let n = 0; n < 6; n += 1) recorder.record(note('x', { name: `un-${n}` }));
+  let idle = 0;
+  void recorder.idle().then(() => (idle += 1));
+  await time.advance(1500);
+  expect(idle, 'two of them still wait').toBe(0);
+  await time.advance(1000);
+  expect(idle).toBe(1);
+});
+
+test('events: a stop drops the queue, ends every wait, and nothing is written after it', async () => {
+  const { recorder, calls, counted, time, answer } = rig();
+  answer(() => Effect.delay(Effect.succeed({ status: 201, body: {} }), 1000));
+  for (let n = 0; n < 6; n += 1) recorder.record(note('x', { name: `un-${n}` }));
+  await time.settle();
+  const waiting = recorder.idle();
+  recorder.stop();
+  await waiting;
+  await recorder.idle();
+  recorder.record(note('late'));
+  await time.advance(10_000);
+  expect(calls.length).toBe(4);
+  expect(counted('dropped')).toBe(0);
+});

@@ -212,4 +212,11 @@ describe('an operator', () => {
         ['one peer', true, 'out of reach'],
       ]);
   });
+
+  test('is alive while its statechart runs and its lease is renewed', async () => {
+    const { time, operator } = startProcess({ one: {} });
+    await time.settle();
+    expect(operator.liveChecks.map(({ name, failing }) => [name, failing()]))
+      .toEqual([['operator', undefined], ['lease', undefined]]);
+  });
 });

@@ -136,4 +136,44 @@ describe('blockers of a drain', () => {
     await time.advance(3000);
     expect(reviews()).toBe(2);
   });
+
+  test('DR-42: changes within a second are one review of each drain', async () => {
+    const { time, reviews, blockers } = rig();
+    for (const drain of ['n1/reclaim', 'n2/reclaim', 'n1/reclaim']) blockers.changed(drain);
+    await time.advance(5000);
+    expect(reviews()).toBe(2);
+    blockers.changed('n1/reclaim');
+    blockers.forget('n1/reclaim');
+    await time.advance(5000);
+    expect(reviews(), 'a drain that has ended is not reviewed').toBe(2);
+  });
+
+  test('DR-42: the causes of one drain say nothing of those of another', async () => {
+    const { time, recorded, set, blockers } = rig();
+    set([BUDGET]);
+    await time.advance(20_000);
+    blockers.changed('n2/reclaim');
+    await time.advance(20_000);
+    expect(recorded.map((line) => line.split(' ').slice(2))).toEqual([
+      ['n1/reclaim', 'BlockedByBudget'],
+      ['n2/reclaim', 'BlockedByBudget'],
+    ]);
+    blockers.forget('n1/reclaim');
+    blockers.changed('n1/reclaim');
+    blockers.changed('n2/reclaim');
+    await time.advance(20_000);
+    expect(recorded.slice(2), 'the next drain of n1 has its own Event').toEqual([
+      expect.stringContaining('n1/reclaim'),
+    ]);
+  });
+
+  test('DR-42: nothing is reviewed or recorded after a stop', async () => {
+    const { time, recorded, set, reviews, blockers } = rig();
+    set([BUDGET]);
+    await time.advance(5000);
+    await blockers.stop();
+    blockers.changed('n1/reclaim');
+    await time.advance(60_000);
+    expect([recorded, reviews()]).toEqual([[], 1]);
+  });
 });
