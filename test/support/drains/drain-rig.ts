@@ -9,6 +9,7 @@ import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { drainEvents } from '../../../src/actors/node-drains/drain-events.ts';
 import { DrainRegistry } from '../../../src/actors/node-drains/drains.ts';
 import { LocalData } from '../../../src/actors/node-drains/local-data.ts';
+import type { MaintainedNodes } from '../../../src/actors/node-drains/maintained-nodes.ts';
 import { ReclaimRegistry } from '../../../src/actors/node-drains/reclaims.ts';
 import type {
   PodEvictions,
@@ -63,6 +64,8 @@ export interface DrainRigOptions {
   readonly inspect?: Inspect;
   /** `--local-volumes`; without it, the drains know nothing of volumes. */
   readonly localVolumes?: LocalVolumes;
+  /** What maintenances drain; without it, all that their keys name. */
+  readonly maintained?: MaintainedNodes;
 }
 
 type Intercept = (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent>;
@@ -327,6 +330,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       own: options.own ?? null,
       paused: options.paused ?? false,
       volumesOn: () => options.volumes ?? [],
+      ...(options.maintained === undefined ? {} : { maintained: options.maintained }),
       ...(options.tierWaitMs === undefined ? {} : { tierWaitMs: options.tierWaitMs }),
     });
     const reclaims = new ReclaimRegistry(environment, {

@@ -131,7 +131,7 @@ describe('the time of a drain', () => {
   });
 
   test('RS-30: that of stateless pods ends when only kept pods remain, or with the drain', () => {
-    const entry = entryOf('n1');
+    const entry = { ...entryOf('n1'), sinceMs: 5000 };
     const endMs = entry.sinceMs + 10_000;
     expect(drainSeconds(entry, endMs)).toEqual({ seconds: 10, statelessSeconds: 10 });
     entry.statelessGoneMs = entry.sinceMs + 4000;
@@ -193,8 +193,8 @@ describe('the state of a drain', () => {
       [{ work: 'cordoning', clock: 'early' }, 'cordoning'],
       ['settled', 'settled'],
     ] as const,
-  )('%j is shown as its innermost work: %s', (value, shown) => {
-    expect(drainStateOf({ value })).toBe(shown);
+  )('%j is shown as its innermost work: %s', (value, innermost) => {
+    expect(drainStateOf({ value })).toBe(innermost);
   });
 });
 

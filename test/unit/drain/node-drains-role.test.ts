@@ -1,4 +1,4 @@
-/** The role that drains nodes, on lists of an API server: whose machine a Node is, and its terms. */
+/** The role that drains nodes, on lists of an API server: the machine of a Node, and terms. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -95,7 +95,7 @@ const roleOn = async (metadataOf: Readonly<Record<string, object>>, traits: Role
   const informers = sharedInformers(environment);
   const shardEvents = new Subject<ShardEvent>();
   const acked: string[] = [];
-  const shown: string[] = [];
+  const reported: string[] = [];
   const role = nodeDrainsRole(environment, {
     policy: { own: null, paused: false, ...traits.policy },
     session: {
@@ -113,7 +113,7 @@ const roleOn = async (metadataOf: Readonly<Record<string, object>>, traits: Role
       },
       machineOf: () => traits.matched,
       drain: (machine, { _tag }) => {
-        shown.push(`${machine} ${_tag}`);
+        reported.push(`${machine} ${_tag}`);
         return Promise.resolve();
       },
       wasConfigured: () => true,
@@ -140,7 +140,7 @@ const roleOn = async (metadataOf: Readonly<Record<string, object>>, traits: Role
     /** Why it was not ready before the lists. */
     before,
     acked,
-    shown,
+    reported,
     stop,
     machineOf: (name: string) => role.shared.machineOf({ name }),
     writes: () => nodes.writes(),
@@ -208,8 +208,8 @@ describe('the machine of a Node', () => {
   });
 
   test('DR-10: is not one whose UpcomingNode refers to another Node', async () => {
-    const foreign = await roleOn({ n1: LABELLED }, { upcomingNodes: [['m-label', 'n2']] });
-    expect(foreign.machineOf('n1')).toBe('n1');
+    const labelled = await roleOn({ n1: LABELLED }, { upcomingNodes: [['m-label', 'n2']] });
+    expect(labelled.machineOf('n1')).toBe('n1');
     const none = await roleOn({ n1: LABELLED }, {
       upcomingNodes: [['m-label', 'n2'], ['n1', 'n3']],
     });
@@ -247,13 +247,15 @@ describe('the role', () => {
   });
 
   test('DR-13: resumes what it finds on Nodes when it leads, and nothing before', async () => {
-    const { role, time, acked, shown, writes } = await roleOn({ n1: drainedBy('reclaim', 'i1') });
+    const { role, time, acked, reported, writes } = await roleOn({
+      n1: drainedBy('reclaim', 'i1'),
+    });
     await time.advance(60_000);
-    expect([acked, shown, writes()]).toEqual([[], [], []]);
+    expect([acked, reported, writes()]).toEqual([[], [], []]);
     role.onLeading();
     await time.advance(5000);
     expect(acked).toEqual(['i1 1']);
-    expect(shown).toEqual(['n1 Drained']);
+    expect(reported).toEqual(['n1 Drained']);
   });
 
   test.each([[undefined, false], [false, false], [true, true]] as const)(
@@ -302,11 +304,11 @@ describe('the role', () => {
   );
 
   test('DR-15: a drain ends nowhere after the lease is lost', async () => {
-    const { role, time, shown, writes } = await roleOn({ n1: drainedBy('reclaim', 'i1') });
+    const { role, time, reported, writes } = await roleOn({ n1: drainedBy('reclaim', 'i1') });
     role.onLeading();
     role.onLeadershipLost();
     await time.advance(60_000);
-    expect([shown, writes()]).toEqual([[], []]);
+    expect([reported, writes()]).toEqual([[], []]);
     expect([...role.shared.drains.nodes()]).toEqual([]);
   });
 });
