@@ -52,6 +52,28 @@ describe('an instruction', () => {
     expect(events).toEqual(['n1 i1 Cordoned counted', 'n1 i1 Ended counted']);
   });
 
+  test('DR-03: counts a Node at once that has its cordon, and writes it no more', async () => {
+    const { node, nodes, pods, order, time, drains, events } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: Infinity });
+    order('i1', ['n1']);
+    await time.advance(2000);
+    const written = nodes.writes().length;
+    const known = nodes.known('n1');
+    if (known === undefined) throw new Error('no Node');
+    drains().order(known, {
+      id: 'i1',
+      owner: 'reclaim',
+      machineId: 'n1',
+      deadlineMs: null,
+      graceSeconds: 600,
+      sinceMs: time.now(),
+    });
+    expect(events).toEqual(['n1 i1 Cordoned counted', 'n1 i1 Cordoned counted']);
+    await time.advance(2000);
+    expect(nodes.writes()).toHaveLength(written);
+  });
+
   test('DR-06: counts a Node that was deleted before its cordon', async () => {
     const { node, nodes, order, time, intercept, events } = rig();
     node('n1');

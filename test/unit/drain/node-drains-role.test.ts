@@ -253,6 +253,7 @@ describe('the role', () => {
     await time.advance(60_000);
     expect([acked, reported, writes()]).toEqual([[], [], []]);
     role.onLeading();
+    role.onLeading();
     await time.advance(5000);
     expect(acked).toEqual(['i1 1']);
     expect(reported).toEqual(['n1 Drained']);
