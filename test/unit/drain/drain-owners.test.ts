@@ -115,7 +115,9 @@ describe('drains of several owners', () => {
     maintain(OWNER);
     intercept(({ body }) =>
       JSON.stringify(body).includes('Drained')
-        ? Effect.promise(() => new Promise((resolve) => void time.schedule(1000, resolve)))
+        ? Effect.promise(() =>
+          new Promise((resolve) => void time.schedule(1000, () => resolve(undefined)))
+        )
         : Effect.succeed(undefined)
     );
     await time.advance(800);
