@@ -40,4 +40,9 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     what: 'entry !== undefined → true',
     why: 'An entry that is removed was added; the guard satisfies the type checker.',
   },
+  {
+    file: 'src/actors/node-drains/drains.ts',
+    what: 'this.#isStopped → false',
+    why: 'The slots are stopped in the same step and activate nothing afterwards.',
+  },
 ];
