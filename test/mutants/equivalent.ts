@@ -103,11 +103,6 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     why: 'A final actor takes no event, and a release ends no slot of an accepted eviction.',
   },
   {
-    file: 'src/actors/node-drains/drains.ts',
-    what: 'without this.#ends.delete(key);',
-    why: 'An end that stays is older than every later Node of its name, so it holds nothing back.',
-  },
-  {
     file: 'src/actors/node-availability/node-availabilities.ts',
     what: 'this.#protected.has(uid) === isProtected → false',
     why: 'The gauge is set again to the value that it has.',
@@ -129,11 +124,6 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
   },
   {
     file: 'src/actors/node-drains/drain-pods.ts',
-    what: '!uids.has(uid) → false',
-    why: 'It frees the memory of pods that are gone; a UID never comes back.',
-  },
-  {
-    file: 'src/actors/node-drains/drain-pods.ts',
     what: 'pods.length === 0 → false',
     why: 'What is acknowledged is asked in vain of a drain that keeps no pod.',
   },
@@ -141,5 +131,10 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     file: 'src/actors/node-drains/drain-events.ts',
     what: 'this.#recorded.size === 0 && Object.keys(node.cordons).length === 0 → false',
     why: 'A Node without annotations has no unrecognized one, and nothing of it is forgotten.',
+  },
+  {
+    file: 'src/actors/node-drains/drains.ts',
+    what: 'this.#isStopped → false',
+    why: 'The slots are stopped in the same step and activate nothing afterwards.',
   },
 ];

@@ -170,6 +170,8 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
     /** The process that requested evictions is killed. */
     forgetRequests: () => wanted.clear(),
     changed: (node: string) => changes.next(node),
+    /** Whether anyone follows the progress of evictions. */
+    isFollowed: () => changes.observed,
     /** The deadline by which evictions on a node are ranked, on the monotonic clock. */
     deadline: (node: string) => deadlines.get(node),
     wanted: () => [...wanted.values()].map(({ name }) => name).toSorted(),

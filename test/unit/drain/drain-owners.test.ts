@@ -1,4 +1,5 @@
 /** Drains of several owners on one node: overlap, deadlines, withdrawal, and a crash. */
+import { Effect } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { annotationOf } from '../../../src/domain/drain/cordon.ts';
 import type { DrainOwner } from '../../../src/domain/drain/cordon.ts';
@@ -108,6 +109,26 @@ describe('drains of several owners', () => {
     expect([...drains().actors()]).toEqual([]);
   });
 
+  test('DR-04: an owner that leaves while its end is written leaves no key', async () => {
+    const { node, nodes, maintain, annotation, time, drains, intercept } = rig();
+    node('n1');
+    maintain(OWNER);
+    intercept(({ body }) =>
+      JSON.stringify(body).includes('Drained')
+        ? Effect.promise(() =>
+          new Promise((resolve) => void time.schedule(1000, () => resolve(undefined)))
+        )
+        : Effect.succeed(undefined)
+    );
+    await time.advance(800);
+    expect(annotation(OWNER)?.ended).toBeNull();
+    drains().withdraw('n1', OWNER);
+    await time.advance(10_000);
+    expect(annotation(OWNER)).toBeUndefined();
+    expect(nodes.known('n1')?.unschedulable).toBe(false);
+    expect([...drains().actors()]).toEqual([]);
+  });
+
   test('DR-04: an owner that leaves after its drain leaves the cordon of a reclaim', async () => {
     const { node, nodes, order, maintain, annotation, time, drains } = rig();
     node('n1');
@@ -153,6 +174,17 @@ describe('actors that crash', () => {
     expect(phases('n1').at(-1)).toBe('Drained');
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
     expect([...reclaims().actors()]).toEqual([]);
+  });
+
+  test('DR-13: a crashed drain that was to evict does so after its restart', async () => {
+    const { node, pods, maintain, annotation, time, crashOn, log } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a' });
+    crashOn('DrainStarted');
+    maintain(OWNER);
+    await time.advance(60_000);
+    expect(log).toContain('evict a');
+    expect(annotation(OWNER)?.ended).toBe('Drained');
   });
 
   test('DR-10: a crashed instruction resumes from its order', async () => {

@@ -1,10 +1,10 @@
 /** Drains beyond one term of leadership, one instruction, and their own end. */
 import { Effect } from 'effect';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { drainRig } from '../../support/drains/drain-rig.ts';
+import { drainRig, type DrainRigOptions } from '../../support/drains/drain-rig.ts';
 
-const rig = () => {
-  const made = drainRig();
+const rig = (options: DrainRigOptions = {}) => {
+  const made = drainRig(options);
   onTestFinished(made.stop);
   return made;
 };
@@ -95,6 +95,21 @@ describe('a further instruction', () => {
     expect(notes.map(({ reason }) => reason)).toEqual(['DrainStarted']);
   });
 
+  test('DR-03: begins another drain when the one that it joined fails before its cordon', async () => {
+    const { order, node, pods, time, annotation, intercept, phases } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: Infinity });
+    order('i1', ['n1'], 60);
+    await time.advance(59_900);
+    intercept(() => Effect.succeed({ status: 500, body: {} }));
+    order('i2', ['n1'], 600);
+    await time.advance(1000);
+    intercept(() => Effect.succeed(undefined));
+    await time.advance(30_000);
+    expect(annotation('n1')).toMatchObject({ ids: ['i2'], ended: null });
+    expect(phases('n1')).toEqual(['Draining', 'Failed', 'Draining']);
+  });
+
   test('DR-11: waits for its own cordons after the drain that it was queued behind', async () => {
     const { order, node, pods, time, log, intercept, showingTakes } = rig();
     for (const name of ['n1', 'n2']) node(name);
@@ -110,5 +125,52 @@ describe('a further instruction', () => {
     expect(log).not.toContain('evict a');
     await time.advance(2000);
     expect(log).toContain('evict a');
+  });
+});
+
+describe('a replay with draining machines', () => {
+  /** The machines that are recovered from a replay in which n1 drains. */
+  const recoveredBy = async ({ shardEvents, frame, time, reclaims }: ReturnType<typeof rig>) => {
+    shardEvents.next({ _tag: 'StreamOpened', stream: 1 });
+    frame('n1', 'Draining');
+    shardEvents.next({ _tag: 'Resynced', stream: 1 });
+    await time.advance(5100);
+    return reclaims().get('recovered-n1') !== undefined;
+  };
+
+  test('DR-14: recovers the machine whose Node has not joined', async () => {
+    expect(await recoveredBy(rig())).toBe(true);
+  });
+
+  test('DR-14: recovers nothing in a process that does not lead', async () => {
+    expect(await recoveredBy(rig({ leads: false }))).toBe(false);
+  });
+
+  test('DR-14: recovers no machine that an instruction awaits already', async () => {
+    const made = rig();
+    made.order('i1', ['n1']);
+    expect(await recoveredBy(made)).toBe(false);
+  });
+
+  test('DR-14: recovers no machine whose Node is gone', async () => {
+    const made = rig();
+    made.machineObjects.set('un-n1', { machineId: 'n1', nodeName: 'gone', nodeUid: 'u9' });
+    expect([await recoveredBy(made), made.reported]).toEqual([false, []]);
+  });
+});
+
+describe('a process that stops', () => {
+  test('DR-33: follows nothing more, and offers no ack that it held', async () => {
+    const { node, pods, order, time, shardEvents, session, replies, reclaims, drains } = rig();
+    node('n1');
+    session.room = false;
+    order('i1', ['n1']);
+    await time.advance(5000);
+    expect([pods.isFollowed(), shardEvents.observed]).toEqual([true, true]);
+    const stopping = Promise.all([reclaims().stop(), drains().stop()]);
+    session.room = true;
+    await time.advance(60_000);
+    await stopping;
+    expect([pods.isFollowed(), shardEvents.observed, replies]).toEqual([false, false, []]);
   });
 });
