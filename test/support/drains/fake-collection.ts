@@ -45,6 +45,7 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
       changes.next({ _tag: 'Listed', objects: [...cached.values()] });
       changes.next({ _tag: 'Absent', key: last.key, last });
     },
+    isFollowed: () => changes.observed,
     /** Holds events back until they are let through. */
     hold: () => {
       held ??= [];
