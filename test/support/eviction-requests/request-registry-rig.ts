@@ -1,10 +1,10 @@
 /**
- * The registry of EvictionRequests over lists, pods and a dispatcher of the test, on simulated time.
- * It leads, and knows one pod and no request.
+ * The registry of EvictionRequests over lists, pods and a dispatcher of the test, on simulated
+ * time. It leads, and knows one pod and no request.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
-import type { ReasonName } from '../../../src/api/reasons.ts';
+import type { PodEvictionStatus } from '../../../src/actors/pod-evictions/pod-evictions.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import {
   EvictionRequestRegistry,
@@ -35,18 +35,18 @@ const podsFrom = (traits: PodTraits) => {
   return { drained, intercepted };
 };
 
-/** What differs from a rig whose lists are complete. */
+/** What differs from a leader whose lists are complete. */
 export interface RequestRegistryOptions
   extends Partial<Pick<EvictionRequestsOptions, 'ttlMs' | 'defaultsFor'>> {
-  /** The lists are not complete yet. */
-  readonly isUnlisted?: boolean;
+  /** It does not lead yet, and its lists are not complete. */
+  readonly isNew?: boolean;
   /** How every write ends, after a second. */
   readonly answer?: 'Fault' | 'Refused';
 }
 
 /** Creates it. */
 export const requestRegistryRig = (
-  { isUnlisted = false, ttlMs = null, answer = 'Fault', ...options }: RequestRegistryOptions = {},
+  { isNew = false, ttlMs = null, answer = 'Fault', ...options }: RequestRegistryOptions = {},
 ) => {
   const metrics = makeMetrics();
   const telemetry = liveTelemetry({ log: () => {} }, metrics);
@@ -71,7 +71,7 @@ export const requestRegistryRig = (
   const requests = new Map<string, ObservedRequest>();
   const pods = new Map<ObjectKey, DrainPod>([[drained.key, drained]]);
   const registered = new Map<ObjectKey, InterceptedPod>([[intercepted.key, intercepted]]);
-  const progress: { refusals: number; reason: ReasonName } = {
+  const progress: { refusals: number; reason: PodEvictionStatus['reason'] } = {
     refusals: 0,
     reason: 'BlockedByBudget',
   };
@@ -105,8 +105,8 @@ export const requestRegistryRig = (
     for (const one of all) requests.set(one.uid, one);
     requestFacts.next({ _tag: 'Listed', objects: all });
   };
-  registry.onLeading();
-  if (!isUnlisted) {
+  if (!isNew) {
+    registry.onLeading();
     listPods();
     list();
   }
@@ -142,7 +142,7 @@ export const requestRegistryRig = (
       if (isSeen) podFacts.next({ _tag: 'Absent', key: drained.key, last: drained });
     },
     /** The dispatcher has evictions of it refused, or reports why it waits. */
-    refuse: (refusals: number, reason: ReasonName = progress.reason): void => {
+    refuse: (refusals: number, reason = progress.reason): void => {
       Object.assign(progress, { refusals, reason });
       changes.next('z');
     },

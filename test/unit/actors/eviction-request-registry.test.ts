@@ -1,6 +1,7 @@
 /** Which EvictionRequests have actors, and what these ask of the dispatcher of evictions. */
 import { expect, test } from 'vitest';
 import { uid } from '../../../src/domain/ids.ts';
+import { joined, rawNativeRequest } from '../../support/eviction-requests/native-fixture.ts';
 import {
   ACTOR_A,
   ACTOR_B,
@@ -49,13 +50,23 @@ const evicting = async () => {
 };
 
 test.each(['requests', 'pods'] as const)('no request is decided before %s are listed', (last) => {
-  const rig = requestRegistryRig({ isUnlisted: true });
+  const rig = requestRegistryRig({ isNew: true });
+  rig.registry.onLeading();
   const lists = { requests: () => rig.list(EVICTING), pods: rig.listPods };
   lists[last === 'pods' ? 'requests' : 'pods']();
-  rig.registry.onLeading();
   rig.observe(EVICTING);
   expect(actorsIn(rig)).toBe(0);
   lists[last]();
+  expect(actorsIn(rig)).toBe(1);
+});
+
+test('a registry that does not lead yet decides nothing', () => {
+  const rig = requestRegistryRig({ isNew: true });
+  rig.listPods();
+  rig.list(EVICTING);
+  rig.observe(EVICTING);
+  expect(actorsIn(rig)).toBe(0);
+  rig.registry.onLeading();
   expect(actorsIn(rig)).toBe(1);
 });
 
@@ -82,7 +93,8 @@ test('only a leader has series of interceptors', async () => {
 });
 
 test('before the list of pods a new leader has no series of interceptors', async () => {
-  const { series, listPods } = requestRegistryRig({ isUnlisted: true });
+  const { registry, series, listPods } = requestRegistryRig({ isNew: true });
+  registry.onLeading();
   const metric = 'evictionrequest_controller_pod_interceptors';
   expect(await series(metric)).toEqual([]);
   listPods();
@@ -98,14 +110,15 @@ test('a registry that stops considers no list any more', async () => {
 });
 
 test('a list that lacks a request ends it, and keeps the others', async () => {
-  const rig = requestRegistryRig();
-  const other = { ...observedRequest({ status: B_ACTIVE }), uid: uid('other') };
-  rig.observe(EVICTING);
-  rig.observe(other);
+  const rig = await evicting();
+  rig.observe({ ...observedRequest({ status: B_ACTIVE }), uid: uid('other') });
+  expect(actorsIn(rig)).toBe(2);
+  rig.list(EVICTING);
   await rig.time.settle();
-  rig.list(other);
+  expect([actorsIn(rig), rig.evictions]).toEqual([1, [WANTED]]);
+  rig.list();
   await rig.time.settle();
-  expect([actorsIn(rig), rig.evictions]).toEqual([1, [WANTED, WITHDRAWN]]);
+  expect([actorsIn(rig), rig.evictions]).toEqual([0, [WANTED, WITHDRAWN]]);
 });
 
 test.each(
@@ -120,6 +133,16 @@ test.each(
   rig.remove(EVICTING);
   await rig.time.settle();
   expect([actorsIn(rig), rig.evictions]).toEqual([0, [WANTED, WITHDRAWN]]);
+});
+
+test('an eviction that is withdrawn by its request is not withdrawn again at its end', async () => {
+  const rig = await evicting();
+  rig.observe(observedRequest({ status: B_ACTIVE, ...version('11') }));
+  await rig.time.settle();
+  expect(rig.evictions).toEqual([WANTED, WITHDRAWN]);
+  rig.remove(EVICTING);
+  await rig.time.settle();
+  expect(rig.evictions).toEqual([WANTED, WITHDRAWN]);
 });
 
 test('another pod of the same name is not evicted', async () => {
@@ -149,10 +172,22 @@ test('a request that is withdrawn before its turn causes no eviction', async () 
 test('a final request has an actor only when it is deleted after a time', () => {
   const kept = requestRegistryRig();
   kept.observe(EVICTED);
-  expect(actorsIn(kept)).toBe(0);
+  expect([actorsIn(kept), kept.registry.counts()]).toEqual([0, {}]);
   const deleted = requestRegistryRig({ ttlMs: 1000 });
   deleted.observe(EVICTED);
   expect(actorsIn(deleted)).toBe(1);
+});
+
+test('a request that becomes final during a write keeps its actor until the answer', async () => {
+  const rig = requestRegistryRig();
+  rig.observe(observedRequest());
+  await rig.time.advance(100);
+  expect(rig.writes).toHaveLength(1);
+  rig.observe(EVICTED);
+  expect(actorsIn(rig)).toBe(1);
+  await rig.time.advance(1000);
+  rig.observe(EVICTED);
+  expect(actorsIn(rig)).toBe(0);
 });
 
 test('the pod of a request is followed by each of its changes', async () => {
@@ -205,6 +240,18 @@ test('ER-55: the interceptors of a pod without any are the defaults of the momen
     write: 'setStatus',
     status: { targets: ['surge.tidegate.dev', IMPERATIVE] },
   });
+});
+
+test('ER-55: a request of Kubernetes itself has no defaults', async () => {
+  const { time, observe, putPod, writes } = requestRegistryRig({
+    defaultsFor: () => ['surge.tidegate.dev'],
+  });
+  putPod({ annotation: '' });
+  observe(joined({ requests: [rawNativeRequest('nodes.example.com/drain')] }));
+  await time.settle();
+  expect(writes.map(({ write }) => write)).toMatchObject([
+    { write: 'setStatus', status: { targets: [IMPERATIVE] } },
+  ]);
 });
 
 test('the time of an interceptor begins when the turn to write has come', async () => {
