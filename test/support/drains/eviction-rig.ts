@@ -2,6 +2,7 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { type Observable, of, switchMap } from 'rxjs';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
+import type { MaintainedNodes } from '../../../src/actors/node-drains/maintained-nodes.ts';
 import { startPodEvictions } from '../../../src/actors/pod-evictions/pod-evictions.ts';
 import { DrainRequesters } from '../../../src/actors/eviction-requests/drain-requesters.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
@@ -25,6 +26,8 @@ export interface RigOptions {
   /** `--via`; default: plain evictions. */
   readonly mode?: EvictionMode;
   readonly defaultsFor?: (pod: DrainPod) => readonly string[];
+  /** The names of maintenances; without it, those of their owners. */
+  readonly maintained?: MaintainedNodes;
   /** When the list of budgets is complete; default: at once. */
   readonly budgetsListed?: Observable<unknown>;
   /** Is called with each warning that is logged; may throw. */
@@ -79,6 +82,7 @@ export const evictionRig = (
     pods: cluster.caches.pods,
     nodes: cluster.caches.nodes,
     defaultsFor: options.defaultsFor ?? (() => []),
+    maintained: options.maintained,
     record: (note) => notes.push(note),
   });
   requesters.onLeading();

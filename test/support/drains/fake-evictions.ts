@@ -366,9 +366,13 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
       if (budget !== undefined) budgetCache.remove(projectBudget(rawBudget(budget, next())));
     },
     budget: (name: string) => budgets.get(name),
-    node: (name: string, ready: 'True' | 'False' | 'Unknown') =>
+    node: (
+      name: string,
+      ready: 'True' | 'False' | 'Unknown',
+      annotations: Readonly<Record<string, string>> = {},
+    ) =>
       nodeCache.put(projectNode({
-        metadata: { name, uid: `node-${name}`, resourceVersion: next() },
+        metadata: { name, uid: `node-${name}`, resourceVersion: next(), annotations },
         status: { conditions: [{ type: 'Ready', status: ready }] },
       })),
     change: (name: string, change: Partial<Pick<PodState, 'ready' | 'phase'>>): void => {

@@ -14,6 +14,8 @@ export interface PodSeed {
   readonly rollout?: { readonly template: string; readonly created: string };
   /** It has the serving gate, which is as this says; `absent`: nobody has set it yet. */
   readonly gate?: 'open' | 'evicting' | 'absent';
+  /** The kind of its controller; default: ReplicaSet. */
+  readonly kind?: string;
 }
 
 export interface BudgetSeed {
@@ -74,7 +76,7 @@ export const rawPod = (pod: PodState, at: string): object => ({
     creationTimestamp: pod.seed.rollout?.created,
     finalizers: pod.seed.finalizers ?? [],
     ownerReferences: [{
-      kind: 'ReplicaSet',
+      kind: pod.seed.kind ?? 'ReplicaSet',
       name: [pod.seed.app, pod.seed.rollout?.template ?? []].flat().join('-'),
       uid: pod.seed.app,
       controller: true,

@@ -119,6 +119,15 @@ export const fakeRequests = (time: Time) => {
     refuse: (why: string) => {
       refusal = why;
     },
+    /** Another client deletes the request of a pod. */
+    remove: (pod: string): void => {
+      for (const one of [...stored.values()].filter(({ pod: { name } }) => name === pod)) {
+        stored.delete(one.key);
+        cache.remove(one);
+      }
+    },
+    /** Whether anybody follows the requests. */
+    isFollowed: cache.isFollowed,
     of: (pod: string): ObservedRequest | undefined =>
       [...stored.values()].find((one) => one.pod.name === pod),
     /** Another writer changes the request of a pod. */

@@ -18,6 +18,7 @@ import type { Budget } from '../../../src/domain/drain/budget.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';
 import { type ObjectKey, resourceVersion } from '../../../src/domain/ids.ts';
+import { textAt } from '../../../src/domain/json.ts';
 import type { MaintenanceWrite } from '../../../src/domain/node-maintenance/maintenance-step.ts';
 import { nodeConditionsOf } from '../../../src/domain/node-maintenance/node-conditions.ts';
 import type { ObservedMaintenance } from '../../../src/domain/node-maintenance/observed-maintenance.ts';
@@ -42,6 +43,16 @@ const informer = <T extends Identity>() => {
     put: (object: T): void => {
       cached.set(object.key, object);
       facts.next({ _tag: 'Present', object });
+    },
+    remove: (last: T): void => {
+      cached.delete(last.key);
+      facts.next({ _tag: 'Absent', key: last.key, last });
+    },
+    /** A complete list, which may lack some. */
+    list: (...objects: readonly T[]): void => {
+      cached.clear();
+      for (const object of objects) cached.set(object.key, object);
+      facts.next({ _tag: 'Listed', objects });
     },
   };
 };
@@ -88,6 +99,8 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
   const time = simulatedTime();
   const writes: MaintenanceWrite[] = [];
   const conditionWrites: NodeConditionsWrite[] = [];
+  /** Of single maintenances, by metric and name. */
+  const series = new Map<string, number>();
   const runtime = ManagedRuntime.make(Layer.succeed(NodeMaintenances, {
     write: (maintenance, write) => {
       writes.push(write);
@@ -102,7 +115,15 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
   const environment = makeActorEnvironment({
     time,
     runtime,
-    telemetry: silentTelemetry,
+    telemetry: {
+      ...silentTelemetry,
+      gauge: (metric, value, ...[labels]) => {
+        const name = textAt(labels, 'nodemaintenance');
+        if (name !== undefined) series.set(`${metric} ${name}`, value);
+      },
+      forget: (metric, ...[labels]) =>
+        void series.delete(`${metric} ${textAt(labels, 'nodemaintenance')}`),
+    },
     firstSeed: 1,
   });
   const maintenances = informer<ObservedMaintenance>();
@@ -113,6 +134,7 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
   const notes: EventNote[] = [];
   const [ordered, withdrawn]: [Set<string>, Set<string>] = [new Set(), new Set()];
   let isSynced = false;
+  let sweeps = 0;
   const registry = new NodeMaintenanceRegistry(environment, {
     maintenances,
     nodes,
@@ -128,7 +150,7 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
         events: NEVER,
       },
       maintained: new MaintainedNodes(),
-      requested: undefined,
+      requested: { sweep: () => void (sweeps += 1) },
       pods,
       budgets,
     },
@@ -151,6 +173,10 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
     withdrawn,
     /** What was recorded as Events, in order. */
     notes,
+    maintenances,
+    series,
+    /** How often requesters were asked to look for what has ended. */
+    sweeps: () => sweeps,
     registry,
     maintain: (name: string, traits: MaintenanceTraits, version = '1') =>
       maintenances.put(maintenanceOf(version, { name, uid: `uid-${name}`, ...traits })),

@@ -1,27 +1,17 @@
 /** Metrics, Events and the alert about EvictionRequests, without an API server. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { readFileSync } from 'node:fs';
-import { Subject } from 'rxjs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { startEventRecorder } from '../../../src/actors/event-recorder.ts';
 import { evictionRequestEvents } from '../../../src/actors/eviction-requests/eviction-request-actor.ts';
-import { EvictionRequestRegistry } from '../../../src/actors/eviction-requests/eviction-requests.ts';
 import { RequestMetrics } from '../../../src/actors/eviction-requests/request-metrics.ts';
 import { OBJECTS_WITH_SERIES_MAX } from '../../../src/actors/limited-series.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { type DrainPod, projectPod } from '../../../src/domain/drain/pod.ts';
-import type { ObservedRequest } from '../../../src/domain/eviction-requests/observed-request.ts';
-import {
-  type InterceptedPod,
-  projectInterceptedPod,
-} from '../../../src/domain/eviction-requests/target-pod.ts';
-import type { Fact } from '../../../src/domain/facts.ts';
 import { uid } from '../../../src/domain/ids.ts';
 import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
-import { EvictionRequests } from '../../../src/effects/eviction-requests.ts';
 import { Events, type EventWriting } from '../../../src/effects/events.ts';
 import { liveTelemetry } from '../../../src/observability/live-telemetry.ts';
 import { makeMetrics } from '../../../src/observability/metrics.ts';
@@ -35,10 +25,9 @@ import {
   entry,
   IMPERATIVE,
   observedRequest,
-  rawPod,
   statusWith,
-  TIMING,
 } from '../../support/eviction-requests/request-fixture.ts';
+import { requestRegistryRig as rig } from '../../support/eviction-requests/request-registry-rig.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { PROJECT } from '../../tidy/source-file.ts';
 
@@ -57,79 +46,6 @@ const EVICTED = statusWith({
 });
 
 const version = (resourceVersion: string) => ({ metadata: { resourceVersion } });
-
-/** The role over one request and its pod; every write fails after a second. */
-const rig = () => {
-  const metrics = makeMetrics();
-  const telemetry = liveTelemetry({ log: () => {} }, metrics);
-  const time = simulatedTime(CREATED_MS);
-  const layer = Layer.succeed(EvictionRequests, {
-    choose: () => Effect.succeed({ api: 'tidegate', isServed: true }),
-    areServed: Effect.succeed(true),
-    access: Effect.succeed('Granted' as const),
-    ask: () => Effect.succeed({ _tag: 'Fault', why: 'away' } as const),
-    write: () => Effect.delay(Effect.succeed({ _tag: 'Fault', why: 'away' } as const), 1000),
-  });
-  const runtime = ManagedRuntime.make(Layer.merge(layer, clockLayer(time)));
-  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
-  const [drained, intercepted] = [projectPod(rawPod()), projectInterceptedPod(rawPod())];
-  if (drained === undefined || intercepted === undefined) throw new Error('No pod');
-  const requestFacts = new Subject<Fact<ObservedRequest>>();
-  const podFacts = new Subject<Fact<DrainPod>>();
-  const changes = new Subject<string>();
-  const requests: ObservedRequest[] = [];
-  const registered = new Map<string, InterceptedPod>([[intercepted.key, intercepted]]);
-  const progress = { refusals: 0 };
-  const registry = new EvictionRequestRegistry(environment, {
-    timing: TIMING,
-    ttlMs: null,
-    requests: { facts: requestFacts, values: () => requests },
-    pods: { facts: podFacts, get: () => drained },
-    registrations: { get: (key) => registered.get(key), values: () => registered.values() },
-    evictions: {
-      want: () => {},
-      withdraw: () => {},
-      statusOf: () => ({
-        ...progress,
-        reason: 'BlockedByBudget',
-        text: 'Budget "b"',
-        subject: 'blueberry/b',
-        state: 'queued',
-        accepted: false,
-        inFlight: false,
-        noSlotMs: 0,
-      }),
-      changes,
-    },
-    record: () => {},
-  });
-  registry.onLeading();
-  const observe = (request: ObservedRequest): void => {
-    requests.splice(0, 1, request);
-    requestFacts.next({ _tag: 'Present', object: request });
-  };
-  podFacts.next({ _tag: 'Listed', objects: [drained] });
-  requestFacts.next({ _tag: 'Listed', objects: [] });
-  return {
-    time,
-    registry,
-    observe,
-    remove: (last: ObservedRequest) => requestFacts.next({ _tag: 'Absent', key: last.key, last }),
-    removePod: () => {
-      registered.clear();
-      podFacts.next({ _tag: 'Absent', key: drained.key, last: drained });
-    },
-    refuse: (refusals: number) => {
-      progress.refusals = refusals;
-      changes.next('z');
-    },
-    /** Whether it follows requests, pods and evictions. */
-    follows: () => [requestFacts, podFacts, changes].map(({ observed }) => observed),
-    /** The series whose name begins so. */
-    series: async (prefix: string) =>
-      (await metrics.text()).split('\n').filter((line) => line.startsWith(prefix)),
-  };
-};
 
 test('ER-82: the metrics show requesters, the active interceptor and the processed ones', async () => {
   const { observe, series } = rig();
@@ -159,7 +75,7 @@ test('ER-82: after a hand-over only the next interceptor has a series', async ()
 });
 
 test('ER-82: refused evictions of this process and of earlier ones are counted', async () => {
-  const { observe, refuse, series } = rig();
+  const { time, observe, refuse, series } = rig();
   const message = 'Could not evict a pod due to failing eviction requests, number of retries: 7.';
   const status = statusWith({
     active: IMPERATIVE,
@@ -167,14 +83,12 @@ test('ER-82: refused evictions of this process and of earlier ones are counted',
     interceptors: [entry(IMPERATIVE, { startTime: 0, heartbeatTime: 0 }, message)],
   });
   observe(observedRequest({ status }));
-  await rigSettled();
+  await time.settle();
   refuse(2);
   expect(await series('evictionrequest_controller_imperative_evictions')).toEqual([
     `evictionrequest_controller_imperative_evictions{${OF_REQUEST}} 9`,
   ]);
 });
-
-const rigSettled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The series of a request after its end. */
 const seriesAfter = async (end: (site: ReturnType<typeof rig>) => void) => {

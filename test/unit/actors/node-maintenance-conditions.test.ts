@@ -86,6 +86,19 @@ test('NM-42: without the right to the status of Nodes a change is tried once', a
   expect(types().length, 'another change is tried').toBe(2);
 });
 
+test('NM-42: a change that was refused, and made by another client, is tried again', async () => {
+  const { time, types, nodes, showing } = planned({
+    conditionOutcome: () => ({ _tag: 'Refused', why: '403' }),
+  });
+  await time.advance(2000);
+  showing('NodeMaintenance kernel', '2');
+  await time.advance(2000);
+  expect(types().length).toBe(1);
+  nodes.put(nodeOf('n1', {}, { version: '3' }));
+  await time.advance(2000);
+  expect(types().length).toBe(2);
+});
+
 test('NM-42: a failed change is tried again with the next look at the Node', async () => {
   const { time, types, nodes } = planned({
     conditionOutcome: (nth) =>

@@ -130,3 +130,116 @@ test('NM-14: a node that is made schedulable three times is recorded once', asyn
     await time.advance(5000);
   }
 });
+
+test('keys of maintenances that do not exist leave when a process begins to lead', async () => {
+  const { time, nodes, withdrawn, registry, sync, sweeps } = registryRig();
+  sync();
+  nodes.put(heldNode('n1', 'gone'));
+  await time.advance(5000);
+  expect([withdrawn.size, sweeps()]).toEqual([0, 0]);
+  registry.onLeading();
+  await time.advance(5000);
+  expect([...withdrawn]).toEqual([`n1 ${maintenanceOwner('uid-gone')}`]);
+  expect(sweeps(), 'their requests leave, too').toBe(1);
+});
+
+const DRAINING = { stage: 'Drain', isProtected: true, nodes: [nodeRaw('n1')] } as const;
+const SERIES = 'tidegate_node_maintenance_pods_left';
+
+test.each(['Absent', 'Listed'])('a maintenance that is gone (%s) leaves nothing', async (fact) => {
+  const { time, nodes, withdrawn, registry, series, maintain, maintenances, sync } = registryRig();
+  sync();
+  registry.onLeading();
+  nodes.put(heldNode('n1', 'gone'));
+  for (const name of ['gone', 'kept']) maintain(name, DRAINING);
+  await time.advance(5000);
+  const [gone, kept] = [...maintenances.values()];
+  if (gone === undefined || kept === undefined) throw new Error('No maintenances');
+  expect([...registry.actors()].length).toBe(2);
+  expect([...series.keys()]).toEqual([`${SERIES} gone`, `${SERIES} kept`]);
+  expect(withdrawn.size).toBe(0);
+  const actor = () => [...registry.actors()].at(-1);
+  const before = actor();
+  if (fact === 'Absent') maintenances.remove(gone);
+  else maintenances.list(kept);
+  // It is not known, and goes again.
+  maintenances.remove(gone);
+  await time.advance(5000);
+  expect([...registry.actors()]).toEqual([before]);
+  expect([...series.keys()]).toEqual([`${SERIES} kept`]);
+  expect([...withdrawn]).toEqual([`n1 ${maintenanceOwner('uid-gone')}`]);
+});
+
+test('a process that leads no more has no maintenance and no series', async () => {
+  const { time, nodes, ordered, registry, series, maintain, sync } = registryRig();
+  sync();
+  registry.onLeading();
+  maintain('kernel', DRAINING);
+  await time.advance(1000);
+  expect(series.size).toBe(1);
+  registry.onLeadershipLost();
+  nodes.put(nodeOf('n1'));
+  maintain('kernel', DRAINING, '50');
+  await time.advance(5000);
+  expect([[...registry.actors()].length, series.size, ordered.size]).toEqual([0, 0, 0]);
+});
+
+test('a registry that stops orders and writes nothing more', async () => {
+  const { time, nodes, ordered, registry, writes, conditionWrites, maintain, sync } = registryRig();
+  sync();
+  registry.onLeading();
+  nodes.put(nodeOf('n1'));
+  maintain('kernel', { stage: 'Cordon' });
+  await registry.stop();
+  nodes.put(nodeOf('n2'));
+  maintain('other', { stage: 'Cordon' });
+  await time.advance(60_000);
+  expect([ordered.size, writes, conditionWrites]).toEqual([0, [], []]);
+});
+
+test('NM-09: the finalizer leaves after the last key has left the Nodes', async () => {
+  const { time, nodes, registry, writes, withdrawn, maintain, sync } = registryRig();
+  const kinds = () => writes.map(({ write }) => write);
+  sync();
+  registry.onLeading();
+  nodes.put(heldNode('n1', 'kernel'));
+  maintain('kernel', { stage: 'Complete', isProtected: true });
+  await time.advance(60_000);
+  expect(withdrawn.size).toBe(1);
+  expect(kinds()).not.toContain('removeFinalizer');
+  nodes.put(nodeOf('n1'));
+  await time.advance(5000);
+  expect(kinds()).toContain('removeFinalizer');
+});
+
+/** Whether the last written status says that the maintenance selects all Nodes. */
+const selectsAll = async (...labels: readonly Readonly<Record<string, string>>[]) => {
+  const { time, nodes, registry, writes, maintain, sync } = registryRig();
+  sync();
+  registry.onLeading();
+  labels.forEach((one, index) => nodes.put({ ...nodeOf(`n${index}`), labels: one }));
+  maintain('kernel', {});
+  await time.advance(5000);
+  const last = writes.findLast((write) => write.write === 'setStatus');
+  return last?.status.conditions.some(({ type, status }) =>
+    type === 'SelectsAllNodes' && status === 'True'
+  ) ?? false;
+};
+
+test('a maintenance says that it selects every Node, if there is any', async () => {
+  expect(await selectsAll({ pool: 'a' }, { pool: 'a' })).toBe(true);
+  expect(await selectsAll({ pool: 'a' }, { pool: 'b' })).toBe(false);
+  expect(await selectsAll({ pool: 'b' })).toBe(false);
+  expect(await selectsAll()).toBe(false);
+});
+
+test('a maintenance that begins at once has no preview', async () => {
+  const { time, nodes, registry, writes, maintain, sync } = registryRig();
+  sync();
+  registry.onLeading();
+  nodes.put(nodeOf('n1'));
+  maintain('kernel', { stage: 'Cordon', isProtected: true });
+  await time.advance(5000);
+  const previews = writes.flatMap((one) => one.write === 'setStatus' ? [one.status.preview] : []);
+  expect(new Set(previews)).toEqual(new Set([null]));
+});

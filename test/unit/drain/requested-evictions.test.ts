@@ -1,5 +1,7 @@
 /** Drains that ask the interceptors of a pod first, on a small cluster in memory. */
 import { describe, expect, test } from 'vitest';
+import { MaintainedNodes } from '../../../src/actors/node-drains/maintained-nodes.ts';
+import { CORDON_PREFIX, type DrainOwner, printCordon } from '../../../src/domain/drain/cordon.ts';
 import type { RigOptions } from '../../support/drains/eviction-rig.ts';
 import { evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-rig.ts';
 
@@ -175,6 +177,171 @@ describe('the entry of a drain', () => {
   });
 });
 
+describe('the entry of a drain that ended or goes on', () => {
+  test('ER-75: is in a new request when another client deleted the old one', async () => {
+    const { requests, activate, time } = await draining();
+    activate(BACKUP);
+    requests.remove('p1');
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([OURS]);
+    expect(requests.writes).toEqual(['join p1', 'join p1']);
+  });
+
+  test('ER-75: is not in a new request while the pod leaves', async () => {
+    const { requests, activate, imperative, end, time } = await draining({
+      timing: { terminationMs: 600_000 },
+    });
+    activate(IMPERATIVE);
+    await time.advance(5000);
+    imperative();
+    await time.advance(5000);
+    end('Canceled', 'NoRequesters');
+    await time.advance(5000);
+    expect(requests.of('p1')).toBe(undefined);
+    expect(requests.writes).toEqual(['join p1', 'remove p1']);
+  });
+
+  test('ER-78: leaves its request to others when the pod has finished', async () => {
+    const { requests, activate, end, time, cluster } = await draining();
+    activate(BACKUP);
+    cluster.change('p1', { phase: 'Succeeded' });
+    await time.advance(1000);
+    requests.change('p1', () => ({ requesters: [OURS, OTHER] }));
+    end('Evicted', 'PodDeleted');
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([OTHER]);
+  });
+
+  test('ER-75: comes again with another drain of the node', async () => {
+    const { requests, activate, time, registry, drain } = await draining();
+    requests.change('p1', () => ({ requesters: [OURS, OTHER] }));
+    activate(BACKUP);
+    registry.release('n1', 'reclaim');
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([OTHER]);
+    drain('n1');
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([OTHER, OURS]);
+  });
+
+  test('ER-75: comes again before its first request has ended', async () => {
+    const { requests, activate, time, registry, drain } = await draining();
+    activate(BACKUP);
+    registry.release('n1', 'reclaim');
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([]);
+    drain('n1');
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([OURS]);
+  });
+
+  test('ER-76: stays with those of others when a leader looks for what has ended', async () => {
+    const { requests, requesters, activate, time, registry } = await draining();
+    requests.change('p1', () => ({ requesters: [OURS, OTHER] }));
+    activate(BACKUP);
+    await time.advance(1000);
+    requesters.sweep();
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([OURS, OTHER]);
+    registry.release('n1', 'reclaim');
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([OTHER]);
+    requesters.onLeadershipLost();
+    requesters.onLeading();
+    await time.advance(120_000);
+    expect(requests.of('p1')?.requesters).toEqual([OTHER]);
+  });
+
+  test('ER-85: stays for the next leader while the node has the key of the drain', async () => {
+    const { requests, requesters, activate, time, cluster, registry } = await draining();
+    const key = { ids: ['i1'], deadlineMs: null, graceSeconds: 0, sinceMs: 0 };
+    const show = (ended: 'Drained' | null) =>
+      cluster.node('n1', 'True', { [`${CORDON_PREFIX}reclaim`]: printCordon({ ...key, ended }) });
+    activate(BACKUP);
+    const changeLeader = async (ended: 'Drained' | null) => {
+      requesters.onLeadershipLost();
+      show(ended);
+      await time.advance(1000);
+      requesters.onLeading();
+      await time.advance(1000);
+    };
+    // The dispatcher of this process is not that of the next leader.
+    requesters.onLeadershipLost();
+    registry.release('n1', 'reclaim');
+    await changeLeader(null);
+    expect(requests.writes).toEqual(['join p1']);
+    await changeLeader('Drained');
+    expect(requests.writes).toEqual(['join p1', 'leave p1']);
+  });
+
+  test.each(
+    [
+      ['is gone', ({ cluster }) => cluster.drop('p1')],
+      ['is another one', ({ cluster }) => {
+        cluster.drop('p1');
+        cluster.addPod({ name: 'p1', node: 'n1', app: 'p1' });
+      }],
+      ['has finished', ({ cluster }) => cluster.change('p1', { phase: 'Failed' })],
+    ] as const satisfies readonly [string, (rig: Awaited<ReturnType<typeof draining>>) => void][],
+  )('ER-78: waits for the end of its request when the pod %s', async (_, change) => {
+    const rig = await draining();
+    const { requests, requesters, activate, end, time } = rig;
+    activate(BACKUP);
+    requesters.onLeadershipLost();
+    change(rig);
+    await time.advance(1000);
+    requesters.onLeading();
+    await time.advance(1000);
+    expect(requests.writes).toEqual(['join p1']);
+    end('Evicted', 'PodDeleted');
+    await time.advance(1000);
+    expect(requests.writes).toEqual(['join p1', 'remove p1']);
+  });
+
+  test('NM-19: has the name of the maintenance, also for the next leader', async () => {
+    const name = 'kernel.nodemaintenance.tidegate.dev';
+    const maintained = new MaintainedNodes();
+    const made = evictionsOfTest({ mode: 'auto', maintained });
+    const { cluster, requests, requesters, time } = made;
+    cluster.addPod({ name: 'p1', node: 'n1', app: 'p1' });
+    requests.register('p1', [BACKUP]);
+    maintained.setRequester('maintenance-u1', name);
+    await made.ready();
+    made.drainBy('maintenance-u1')('n1');
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([name]);
+    requests.change('p1', () => ({ requesters: [name, OTHER] }));
+    requesters.onLeadershipLost();
+    maintained.clear();
+    requesters.onLeading();
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters, 'before the name is known').toEqual([name, OTHER]);
+    maintained.setRequester('maintenance-u1', name);
+    requesters.sweep();
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([OTHER]);
+  });
+
+  test('ER-85: is written by a leader only, and not after the stop', async () => {
+    const { requests, requesters, activate, time, cluster, drain } = await draining();
+    activate(BACKUP);
+    requesters.onLeadershipLost();
+    cluster.addPod({ name: 'p3', node: 'n1', app: 'p3' });
+    requests.register('p3', [BACKUP]);
+    await time.advance(1000);
+    drain('n1');
+    requesters.sweep();
+    await time.advance(1000);
+    expect(requests.writes).toEqual(['join p1']);
+    requesters.onLeading();
+    await requesters.stop();
+    expect(requests.isFollowed()).toBe(false);
+    drain('n1');
+    await time.advance(120_000);
+    expect(requests.writes).toEqual(['join p1']);
+  });
+});
+
 describe('a drain evicts without asking', () => {
   const UNAVAILABLE = 'EvictionRequestUnavailable';
 
@@ -229,5 +396,85 @@ describe('a drain evicts without asking', () => {
     const { made, requests } = await draining({ mode: 'evictions' });
     expect(podsAsked(made)).toEqual(['p1', 'p2']);
     expect(requests.writes).toEqual([]);
+  });
+
+  /** The pods that are evicted of those that register an interceptor or have none. */
+  const asked = async (
+    { options = {}, kind = 'ReplicaSet', owner = 'reclaim', isSynced = true }: {
+      readonly options?: RigOptions;
+      readonly kind?: string;
+      readonly owner?: DrainOwner;
+      readonly isSynced?: boolean;
+    },
+  ) => {
+    const made = evictionsOfTest({ mode: 'auto', ...options });
+    for (const name of ['p1', 'p2']) made.cluster.addPod({ name, node: 'n1', app: name, kind });
+    made.requests.register('p1', [BACKUP]);
+    made.requests.cache.synced = isSynced;
+    await made.ready();
+    made.drainBy(owner)('n1');
+    await made.time.advance(1000);
+    return { evicted: podsAsked(made), writes: made.requests.writes };
+  };
+
+  test('when its owner can have no name among requesters', async () => {
+    expect(await asked({ owner: `maintenance-${'x'.repeat(80)}` }))
+      .toEqual({ evicted: ['p1', 'p2'], writes: [] });
+  });
+
+  test('before the list of requests is complete', async () => {
+    expect(await asked({ isSynced: false })).toEqual({ evicted: ['p1', 'p2'], writes: [] });
+  });
+
+  test('NM-44: a pod of a DaemonSet without an interceptor of its own', async () => {
+    const options = { mode: 'eviction-requests' } as const;
+    expect((await asked({ options, kind: 'DaemonSet' })).writes).toEqual(['join p1']);
+    expect((await asked({ options })).writes).toEqual(['join p1', 'join p2']);
+  });
+
+  test('with one Event for a cause and node, until nothing asks for its pods', async () => {
+    const made = evictionsOfTest({ mode: 'auto' });
+    const { cluster, requests, requesters, notes, time } = made;
+    const begin = async (...names: readonly string[]) => {
+      for (const name of names) {
+        cluster.addPod({ name, node: 'n1', app: name });
+        requests.register(name, [BACKUP]);
+      }
+      await time.advance(100);
+      made.drain('n1');
+      await time.advance(1000);
+    };
+    const cancel = async (
+      name: string,
+      type: 'Canceled' | 'Evicted' = 'Canceled',
+      reason = 'ValidationFailed',
+    ) => {
+      requests.change(name, ({ status }) => ({
+        status: {
+          ...status,
+          conditions: [{ type, status: 'True', reason, message: '', sinceMs: 0 }],
+        },
+      }));
+      await time.advance(5000);
+    };
+    cluster.node('n1', 'True');
+    await begin('p1', 'p2', 'p3');
+    await cancel('p1');
+    cluster.drop('p3');
+    await cancel('p3', 'Evicted', 'PodDeleted');
+    await cancel('p2');
+    expect([podsAsked(made), cluster.left('n1')]).toEqual([['p1', 'p2'], 0]);
+    expect(notes.map(({ regarding }) => regarding))
+      .toEqual([{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'node-n1' }]);
+    expect(notes[0]?.note).toContain('(ns/p1)');
+    await begin('p4', 'p5');
+    await cancel('p4');
+    expect(notes, 'after the last entry').toHaveLength(2);
+    requesters.onLeadershipLost();
+    requesters.onLeading();
+    made.drain('n1');
+    await begin('p6');
+    await cancel('p6');
+    expect(notes, 'of another leader').toHaveLength(3);
   });
 });
