@@ -18,7 +18,8 @@ import { CREATED_MS, TIMING } from './request-fixture.ts';
 /** Creates it, not started; its lists and its runtime end with the test. */
 export const roleOnApi = (
   api: Layer.Layer<KubeApi | Writes>,
-  policy: Pick<EvictionRequestPolicy, 'api'> = {},
+  policy: Partial<EvictionRequestPolicy> = {},
+  telemetry = silentTelemetry,
 ) => {
   const time = simulatedTime(CREATED_MS);
   const runtime = ManagedRuntime.make(
@@ -28,7 +29,7 @@ export const roleOnApi = (
   const environment = makeActorEnvironment({
     time,
     runtime,
-    telemetry: silentTelemetry,
+    telemetry,
     firstSeed: 1,
   });
   const informers = sharedInformers(environment);

@@ -1,10 +1,12 @@
 /** The start of the role evictions: without its CRD it would wait for a list forever. */
 import { Effect, Layer } from 'effect';
 import { expect, test } from 'vitest';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { EvictionsApiOption } from '../../../src/domain/native-evictions/evictions-api.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../../src/effects/kube-api.ts';
 import { Writes } from '../../../src/effects/writes.ts';
-import { unwatched } from '../../support/api/fake-api.ts';
+import { answeringApi, unwatched } from '../../support/api/fake-api.ts';
+import { TIMING } from '../../support/eviction-requests/request-fixture.ts';
 import { roleOnApi } from '../../support/eviction-requests/role-rig.ts';
 
 const GROUP = '/apis/lifecycle.tidegate.dev/v1alpha1';
@@ -87,3 +89,21 @@ test('a chosen API is not exchanged for another one', async () => {
     problem: expect.stringContaining('evictionrequests and evictions of lifecycle.k8s.io'),
   });
 });
+
+test.each([[59_000, 1], [60_000, 1], [60_001, 0]])(
+  'ER-36: a deadline of %i ms, which no heartbeat may extend, is warned of %i times',
+  async (deadlineMs, times) => {
+    const warnings: unknown[] = [];
+    const api = answeringApi(() => Effect.succeed(resources('evictionrequests')));
+    const { role } = roleOnApi(api, { timing: { ...TIMING, deadlineMs } }, {
+      ...silentTelemetry,
+      log: (level, _, fields) => {
+        if (level === 'warn') warnings.push(fields);
+      },
+    });
+    await role.start();
+    await role.stop();
+    const warning = { deadlineSeconds: deadlineMs / 1000, leastSeconds: 60 };
+    expect(warnings).toEqual(Array.from({ length: times }, () => warning));
+  },
+);
