@@ -5,7 +5,6 @@ import {
   InstructionEvents,
   UnrecognizedCordons,
 } from '../../../src/actors/node-drains/drain-events.ts';
-import type { EndedDrain } from '../../../src/actors/node-drains/ended-drain.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
@@ -13,6 +12,7 @@ import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import type { EntryPhase, ReclaimEntry } from '../../../src/domain/drain/reclaim-entry.ts';
 import { SHARD_LIMITS } from '../../../src/domain/shard-limits.ts';
+import { endedDrain } from '../../support/drains/ended-drains.ts';
 
 const rawNode = (name: string, annotations: object = {}) => ({
   metadata: { name, uid: `u-${name}`, resourceVersion: '1', annotations },
@@ -46,17 +46,6 @@ describe('the Events of a drain', () => {
     ]);
   });
 
-  const ended: EndedDrain = {
-    end: 'Drained',
-    seconds: 12,
-    statelessSeconds: 5,
-    lastError: '',
-    forbidden: false,
-    volumes: [],
-    tolerating: [],
-    acknowledged: [],
-    lostPods: 0,
-  };
   test.each(
     [
       [{}, 'info', 'DrainFinished', 'Drained in 12 s'],
@@ -82,14 +71,14 @@ describe('the Events of a drain', () => {
     ] as const,
   )('DR-42: its end has a reason and a level (%s)', (more, level, reason, note) => {
     const { events, notes, logged, measured } = rig();
-    const drain: EndedDrain = { ...ended, ...more };
+    const drain = endedDrain({ statelessSeconds: 5, ...more });
     events.ended(SUBJECT, drain);
     expect(logged).toEqual([`${level} Drain ended`]);
     expect(notes).toMatchObject([{ reason, note, isUnlimited: true }]);
     const labels = { outcome: drain.end };
     expect(measured).toEqual([
       ['tidegate_drains_ended_total', 1, labels],
-      ['tidegate_node_drain_duration_seconds', 12, labels],
+      ['tidegate_node_drain_duration_seconds', drain.seconds, labels],
       ...(drain.end === 'Drained'
         ? [['tidegate_stateless_drain_duration_seconds', 5, undefined]]
         : []),
@@ -98,8 +87,8 @@ describe('the Events of a drain', () => {
 
   test('DR-42: its end names what stays on the Node', () => {
     const { events, notes } = rig();
-    events.ended(SUBJECT, { ...ended, volumes: ['v1'], tolerating: ['ns/a'] });
-    events.ended(SUBJECT, { ...ended, tolerating: ['ns/a', 'ns/b'], acknowledged: ['ns/db'] });
+    events.ended(SUBJECT, endedDrain({ volumes: ['v1'], tolerating: ['ns/a'] }));
+    events.ended(SUBJECT, endedDrain({ tolerating: ['ns/a', 'ns/b'], acknowledged: ['ns/db'] }));
     expect(notes.map(({ note }) => note)).toEqual([
       'Drained in 12 s; stays, because it tolerates the cordon: ns/a; still attached: v1',
       'Drained in 12 s; stay, because they tolerate the cordon: ns/a, ns/b; ' +

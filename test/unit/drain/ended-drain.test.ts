@@ -1,23 +1,7 @@
 /** How the Event of an ended drain reads. */
 import { expect, test } from 'vitest';
-import {
-  type EndedDrain,
-  endNote,
-  endReason,
-} from '../../../src/actors/node-drains/ended-drain.ts';
-
-const ended = (traits: Partial<EndedDrain> = {}): EndedDrain => ({
-  end: 'Drained',
-  seconds: 12.4,
-  statelessSeconds: 12.4,
-  lastError: '',
-  forbidden: false,
-  volumes: [],
-  tolerating: [],
-  acknowledged: [],
-  lostPods: 0,
-  ...traits,
-});
+import { endNote, endReason } from '../../../src/actors/node-drains/ended-drain.ts';
+import { endedDrain } from '../../support/drains/ended-drains.ts';
 
 test.each(
   [
@@ -51,5 +35,5 @@ test.each(
     ],
   ] as const,
 )('DR-42: the Event of the end %j is %s: %s', (traits, reason, note) => {
-  expect([endReason(ended(traits)), endNote(ended(traits))]).toEqual([reason, note]);
+  expect([endReason(endedDrain(traits)), endNote(endedDrain(traits))]).toEqual([reason, note]);
 });

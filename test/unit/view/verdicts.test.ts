@@ -32,6 +32,7 @@ import {
   sceneMachine,
   sceneOfNode,
 } from '../../support/drains/drain-scene.ts';
+import { endedDrain } from '../../support/drains/ended-drains.ts';
 import {
   BLOCKER_CASES,
   type BlockerVerdictCase,
@@ -181,20 +182,7 @@ describe('situations and ends', () => {
   });
 
   const ended = (verdict: DrainVerdict, drain: Partial<EndedDrain>) => {
-    const [event] = eventsOf(({ ended: record }) =>
-      record(SUBJECT, {
-        end: 'Drained',
-        seconds: 5,
-        statelessSeconds: 5,
-        lastError: '',
-        forbidden: false,
-        volumes: [],
-        tolerating: [],
-        acknowledged: [],
-        lostPods: 0,
-        ...drain,
-      })
-    );
+    const [event] = eventsOf(({ ended: record }) => record(SUBJECT, endedDrain(drain)));
     expect(event?.reason).toBe(verdict.reason);
     expect(REASONS[verdict.reason].type).toBe(REASONS[event?.reason ?? 'DrainStarted'].type);
     return event?.note ?? '';
