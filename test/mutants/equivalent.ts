@@ -137,4 +137,14 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     what: 'this.#isStopped → false',
     why: 'The slots are stopped in the same step and activate nothing afterwards.',
   },
+  {
+    file: 'src/domain/drain/rollouts.ts',
+    what: 'known.length < 2 → false',
+    why: 'Of one template none is younger.',
+  },
+  {
+    file: 'src/domain/drain/cordon-limits.ts',
+    what: 'text.length <= max → (text.length) < (max)',
+    why: 'The beginning of a text that is just as long is that text.',
+  },
 ];

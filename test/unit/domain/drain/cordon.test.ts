@@ -20,6 +20,7 @@ import {
   endedPatch,
   releasePatch,
 } from '../../../../src/domain/drain/cordon-patch.ts';
+import { CORDON_LIMITS } from '../../../../src/domain/drain/cordon-limits.ts';
 import { resourceVersion } from '../../../../src/domain/ids.ts';
 import { asRecord, parseJson } from '../../../../src/domain/json.ts';
 
@@ -85,6 +86,24 @@ describe('the cordon key', () => {
       const one = { ...rest, ...more };
       expect(readCordon(printCordon(one))).toEqual({ _tag: 'Recognized', annotation: one });
     }));
+  });
+
+  it('DR-01: a text of the greatest length is kept as it is, and of a longer one its beginning', () => {
+    const { annotationCharacters: max } = CORDON_LIMITS;
+    const kept = (length: number) =>
+      cordonsIn({ 'cordon.tidegate.dev/reclaim': 'x'.repeat(length) }).cordons['reclaim']?.length;
+    expect([max, max + 1, max + 9].map(kept)).toEqual([max, max + 1, max + 1]);
+  });
+
+  it('DR-01: more owners than are read are reported, and as many are not', () => {
+    const owners = (count: number) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [`cordon.tidegate.dev/x${at}`, '{"v":1}']),
+      );
+    const reports = (count: number) =>
+      unrecognizedCordons(cordonsIn(owners(count))).filter(({ owner }) => owner === '…').length;
+    const { otherOwners: max } = CORDON_LIMITS;
+    expect([reports(max), reports(max + 1)]).toEqual([0, 1]);
   });
 
   it.each([
