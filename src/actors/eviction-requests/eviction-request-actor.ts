@@ -41,6 +41,9 @@ export interface EvictionRequestActions {
   readonly now: () => number;
 }
 
+/** A write outlives its actor: a request that is deleted before the answer has its Event, too. */
+const UNABORTED = new AbortController().signal;
+
 /** The statechart, provided once for all requests. */
 export const provideEvictionRequest = (
   runtime: EffectRuntime<EvictionRequests>,
@@ -48,13 +51,13 @@ export const provideEvictionRequest = (
   inFlight: WriteInFlight,
 ): typeof evictionRequest => {
   const write = fromPromise<EvictionRequestAnswer, EvictionRequestAct>(
-    async ({ input, signal }) => {
+    async ({ input }) => {
       const outcome = await runtime.runPromise(
         Effect.flatMap(
           EvictionRequests,
           (requests) => inFlight(requests.write(input.request, input.write)),
         ),
-        { signal },
+        { signal: UNABORTED },
       );
       if (outcome._tag === 'Written') actions.onWritten({ ...input, request: outcome.current });
       return { ...outcome, nowMs: actions.now() };

@@ -4,6 +4,7 @@
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
+import type { EventNote } from '../../../src/api/event-note.ts';
 import type { PodEvictionStatus } from '../../../src/actors/pod-evictions/pod-evictions.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import {
@@ -41,7 +42,7 @@ export interface RequestRegistryOptions
   /** It does not lead yet, and its lists are not complete. */
   readonly isNew?: boolean;
   /** How every write ends, after a second. */
-  readonly answer?: 'Fault' | 'Refused';
+  readonly answer?: 'Fault' | 'Refused' | 'Written';
 }
 
 /** Creates it. */
@@ -59,7 +60,10 @@ export const requestRegistryRig = (
     ask: () => Effect.succeed({ _tag: 'Fault', why: 'away' } as const),
     write: (request, write) => {
       writes.push({ request, write });
-      return Effect.delay(Effect.succeed({ _tag: answer, why: 'away' } as const), 1000);
+      const outcome = answer === 'Written'
+        ? { _tag: answer, current: request } as const
+        : { _tag: answer, why: 'away' } as const;
+      return Effect.delay(Effect.succeed(outcome), 1000);
     },
   });
   const runtime = ManagedRuntime.make(Layer.merge(layer, clockLayer(time)));
@@ -76,6 +80,7 @@ export const requestRegistryRig = (
     reason: 'BlockedByBudget',
   };
   const evictions: string[] = [];
+  const notes: EventNote[] = [];
   const registry = new EvictionRequestRegistry(environment, {
     ...options,
     timing: TIMING,
@@ -97,7 +102,7 @@ export const requestRegistryRig = (
       }),
       changes,
     },
-    record: () => {},
+    record: (note) => void notes.push(note),
   });
   const listPods = (): void => podFacts.next({ _tag: 'Listed', objects: [...pods.values()] });
   const list = (...all: readonly ObservedRequest[]): void => {
@@ -117,6 +122,8 @@ export const requestRegistryRig = (
     evictions,
     /** What was written, in order. */
     writes,
+    /** Its Events, in order. */
+    notes,
     observe: (request: ObservedRequest): void => {
       requests.set(request.uid, request);
       requestFacts.next({ _tag: 'Present', object: request });

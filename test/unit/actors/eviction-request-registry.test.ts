@@ -190,6 +190,19 @@ test('a request that becomes final during a write keeps its actor until the answ
   expect(actorsIn(rig)).toBe(0);
 });
 
+// A requester deletes the request as soon as it sees its end: before this process has its answer.
+test('a request that is deleted before the answer to a write has its Event', async () => {
+  const rig = requestRegistryRig({ answer: 'Written' });
+  rig.observe(observedRequest());
+  await rig.time.advance(100);
+  expect(rig.writes).toHaveLength(1);
+  rig.remove(observedRequest());
+  expect([actorsIn(rig), rig.notes]).toEqual([0, []]);
+  await rig.time.advance(1000);
+  expect(rig.notes.map(({ reason }) => reason)).toEqual(['InterceptorActive']);
+  expect(rig.writes).toHaveLength(1);
+});
+
 test('the pod of a request is followed by each of its changes', async () => {
   const rig = requestRegistryRig();
   rig.observe(observedRequest({ status: B_ACTIVE }));
