@@ -22,6 +22,9 @@ export interface EffectRuntime<Services> {
   ) => Promise<Outcome>;
 }
 
+/** The signal of an effect that outlives the state that began it. */
+export const UNABORTED = new AbortController().signal;
+
 /** A stream of events as an invoked actor; each event goes to the statechart that invoked it. */
 export const fromStream = <Event extends EventObject>(
   stream: () => Observable<Event>,

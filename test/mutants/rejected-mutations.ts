@@ -1,6 +1,6 @@
 /**
- * Which mutations the type checker rejects: no slip that anyone could commit, so a sample is judged
- * without them.
+ * Which mutations the type checker rejects: no slip that anyone could commit, so that no test is
+ * tried on them.
  *
  * Promises: all of them are checked in one run, on copies; the tree does not change. What only
  * another file would notice is not found.

@@ -24,7 +24,12 @@ import type {
 import { evictionRequest } from '../../machines/eviction-request.ts';
 import { warningAggregator } from '../../streams/warning-aggregator.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import {
+  type EffectRuntime,
+  UNABORTED,
+  type WriteInFlight,
+  WRITES_STOPPED,
+} from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
@@ -41,9 +46,6 @@ export interface EvictionRequestActions {
   readonly now: () => number;
 }
 
-/** A write outlives its actor: a request that is deleted before the answer has its Event, too. */
-const UNABORTED = new AbortController().signal;
-
 /** The statechart, provided once for all requests. */
 export const provideEvictionRequest = (
   runtime: EffectRuntime<EvictionRequests>,
@@ -57,6 +59,7 @@ export const provideEvictionRequest = (
           EvictionRequests,
           (requests) => inFlight(requests.write(input.request, input.write)),
         ),
+        // A request that is deleted before the answer has its Event, too.
         { signal: UNABORTED },
       );
       if (outcome._tag === 'Written') actions.onWritten({ ...input, request: outcome.current });

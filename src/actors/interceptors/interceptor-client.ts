@@ -21,7 +21,7 @@ import {
   type WatchRefused,
 } from '../../effects/kube-api.ts';
 import { type WriteFault, Writes } from '../../effects/writes.ts';
-import type { EffectRuntime } from '../actor-logic.ts';
+import { type EffectRuntime, UNABORTED } from '../actor-logic.ts';
 
 /** What the client runs on. */
 export type InterceptorRuntime = EffectRuntime<KubeApi | Writes>;
@@ -30,8 +30,6 @@ export type InterceptorRuntime = EffectRuntime<KubeApi | Writes>;
 export interface InterceptorClient extends KubernetesClient {
   readonly settled: () => Promise<void>;
 }
-
-const NEVER = new AbortController().signal;
 
 /** `/api/v1/pods?limit=5`, as path and query. */
 const targetOf = (path: string): Pick<KubeCall, 'path' | 'query'> => {
@@ -83,7 +81,7 @@ const requested = async (
     ? KubeApi.use((api) => api.call(call))
     : Writes.use((writes) => writes.send('eviction', call));
   const answer = sent.pipe(Effect.match({ onSuccess: answerOf, onFailure: unavailable }));
-  return unlessFailed(await runtime.runPromise(answer, { signal: request.signal ?? NEVER }));
+  return unlessFailed(await runtime.runPromise(answer, { signal: request.signal ?? UNABORTED }));
 };
 
 async function* watched(
@@ -98,7 +96,7 @@ async function* watched(
     // The runtime may be disposed when the stream has ended after an abort.
     if (isClosed) return;
     isClosed = true;
-    runtime.runPromise(Scope.close(scope, Exit.void), { signal: NEVER });
+    runtime.runPromise(Scope.close(scope, Exit.void), { signal: UNABORTED });
   };
   signal.addEventListener('abort', close, { once: true });
   try {

@@ -80,6 +80,14 @@ const rig = () => {
   });
   nodes.list();
   cluster.list();
+  /** The drain reports; says at any time whether that is written. */
+  const reporting = (fact: DrainFact): () => boolean => {
+    let isReported = false;
+    void registry.drain('m1', fact).then(() => {
+      isReported = true;
+    });
+    return () => isReported;
+  };
   return {
     time,
     cluster,
@@ -111,14 +119,12 @@ const rig = () => {
       return time.settle();
     },
     key: () => valueAt(nodes.get('n1'), 'metadata', 'annotations', RECLAIM),
+    reporting,
     /** Reports of the drain; returns whether they are written once all actors have settled. */
     drain: async (fact: DrainFact) => {
-      let isReported = false;
-      void registry.drain('m1', fact).then(() => {
-        isReported = true;
-      });
+      const isReported = reporting(fact);
       await time.settle();
-      return isReported;
+      return isReported();
     },
     phase: () => textAt(cluster.get('un-m1'), 'status', 'phase'),
     lastError: () => textAt(cluster.get('un-m1'), 'status', 'lastError'),
@@ -270,52 +276,43 @@ describe('drains and frames', () => {
   });
 
   test('DR-40: a failed write is waited for until it lands', async () => {
-    const { frame, node, cluster, registry, time, phase } = rig();
+    const { frame, node, cluster, time, phase, reporting } = rig();
     await node(annotation(null));
     await frame('Configured');
     cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));
-    let isReported = false;
-    void registry().drain('m1', { _tag: 'Draining' }).then(() => {
-      isReported = true;
-    });
+    const isReported = reporting({ _tag: 'Draining' });
     await time.advance(10_000);
-    expect(isReported).toBe(false);
+    expect(isReported()).toBe(false);
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(60_000);
-    expect(isReported).toBe(true);
+    expect(isReported()).toBe(true);
     expect(phase()).toBe('Draining');
   });
 
   test('DR-36: the report of a drain does not wait behind many frames', async () => {
-    const { frame, frames, node, drain, cluster, registry, time, phase } = rig();
+    const { frame, frames, node, drain, cluster, time, phase, reporting } = rig();
     await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     frames(1000);
     await time.settle();
-    let isReported = false;
-    void registry().drain('m1', { _tag: 'Drained' }).then(() => {
-      isReported = true;
-    });
+    const isReported = reporting({ _tag: 'Drained' });
     await time.advance(1500);
-    expect(isReported).toBe(true);
+    expect(isReported()).toBe(true);
     expect(phase()).toBe('Drained');
     expect(cluster.names().length).toBeLessThan(100);
   });
 
   test('DR-36: a machine that waits for a slot because of a frame is drained before the others', async () => {
-    const { frame, frames, node, cluster, registry, time, phase } = rig();
+    const { frame, frames, node, cluster, registry, time, phase, reporting } = rig();
     await node(annotation(null));
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     frames(1000);
     await frame('Configured');
-    let isReported = false;
-    void registry().drain('m1', { _tag: 'Draining' }).then(() => {
-      isReported = true;
-    });
+    const isReported = reporting({ _tag: 'Draining' });
     await time.advance(3000);
-    expect(isReported).toBe(true);
+    expect(isReported()).toBe(true);
     expect(phase()).toBe('Draining');
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(120_000);
@@ -324,19 +321,16 @@ describe('drains and frames', () => {
   });
 
   test('DR-36: a drain whose write was set aside is shown before the frames that wait', async () => {
-    const { frame, frames, node, cluster, registry, time, phase } = rig();
+    const { frame, frames, node, cluster, registry, time, phase, reporting } = rig();
     await node(annotation(null));
     await frame('Configured');
     cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));
-    let isReported = false;
-    void registry().drain('m1', { _tag: 'Draining' }).then(() => {
-      isReported = true;
-    });
+    const isReported = reporting({ _tag: 'Draining' });
     while (registry().counts()['setAside'] !== 1) await time.advance(100);
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     frames(2000);
     await time.advance(30_000);
-    expect([isReported, phase()]).toEqual([true, 'Draining']);
+    expect([isReported(), phase()]).toEqual([true, 'Draining']);
     expect(cluster.names().length).toBeLessThan(1000);
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(1000);

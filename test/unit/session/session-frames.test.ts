@@ -1,27 +1,40 @@
 /** Frames of one network chunk, handled one after the other without a wait between them. */
 import { expect, test } from 'vitest';
-import { frameHandler } from '../../../src/actors/fleet-session/session-frames.ts';
+import {
+  type FrameDependencies,
+  frameHandler,
+} from '../../../src/actors/fleet-session/session-frames.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { clusterId, machineId } from '../../../src/domain/ids.ts';
 
-test('wire 9: a bootstrap pull is answered before a later frame of the same chunk', () => {
-  const order: string[] = [];
-  const receive = frameHandler({
+const PULL = {
+  _tag: 'BootstrapPulled',
+  pull: { requestId: 'r1', clusterId: 'prod-1', requirements: [] },
+} as const;
+
+/** A handler of frames that does nothing with their meaning but for these parts. */
+const handlerOf = (parts: Partial<FrameDependencies>) =>
+  frameHandler({
     clusterId: clusterId('prod-1'),
     telemetry: silentTelemetry,
     render: () => ({ _tag: 'Rendered', userData: '#cloud-config' }),
-    reply: ({ _tag }) => order.push(_tag) > 0,
-    shardEvents: { next: ({ _tag }) => void order.push(_tag) },
+    reply: () => true,
+    shardEvents: { next: () => {} },
     record: () => {},
     onHelloAck: () => {},
     onRollupAck: () => {},
     onReplayGap: () => {},
     onReceived: () => {},
+    ...parts,
   });
-  receive({
-    _tag: 'BootstrapPulled',
-    pull: { requestId: 'r1', clusterId: 'prod-1', requirements: [] },
+
+test('wire 9: a bootstrap pull is answered before a later frame of the same chunk', () => {
+  const order: string[] = [];
+  const receive = handlerOf({
+    reply: ({ _tag }) => order.push(_tag) > 0,
+    shardEvents: { next: ({ _tag }) => void order.push(_tag) },
   });
+  receive(PULL);
   receive({
     _tag: 'MachineObserved',
     machine: {
@@ -47,8 +60,7 @@ test.each(
 )('wire 9: a bootstrap pull is counted as %s, and a failure is logged', (outcome, made, taken) => {
   const counted: unknown[] = [];
   const logged: unknown[] = [];
-  const receive = frameHandler({
-    clusterId: clusterId('prod-1'),
+  const receive = handlerOf({
     telemetry: {
       ...silentTelemetry,
       count: (name, by, ...[labels]) => counted.push([name, by, labels]),
@@ -56,17 +68,8 @@ test.each(
     },
     render: () => made,
     reply: () => taken,
-    shardEvents: { next: () => {} },
-    record: () => {},
-    onHelloAck: () => {},
-    onRollupAck: () => {},
-    onReplayGap: () => {},
-    onReceived: () => {},
   });
-  receive({
-    _tag: 'BootstrapPulled',
-    pull: { requestId: 'r1', clusterId: 'prod-1', requirements: [] },
-  });
+  receive(PULL);
   expect(counted).toContainEqual(['tidegate_bootstrap_pulls_total', 1, { outcome }]);
   expect(logged).toEqual(
     made._tag === 'Failed' ? [{ request: 'r1', problem: made.problem }] : [],
