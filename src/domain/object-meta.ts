@@ -3,6 +3,12 @@ import type { Identity } from './facts.ts';
 import { objectKey, resourceVersion, uid } from './ids.ts';
 import { numberAt, recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
 
+/**
+ * What requests of Tidegate call themselves. The API server takes it for the manager of the fields
+ * of a write that names none (Server-Side Apply, Managers).
+ */
+export const USER_AGENT = 'tidegate';
+
 /** The identity kept of every object; `undefined` without a name, UID or resourceVersion. */
 export const identityOf = (raw: unknown): Identity | undefined => {
   const metadata = recordAt(raw, 'metadata');

@@ -10,6 +10,7 @@ import type { Dispatcher } from 'undici';
 import type { Telemetry } from '../api/telemetry.ts';
 import type { ServerDate } from '../domain/cluster-time.ts';
 import { asText, parseJson, textAt } from '../domain/json.ts';
+import { USER_AGENT } from '../domain/object-meta.ts';
 import { cutText } from '../domain/text.ts';
 import { exchange, headerText, type RawAnswer } from './http-exchange.ts';
 import {
@@ -96,7 +97,7 @@ const makeRequestDefaults = (
 ): RequestDefaults => ({
   onServerDate,
   headers: (client, extra) => ({
-    'user-agent': `tidegate/${version}`,
+    'user-agent': `${USER_AGENT}/${version}`,
     accept: 'application/json',
     ...client.credentials.headers,
     ...extra,

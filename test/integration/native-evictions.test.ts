@@ -179,8 +179,9 @@ const suite = ({ kubeconfigOf, ofRole }: Access): void => {
   }, LIMIT_MS);
 
   it('NE-05: an Eviction that another controller serves is left to it', async () => {
-    const { call, createPod, request, evictionsOf } = await site();
+    const { call, createPod, request, evictionsOf, untilEviction } = await site();
     const pod = await createPod('others', [ACTOR_B]);
+    const own = await createPod('own', [ACTOR_B]);
     const path = '/apis/lifecycle.k8s.io/v1alpha1/namespaces/default/evictions';
     const identity = {
       apiVersion: 'lifecycle.k8s.io/v1alpha1',
@@ -194,6 +195,11 @@ const suite = ({ kubeconfigOf, ofRole }: Access): void => {
       query,
       body: { ...identity, spec: { target: { pod: { name: pod.name, uid: pod.uid } } } },
     });
+    // What is asked for later is served, so the Eviction without a status has been seen.
+    await request(own, DRAIN);
+    await untilEviction(own, 'B is active', isActive(B));
+    const [created] = await evictionsOf(pod);
+    expect(valueAt(created, 'status')).toBeUndefined();
     await call({
       method: 'PATCH',
       path: `${path}/pod-1-others/status`,
@@ -206,7 +212,12 @@ const suite = ({ kubeconfigOf, ofRole }: Access): void => {
     });
     const [before] = await evictionsOf(pod);
     await request(pod, DRAIN);
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await request(own, BALANCER);
+    await untilEviction(
+      own,
+      'both are requesters',
+      (one) => listOrEmptyAt(one, 'status', 'requesters').length === 2,
+    );
     expect(await evictionsOf(pod)).toEqual([before]);
   }, LIMIT_MS);
 

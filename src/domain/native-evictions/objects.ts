@@ -6,7 +6,7 @@
 import { CONTROLLER_MANAGER } from '../eviction-requests/observed-request.ts';
 import type { Identity } from '../facts.ts';
 import { listOrEmptyAt, numberAt, recordAt, textAt, timeAt } from '../json.ts';
-import { generationOf, identityOf, isDeleting, labelsOf } from '../object-meta.ts';
+import { generationOf, identityOf, isDeleting, labelsOf, USER_AGENT } from '../object-meta.ts';
 
 /** The group of the API of Kubernetes itself. */
 export const NATIVE_GROUP = 'lifecycle.k8s.io';
@@ -93,7 +93,7 @@ export interface NativeEviction extends NativeObject {
   readonly requesters: readonly { readonly name: string; readonly intent: Intent }[];
   readonly targets: readonly NativeTargetResponder[];
   readonly reports: readonly NativeReport[];
-  /** Another controller wrote its responders. */
+  /** Another controller wrote its responders, or created it and has not written them yet. */
   readonly isServedByOther: boolean;
 }
 
@@ -177,12 +177,21 @@ export const byPriority = (
   return reversedDomain(left.name) < reversedDomain(right.name) ? -1 : 1;
 };
 
-/** Whether a manager other than ours wrote the responders of an Eviction. */
-const isServedByOther = (raw: unknown): boolean =>
+/** Our managers: what is applied has the first, what is created has that of the user agent. */
+const OUR_MANAGERS: ReadonlySet<string> = new Set([CONTROLLER_MANAGER, USER_AGENT]);
+
+/** Whether another manager than ours wrote this part of an Eviction. */
+const isWrittenByOther = (raw: unknown, ...part: readonly string[]): boolean =>
   listOrEmptyAt(raw, 'metadata', 'managedFields').some((entry) =>
-    textAt(entry, 'manager') !== CONTROLLER_MANAGER &&
-    recordAt(entry, 'fieldsV1', 'f:status', 'f:targetResponders') !== undefined
+    !OUR_MANAGERS.has(textAt(entry, 'manager') ?? '') &&
+    recordAt(entry, 'fieldsV1', ...part) !== undefined
   );
+
+/** Its controller creates an Eviction first, and writes its responders with the status. */
+const isServedByOther = (raw: unknown): boolean =>
+  isWrittenByOther(raw, 'f:status', 'f:targetResponders') ||
+  (listOrEmptyAt(raw, 'status', 'targetResponders').length === 0 &&
+    isWrittenByOther(raw, 'f:spec', 'f:target'));
 
 /** Reads an Eviction. `undefined` without an identity. */
 export const projectNativeEviction = (raw: unknown): NativeEviction | undefined => {

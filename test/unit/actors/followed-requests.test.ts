@@ -134,6 +134,18 @@ test('NE-05: what another controller serves is no request of the controller', ()
   expect(facts.at(-1)).toMatchObject({ _tag: 'Absent' });
 });
 
+test('NE-05: what another controller has created it serves, though it has no status yet', () => {
+  const { evictions, requests, joined } = rig(true);
+  requests.list(request(DRAIN, '6'));
+  const createdBy = (manager: string) => ({
+    managedFields: [{ manager, fieldsV1: { 'f:spec': { 'f:target': {} } } }],
+  });
+  evictions.list(eviction('5', { metadata: createdBy('evictionrequest-controller') }));
+  expect(joined.values()).toEqual([]);
+  evictions.put(eviction('7', { metadata: createdBy('tidegate') }));
+  expect(joined.values()).toHaveLength(1);
+});
+
 test('NE-11: a pod without objects has no request', () => {
   const { evictions, requests, joined } = rig();
   requests.list(request(DRAIN, '6'));
