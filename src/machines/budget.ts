@@ -67,11 +67,12 @@ export interface BudgetContext extends Omit<BudgetInput, 'inFlight'> {
   readonly vanished: boolean;
 }
 
+/** Each has its time: what counts again measures the rest of a reservation from there. */
 export type BudgetEvent =
   | { readonly type: 'budget.observed'; readonly budget: Budget; readonly nowMs: number }
-  | { readonly type: 'budget.vanished' }
-  | { readonly type: 'pod.queued'; readonly pod: Uid }
-  | { readonly type: 'pod.unqueued'; readonly pod: Uid }
+  | { readonly type: 'budget.vanished'; readonly nowMs: number }
+  | { readonly type: 'pod.queued'; readonly pod: Uid; readonly nowMs: number }
+  | { readonly type: 'pod.unqueued'; readonly pod: Uid; readonly nowMs: number }
   /** An offer was taken: the pod holds the slot. */
   | {
     readonly type: 'slot.taken';
@@ -79,7 +80,7 @@ export type BudgetEvent =
     readonly nowMs: number;
   }
   /** No pod took the offer. */
-  | { readonly type: 'offer.declined' }
+  | { readonly type: 'offer.declined'; readonly nowMs: number }
   | {
     readonly type: 'call.answered';
     readonly pod: Uid;
@@ -95,7 +96,7 @@ export type BudgetEvent =
   }
   | { readonly type: 'pod.released'; readonly pod: Uid; readonly nowMs: number }
   /** A released pod must leave after all. */
-  | { readonly type: 'pod.wanted'; readonly pod: Uid }
+  | { readonly type: 'pod.wanted'; readonly pod: Uid; readonly nowMs: number }
   | {
     readonly type: 'watch.progressed';
     readonly resourceVersion: ResourceVersion;
@@ -141,7 +142,7 @@ const afterAnswer = (
   },
 ): Partial<BudgetContext> => {
   const call = context.calls.find((one) => one.pod === pod);
-  if (call === undefined) return {};
+  if (call === undefined) return { nowMs };
   const refusedAt = answer === 'BudgetRefused' ? call.on : context.refusedAt;
   const outcome = outcomes[answer];
   const reservations = answerReservation(context.reservations, pod, { outcome, nowMs });
@@ -163,7 +164,13 @@ const taken = {
   actions: { type: 'addCall', params: ({ event }: { readonly event: Offer }) => event },
 } as const;
 
-const declined = { target: 'counting', actions: 'clearQueue' } as const;
+const declined = {
+  target: 'counting',
+  actions: {
+    type: 'clearQueue',
+    params: ({ event }: { readonly event: { readonly nowMs: number } }) => event,
+  },
+} as const;
 
 /** The statechart of a budget's slots; `src/actors/pod-evictions` provides its action. */
 export const budget = setup({
@@ -184,7 +191,7 @@ export const budget = setup({
       reservations: beginReservation(context.reservations, pod, context.budget),
     })),
     /** No queued pod waits any more. */
-    clearQueue: assign({ queue: [] }),
+    clearQueue: assign((_, { nowMs }: { readonly nowMs: number }) => ({ nowMs, queue: [] })),
     endReservations: assign(({ context }) => {
       const nowMs = nextReservationEndMs(context.reservations) ?? context.nowMs;
       return { nowMs, ...settled({ ...context, nowMs }) };
@@ -228,17 +235,22 @@ export const budget = setup({
         return { ...next, ...settled(next) };
       }),
     },
-    'budget.vanished': { target: '.counting', actions: assign({ vanished: true }) },
+    'budget.vanished': {
+      target: '.counting',
+      actions: assign(({ event: { nowMs } }) => ({ nowMs, vanished: true })),
+    },
     'pod.queued': {
       target: '.counting',
-      actions: assign(({ context, event }) =>
-        context.queue.includes(event.pod) ? {} : { queue: [...context.queue, event.pod] }
-      ),
+      actions: assign(({ context: { queue }, event: { pod, nowMs } }) => ({
+        nowMs,
+        queue: queue.includes(pod) ? queue : [...queue, pod],
+      })),
     },
     'pod.unqueued': {
       target: '.counting',
-      actions: assign(({ context, event }) => ({
-        queue: context.queue.filter((pod) => pod !== event.pod),
+      actions: assign(({ context, event: { pod: unqueued, nowMs } }) => ({
+        nowMs,
+        queue: context.queue.filter((pod) => pod !== unqueued),
       })),
     },
     'call.answered': {
@@ -264,7 +276,8 @@ export const budget = setup({
     },
     'pod.wanted': {
       target: '.counting',
-      actions: assign(({ context, event: { pod } }) => ({
+      actions: assign(({ context, event: { pod, nowMs } }) => ({
+        nowMs,
         reservations: retainReservation(context.reservations, pod),
       })),
     },

@@ -32,7 +32,7 @@ import {
 import { onlyKeptLeft, tiersWait } from '../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { DrainVerdict } from '../domain/drain/verdict.ts';
-import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
+import { effectOf, type NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import { nextSeed } from '../domain/random.ts';
 import {
   answered,
@@ -84,7 +84,8 @@ export const nodeDrain = setup({
     setNode: assign(({ context }, node: DrainedNode) => withNode(context, node)),
     setVanished: assign({ node: null }),
     setPods: assign(({ context }, pods: PodsObserved) => withPods(context, pods)),
-    setAnswer: assign(({ context }, outcome: NodeWriteOutcome) => {
+    setAnswer: assign(({ context }, answer: NodeWriteOutcome) => {
+      const outcome = effectOf(answer, context.decidedOn);
       const landed = outcome._tag === 'Written' || outcome._tag === 'Gone';
       return {
         ...withAnswer(context, outcome),

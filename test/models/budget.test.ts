@@ -132,6 +132,9 @@ const remembers = ({ event, before, after, transitions }: Step): void => {
   const now: BudgetContext = after.context;
   const pod = textAt(event, 'pod') ?? takerIn(event);
   const has = (pods: readonly { readonly pod: string }[]) => pods.some((one) => one.pod === pod);
+  if (typeof event['nowMs'] === 'number' && transitions.length > 0) {
+    must(now.nowMs === event['nowMs'], 'the rest of a reservation is measured from the event');
+  }
   switch (event.type) {
     case 'budget.observed':
       must(now.budget === event['budget'] && !now.vanished, 'the budget is as it was seen last');
@@ -183,8 +186,10 @@ describeModel('budget', {
       { budget: FULL, nowMs: 0 },
       { budget: NEWER, nowMs: 0 },
     ],
-    'pod.queued': [{ pod: P1 }, { pod: P2 }],
-    'pod.unqueued': [{ pod: P1 }, { pod: P2 }],
+    'budget.vanished': [{ nowMs: 0 }],
+    'offer.declined': [{ nowMs: 0 }],
+    'pod.queued': [{ pod: P1, nowMs: 0 }, { pod: P2, nowMs: 0 }],
+    'pod.unqueued': [{ pod: P1, nowMs: 0 }, { pod: P2, nowMs: 0 }],
     'slot.taken': [
       { pod: { uid: P1, name: 'p1' }, nowMs: 0 },
       { pod: { uid: P2, name: 'p2' }, nowMs: 0 },
@@ -195,7 +200,7 @@ describeModel('budget', {
     ],
     'pod.departed': [{ pod: P1, resourceVersion: resourceVersion('25'), nowMs: 0 }],
     'pod.released': [{ pod: P1, nowMs: 0 }],
-    'pod.wanted': [{ pod: P1 }],
+    'pod.wanted': [{ pod: P1, nowMs: 0 }],
     'watch.progressed': [{ resourceVersion: resourceVersion('40'), nowMs: 0 }],
     'watch.silenced': [{ nowMs: 0 }],
   },
@@ -233,7 +238,11 @@ describeModel('budget', {
     record: recorded,
     restart: ({ budget: current, queued, called }) => ({
       input: { budget: current, callsAtOnce: 1, inFlight: [], nowMs: 0 },
-      events: [...queued, ...called].map((pod) => ({ type: 'pod.queued', pod: uid(pod) })),
+      events: [...queued, ...called].map((pod) => ({
+        type: 'pod.queued',
+        pod: uid(pod),
+        nowMs: 0,
+      })),
     }),
     obligations: ({ context: { budget: current, queue, calls } }: {
       readonly context: BudgetContext;

@@ -22,12 +22,16 @@ import { exactly, isAt, isTimer, must } from './harness/step-invariants.ts';
 const isIn = ({ before }: Pick<Step, 'before'>, state: string): boolean =>
   isAt(before, `work.${state}`);
 
-/** What an answer to a patch of the Node says; `undefined` for other events. */
-const answerIn = ({ event }: Pick<Step, 'event'>): string | undefined => {
+/**
+ * What an answer to a patch of the Node says, a fault when the Node is as it was before;
+ * `undefined` for other events.
+ */
+const answerIn = ({ event, before }: Pick<Step, 'event' | 'before'>): string | undefined => {
   if (/^xstate\.error\.actor\.(cordonNode|writeEnd)$/.test(event.type)) return 'Fault';
-  return /^xstate\.done\.actor\.(cordonNode|writeEnd)$/.test(event.type)
-    ? textAt(event['output'], '_tag')
-    : undefined;
+  if (!/^xstate\.done\.actor\.(cordonNode|writeEnd)$/.test(event.type)) return undefined;
+  const written = textAt(event['output'], 'node', 'resourceVersion');
+  const isDropped = written !== undefined && written === before.context.decidedOn;
+  return isDropped ? 'Fault' : textAt(event['output'], '_tag');
 };
 
 /** True for a Node that is not older than the known one. */

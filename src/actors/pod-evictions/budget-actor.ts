@@ -97,7 +97,7 @@ export class Budgets {
         nowMs: environment.time.monotonic(),
       }),
       onStart: ({ queued }, actor) => {
-        for (const pod of queued) actor.send({ type: 'pod.queued', pod });
+        for (const pod of queued) actor.send({ type: 'pod.queued', pod, nowMs: this.#nowMs() });
       },
       onSnapshot: (entry, snapshot) => this.#moved(entry, snapshot),
       logFields: ({ key }) => ({ budget: key }),
@@ -123,14 +123,14 @@ export class Budgets {
     this.#registry.consider(entry);
     entry.queued.add(pod);
     this.#queuedAt.set(pod, budget.key);
-    this.#registry.get(budget.key)?.send({ type: 'pod.queued', pod });
+    this.#registry.get(budget.key)?.send({ type: 'pod.queued', pod, nowMs: this.#nowMs() });
   };
 
   readonly unqueue = (pod: Uid): void => {
     const key = this.#queuedAt.get(pod) ?? NO_BUDGET;
     this.#queuedAt.delete(pod);
     if (this.#registry.entry(key)?.queued.delete(pod) !== true) return;
-    this.#registry.get(key)?.send({ type: 'pod.unqueued', pod });
+    this.#registry.get(key)?.send({ type: 'pod.unqueued', pod, nowMs: this.#nowMs() });
   };
 
   /** The free slot of a budget; `undefined` without one. */
@@ -154,7 +154,7 @@ export class Budgets {
   /** No queued pod waits for the free slot any more. */
   readonly declineSlot = (key: ObjectKey): void => {
     if (this.look(key)?.hasTag('offering') !== true) return;
-    this.#registry.get(key)?.send({ type: 'offer.declined' });
+    this.#registry.get(key)?.send({ type: 'offer.declined', nowMs: this.#nowMs() });
   };
 
   /** The eviction that holds a slot was answered or given up. */
@@ -191,7 +191,8 @@ export class Budgets {
 
   /** A released pod must leave after all. */
   readonly wanted = (pod: Uid): void => {
-    this.#registry.get(this.#slotAt.get(pod) ?? NO_BUDGET)?.send({ type: 'pod.wanted', pod });
+    const key = this.#slotAt.get(pod) ?? NO_BUDGET;
+    this.#registry.get(key)?.send({ type: 'pod.wanted', pod, nowMs: this.#nowMs() });
   };
 
   /** Nothing more happens to the pod. */
@@ -211,7 +212,7 @@ export class Budgets {
   };
 
   readonly vanished = (key: ObjectKey): void => {
-    this.#registry.get(key)?.send({ type: 'budget.vanished' });
+    this.#registry.get(key)?.send({ type: 'budget.vanished', nowMs: this.#nowMs() });
   };
 
   /** Coverage may have shrunk: a budget without pods is removed. */

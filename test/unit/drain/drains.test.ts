@@ -219,6 +219,23 @@ describe('a drain', () => {
     expect(log.some((line) => line.startsWith('evict'))).toBe(false);
   });
 
+  test('DR-41: a patch that the API server accepts and drops is retried with a backoff', async () => {
+    const { order, node, nodes, time, reported, intercept, notes } = rig();
+    node('n1');
+    const { uid, resourceVersion } = nodes.known('n1') ?? expect.fail('There is no Node');
+    const metadata = { name: 'n1', uid, resourceVersion };
+    intercept(() => Effect.delay(Effect.succeed({ status: 200, body: { metadata } }), 10));
+    order('i1', ['n1'], 30);
+    await time.advance(31_000);
+    expect(nodes.calls.length).toBeGreaterThan(1);
+    expect(nodes.calls.length).toBeLessThan(10);
+    expect(reported.map(({ fact }) => fact)).toMatchObject([{
+      _tag: 'Failed',
+      lastError: expect.stringContaining('accepted the patch and left the Node as it was'),
+    }]);
+    expect(notes.map(({ reason }) => reason)).toContain('CordonFailing');
+  });
+
   test('DR-42: a budget that gives slots is no Event, and those that gave none for 30 s are one', async () => {
     const { order, node, pods, time, notes } = rig();
     node('n1');
