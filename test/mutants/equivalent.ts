@@ -147,4 +147,19 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     what: 'text.length <= max → (text.length) < (max)',
     why: 'The beginning of a text that is just as long is that text.',
   },
+  {
+    file: 'src/effects/kube-connection.ts',
+    what: 'call.answerBytesMax === undefined → false',
+    why: 'An undefined bound is the default, as one that is left out.',
+  },
+  {
+    file: 'src/effects/kube-connection.ts',
+    what: 'call.mayLeave === undefined → false',
+    why: 'An undefined question is the default, as one that is left out.',
+  },
+  {
+    file: 'src/domain/drain/budget-index.ts',
+    what: 'found.size === 0 → false',
+    why: 'Any empty set is as good as the one that all pods without a budget share.',
+  },
 ];

@@ -174,6 +174,9 @@ const addReach = async (
   }
 };
 
+/** A worker that a mutation keeps busy for ever lets neither itself nor the process exit. */
+const ENDLESS_MS = 3 * MINUTE_MS;
+
 interface Trial {
   readonly suite: InstrumentedSuite;
   readonly journal: MutationJournal;
@@ -195,7 +198,13 @@ const tryAll = async (candidates: readonly Candidate[], trial: Trial): Promise<b
     if (Date.now() > until) return false;
     const { id, line, mutation } = candidate;
     const files = index.filesOf(id);
+    const endless = setTimeout(() => {
+      journal.addVerdict({ id, caughtBy: 'the clock', reachedBy: files.length });
+      print(`${id} line ${line}: ${mutation.what}\n    does not end: run again, with this journal`);
+      process.kill(process.pid, 'SIGKILL');
+    }, ENDLESS_MS);
     const caughtBy = files.length === 0 ? null : await suite.caughtBy(id, files) ?? null;
+    clearTimeout(endless);
     journal.addVerdict({ id, caughtBy, reachedBy: files.length });
     const survived = files.length === 0 ? 'NOT REACHED' : `SURVIVED ${files.length} files`;
     const verdict = caughtBy === null ? survived : `caught by ${caughtBy}`;

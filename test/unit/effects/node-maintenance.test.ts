@@ -35,6 +35,24 @@ describe('NM-09 the removal of our finalizer', () => {
     expect(await released([])).toEqual({ _tag: 'Absent' });
   });
 
+  test.each([
+    ['needs nothing when it is gone', 404, {}, { _tag: 'Absent' }],
+    ['needs nothing when another has its name', 200, { uid: 'another' }, { _tag: 'Absent' }],
+    ['fails when it cannot be read', 500, {}, {
+      _tag: 'Fault',
+      why: 'reading it was answered with 500',
+    }],
+  ])('%s', async (_, status, traits, outcome) => {
+    const api = answeringApi(() =>
+      Effect.succeed({ status, body: maintenanceRaw('1', { ...DELETED, ...traits }) })
+    );
+    const removed = NodeMaintenances.use((service) =>
+      service.write(maintenanceOf('1', DELETED), { write: 'removeFinalizer' })
+    );
+    const layers = [Effect.provide(nodeMaintenancesLayer), Effect.provide(api)] as const;
+    expect(await Effect.runPromise(removed.pipe(...layers))).toEqual(outcome);
+  });
+
   test('leaves a maintenance that another controller holds', async () => {
     expect((await released(HELD))._tag).toBe('Written');
   });

@@ -68,6 +68,12 @@ test('object writes: a patch of a missing object is Absent', async () => {
     .toEqual({ outcome: { _tag: 'Absent' }, result: 'error' });
 });
 
+test.each([199, 300])('object writes: status %d stores nothing', async (code) => {
+  const { run, writes } = rig({ status: code, body: object }, { status: code, body: object });
+  expect(await run(writes.patch('x', {}))).toEqual(fault(`${code}`));
+  expect(await run(writes.remove('x', 'u'))).toEqual(fault(`${code}`));
+});
+
 test.each([400, 403, 413, 422])('object writes: status %d is a refusal', async (code) => {
   const { run, writes } = rig(status(code, 'no'));
   expect(await run(writes.patch('x', {})))

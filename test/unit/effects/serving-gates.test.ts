@@ -85,6 +85,8 @@ describe('a pod of Services', () => {
     await simulatedTime().settle();
     expect(calls).toHaveLength(1);
     const [next, beside] = [isListed('a'), isListed('b')];
+    await simulatedTime().settle();
+    expect(calls, 'one list of a namespace at a time').toHaveLength(1);
     first.resolve({ items: [] });
     expect(await earlier).toBe(false);
     second.resolve({ items: [{ endpoints: [endpoint('a', true)] }] });

@@ -314,6 +314,7 @@ describe('the write gate', () => {
       isShut = true;
     });
     gate.openUntil(60_000);
+    expect(gate.permit()).toEqual({ _tag: 'Closed', why: 'this process is stopping' });
     expect(await send('phase', '/late')).toBe('NotLeader');
     await time.advance(1000);
     expect(isShut).toBe(false);

@@ -160,6 +160,15 @@ describe('budgetIndex', () => {
     index.removePod(web.uid);
   });
 
+  it('covers a pod that is put again after it was removed', () => {
+    const index = budgetIndex();
+    index.putPod(web);
+    index.putBudget(forWeb);
+    index.removePod(web.uid);
+    expect(index.putPod(web)).toBe(true);
+    expect(index.podsOf(forWeb.key)).toEqual([web]);
+  });
+
   it('equals a full scan, in any order of changes', () => {
     const values = fc.constantFrom('x', 'y');
     const labels = fc.dictionary(fc.constantFrom('a', 'b'), values, { maxKeys: 2 });

@@ -72,6 +72,11 @@ test.each([
   expect(verdict(pod(raw), ALL)).toBe(withAll);
 });
 
+test('a pod that --force evicts is warned of', () => {
+  const alone = podVerdict(pod({}), ALL, { hasDaemonSet: () => true, nowMs: 0 });
+  expect(alone).toEqual({ _tag: 'Leaves', warnings: ['NoController'] });
+});
+
 test('a pod whose DaemonSet is gone needs --force, and is removed', () => {
   const orphan = pod({ metadata: ownedBy('DaemonSet') });
   const gone = { hasDaemonSet: false };
