@@ -1,8 +1,8 @@
 /** An API server whose answers are written down, without watches. */
-import { Effect, Layer } from 'effect';
-import { type KubeAnswer, KubeApi, type KubeCall } from '../../../src/effects/kube-api.ts';
-import { Writes } from '../../../src/effects/writes.ts';
-import { unwatched } from './fake-api.ts';
+import { Effect } from 'effect';
+import type { KubeAnswer, KubeApi, KubeCall } from '../../../src/effects/kube-api.ts';
+import type { Writes } from '../../../src/effects/writes.ts';
+import { answeringApi, unwatched } from './fake-api.ts';
 
 /** Answers by method, or by method and path; the last one of each counts for ever. */
 export type AnswersInOrder = Readonly<Record<string, readonly [KubeAnswer, ...KubeAnswer[]]>>;
@@ -28,6 +28,5 @@ export const answersInOrder = (script: AnswersInOrder) => {
     });
   const writes: Writes['Service'] = { send: (_writeClass, request) => call(request) };
   const api: KubeApi['Service'] = { call, watch: unwatched };
-  const layer = Layer.mergeAll(Layer.succeed(KubeApi, api), Layer.succeed(Writes, writes));
-  return { calls, api, writes, layer };
+  return { calls, api, writes, layer: answeringApi(call) };
 };

@@ -1,5 +1,8 @@
 /** Objects of `lifecycle.k8s.io` as an API server returns them. */
-import { CONTROLLER_MANAGER } from '../../../src/domain/eviction-requests/observed-request.ts';
+import {
+  type ControlledStatus,
+  CONTROLLER_MANAGER,
+} from '../../../src/domain/eviction-requests/observed-request.ts';
 import {
   type JoinedRequest,
   joinRequests,
@@ -12,9 +15,19 @@ import {
 } from '../../../src/domain/native-evictions/objects.ts';
 import { asRecord, type JsonRecord, recordAt } from '../../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../../src/domain/time.ts';
-import { CREATED_MS } from './request-fixture.ts';
+import { ACTOR_A, CREATED_MS, IMPERATIVE } from './request-fixture.ts';
 
 const POD_UID = '6f1d2a34-0b1c-4d5e-8f90-a1b2c3d4e5f6';
+
+/** The status of a request whose first interceptor has just become active. */
+export const ACTIVE_STATUS: ControlledStatus = {
+  observedGeneration: 2,
+  conditions: [],
+  targets: [ACTOR_A, IMPERATIVE],
+  active: ACTOR_A,
+  processed: [],
+  starts: { [ACTOR_A]: CREATED_MS },
+};
 
 const metadataOf = (name: string) => ({
   name,

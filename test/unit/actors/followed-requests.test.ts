@@ -1,15 +1,12 @@
 /** The requests that EvictionRequests and Evictions of Kubernetes make up, and who reads them. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
-import { expect, onTestFinished, test } from 'vitest';
-import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { expect, test } from 'vitest';
 import {
   type FollowOptions,
   followRequests,
   JoinedRequests,
 } from '../../../src/actors/eviction-requests/followed-requests.ts';
-import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { ObservedRequest } from '../../../src/domain/eviction-requests/observed-request.ts';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';
 import type { ObjectKey } from '../../../src/domain/ids.ts';
@@ -17,6 +14,7 @@ import type { JsonRecord } from '../../../src/domain/json.ts';
 import type { EvictionsApi } from '../../../src/domain/native-evictions/evictions-api.ts';
 import { isOlder } from '../../../src/domain/resource-versions.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
+import { informedEnvironment } from '../../support/actors/informed-environment.ts';
 import { answeringApi } from '../../support/api/fake-api.ts';
 import {
   nativeEviction,
@@ -220,17 +218,7 @@ const following = async (api: EvictionsApi, options: FollowOptions = {}) => {
       })
     )),
   ));
-  const environment = makeActorEnvironment({
-    time,
-    runtime,
-    telemetry: silentTelemetry,
-    firstSeed: 1,
-  });
-  const informers = sharedInformers(environment);
-  onTestFinished(async () => {
-    informers.stop();
-    await runtime.dispose();
-  });
+  const { environment, informers } = informedEnvironment(time, runtime);
   const followed = followRequests(environment, informers, options);
   const tags: string[] = [];
   followed.requests.facts.subscribe(({ _tag }) => tags.push(_tag));

@@ -3,9 +3,7 @@
  * it leads and stops.
  */
 import { Deferred, Effect, Layer, ManagedRuntime } from 'effect';
-import { expect, onTestFinished, test } from 'vitest';
-import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
-import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
+import { expect, test } from 'vitest';
 import { nodeMaintenanceRole } from '../../../src/actors/node-maintenance/node-maintenance-role.ts';
 import type { DrainEngine } from '../../../src/actors/node-drains/drain-engine.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -16,6 +14,7 @@ import type { KubeAnswer } from '../../../src/effects/kube-api.ts';
 import { nodeMaintenancesLayer } from '../../../src/effects/node-maintenance.ts';
 import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import { servingGatesLayer } from '../../../src/effects/serving-gates.ts';
+import { informedEnvironment } from '../../support/actors/informed-environment.ts';
 import { answeringApi } from '../../support/api/fake-api.ts';
 import { maintenanceRaw, nodeRaw } from '../../support/node-maintenance/maintenance-fixture.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -73,17 +72,7 @@ const rig = (
       nodeMaintenancesLayer,
     ).pipe(Layer.provideMerge(api), Layer.provideMerge(clockLayer(time))),
   );
-  const environment = makeActorEnvironment({
-    time,
-    runtime,
-    telemetry: silentTelemetry,
-    firstSeed: 1,
-  });
-  const informers = sharedInformers(environment);
-  onTestFinished(async () => {
-    informers.stop();
-    await runtime.dispose();
-  });
+  const { environment, informers } = informedEnvironment(time, runtime);
   const roleOf = (drains?: DrainEngine) =>
     nodeMaintenanceRole(environment, { policy: { own: null, paused: false }, drains }, {
       informers,

@@ -1,21 +1,19 @@
 /** Collections that several roles read, watched once. */
 import { Layer, ManagedRuntime } from 'effect';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import {
   isBehind,
   missingLists,
-  sharedInformers,
   whenCurrent,
 } from '../../../src/actors/informers/shared-informers.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { Identity } from '../../../src/domain/facts.ts';
 import { objectKey } from '../../../src/domain/ids.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { identityOf } from '../../../src/domain/object-meta.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
+import { informedEnvironment } from '../../support/actors/informed-environment.ts';
 import { scriptedApi } from '../../support/api/scripted-api.ts';
 
 interface Colored extends Identity {
@@ -41,17 +39,7 @@ const rig = () => {
   const api = scriptedApi();
   const layer = Layer.merge(Layer.succeed(KubeApi, api.service), clockLayer(time));
   const runtime = ManagedRuntime.make(layer);
-  const environment = makeActorEnvironment({
-    time,
-    runtime,
-    telemetry: silentTelemetry,
-    firstSeed: 1,
-  });
-  const informers = sharedInformers(environment);
-  onTestFinished(async () => {
-    informers.stop();
-    await runtime.dispose();
-  });
+  const { informers } = informedEnvironment(time, runtime);
   return { time, api, informers };
 };
 

@@ -7,16 +7,13 @@ import type { KubeAnswer } from '../../../src/effects/kube-api.ts';
 import { askNative, writeNative } from '../../../src/effects/native-evictions.ts';
 import { type AnswersInOrder, answersInOrder } from '../../support/api/answers-in-order.ts';
 import {
+  ACTIVE_STATUS,
   joined,
   nativeRequest,
   rawNativeEviction,
   rawNativeRequest,
 } from '../../support/eviction-requests/native-fixture.ts';
-import {
-  ACTOR_A,
-  CREATED_MS,
-  IMPERATIVE,
-} from '../../support/eviction-requests/request-fixture.ts';
+import { CREATED_MS } from '../../support/eviction-requests/request-fixture.ts';
 
 const DRAIN = rawNativeRequest('nodes.example.com/drain');
 const BALANCER = rawNativeRequest('zones.example.com/balance');
@@ -26,16 +23,8 @@ const REQUESTS = '/apis/lifecycle.k8s.io/v1alpha1/namespaces/blueberry/evictionr
 const PATH = `${EVICTIONS}/pod-1-p-1`;
 const REQUEST = joined({ requests: [DRAIN] });
 
-const ACTIVE: ControlledStatus = {
-  observedGeneration: 2,
-  conditions: [],
-  targets: [ACTOR_A, IMPERATIVE],
-  active: ACTOR_A,
-  processed: [],
-  starts: { [ACTOR_A]: CREATED_MS },
-};
 const CANCELED: ControlledStatus = {
-  ...ACTIVE,
+  ...ACTIVE_STATUS,
   active: null,
   conditions: [{
     type: 'Canceled',
@@ -60,7 +49,7 @@ const setStatus = (status: ControlledStatus): Write => ({
   notes: [],
   unlessPodExists: false,
 });
-const STATUS = setStatus(ACTIVE);
+const STATUS = setStatus(ACTIVE_STATUS);
 
 const written = async (script: AnswersInOrder, write: Write, request: JoinedRequest = REQUEST) => {
   const { api, writes, calls } = answersInOrder(script);

@@ -15,6 +15,16 @@ import {
 const DELETED = { stage: 'Complete', isProtected: true, isDeleting: true } as const;
 const HELD = ['example.com/held'];
 
+/** The outcome on an API server that answers in this way. */
+const removedOn = (api: ReturnType<typeof answeringApi>) => {
+  const removal = NodeMaintenances.use((service) =>
+    service.write(maintenanceOf('1', DELETED), { write: 'removeFinalizer' })
+  );
+  return Effect.runPromise(
+    removal.pipe(Effect.provide(nodeMaintenancesLayer), Effect.provide(api)),
+  );
+};
+
 /** The outcome when others have these finalizers. */
 const released = (finalizers: readonly string[]) => {
   const api = answeringApi(({ method }) => {
@@ -22,12 +32,7 @@ const released = (finalizers: readonly string[]) => {
     const body = maintenanceRaw('1', { ...DELETED, finalizers, isProtected });
     return Effect.succeed({ status: 200, body });
   });
-  const write = NodeMaintenances.use((service) =>
-    service.write(maintenanceOf('1', DELETED), { write: 'removeFinalizer' })
-  );
-  return Effect.runPromise(
-    write.pipe(Effect.provide(nodeMaintenancesLayer), Effect.provide(api)),
-  );
+  return removedOn(api);
 };
 
 describe('NM-09 the removal of our finalizer', () => {
@@ -46,11 +51,7 @@ describe('NM-09 the removal of our finalizer', () => {
     const api = answeringApi(() =>
       Effect.succeed({ status, body: maintenanceRaw('1', { ...DELETED, ...traits }) })
     );
-    const removed = NodeMaintenances.use((service) =>
-      service.write(maintenanceOf('1', DELETED), { write: 'removeFinalizer' })
-    );
-    const layers = [Effect.provide(nodeMaintenancesLayer), Effect.provide(api)] as const;
-    expect(await Effect.runPromise(removed.pipe(...layers))).toEqual(outcome);
+    expect(await removedOn(api)).toEqual(outcome);
   });
 
   test('leaves a maintenance that another controller holds', async () => {

@@ -1,11 +1,8 @@
 /** The connection of the operator as interceptors use it, and the start of their role. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { describe, expect, test } from 'vitest';
 import { interceptorClient } from '../../../src/actors/interceptors/interceptor-client.ts';
-import { sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
 import { interceptorsRole } from '../../../src/actors/interceptors/interceptors-role.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import {
   type KubeAnswer,
@@ -18,6 +15,7 @@ import {
 } from '../../../src/effects/kube-api.ts';
 import { nodeMaintenancesLayer } from '../../../src/effects/node-maintenance.ts';
 import { NotLeader, type WriteFault, Writes } from '../../../src/effects/writes.ts';
+import { informedEnvironment } from '../../support/actors/informed-environment.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const OK: KubeAnswer = { status: 200, body: { kind: 'Pod' } };
@@ -67,16 +65,8 @@ const connected = ({ read = Effect.succeed(OK), write = Effect.succeed(OK), refu
     Layer.merge(evictionRequestsLayer, nodeMaintenancesLayer)
       .pipe(Layer.provideMerge(Layer.merge(api, writes))),
   );
-  onTestFinished(() => runtime.dispose());
   const time = simulatedTime();
-  const environment = makeActorEnvironment({
-    time,
-    runtime,
-    telemetry: silentTelemetry,
-    firstSeed: 1,
-  });
-  const informers = sharedInformers(environment);
-  onTestFinished(informers.stop);
+  const { environment, informers } = informedEnvironment(time, runtime);
   return {
     calls,
     sent,

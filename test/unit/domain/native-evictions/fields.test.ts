@@ -13,6 +13,7 @@ import {
 import { FIELD_ROWS } from '../../../../tools/native-field-rows.ts';
 import { NATIVE_DEFINITIONS } from '../../../support/eviction-requests/native-definitions.ts';
 import {
+  ACTIVE_STATUS,
   joined,
   rawNativeEviction,
   rawNativeRequest,
@@ -70,14 +71,7 @@ test('the table has every field of their schemas', () => {
 
 test('the table has every field that is written', () => {
   const request = joined({ requests: [rawNativeRequest('nodes.example.com/drain')] });
-  const status = {
-    observedGeneration: 2,
-    conditions: [],
-    targets: [ACTOR_A, IMPERATIVE],
-    active: ACTOR_A,
-    processed: [],
-    starts: { [ACTOR_A]: CREATED_MS },
-  };
+  const status = ACTIVE_STATUS;
   const ended = {
     ...status,
     active: null,
