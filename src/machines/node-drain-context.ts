@@ -2,13 +2,19 @@
 import { backoffMs } from '../domain/backoff.ts';
 import type { CordonOrder } from '../domain/drain/cordon-patch.ts';
 import type { CordonEnd, DrainOwner } from '../domain/drain/cordon.ts';
-import type { DrainState, DrainStateInput, DrainTime } from '../domain/drain/drain-state.ts';
+import {
+  type DrainState,
+  type DrainStateInput,
+  type DrainTime,
+  effectOf,
+  withAnswer,
+} from '../domain/drain/drain-state.ts';
 import type { PodCounts } from '../domain/drain/pod-counts.ts';
 import type { DrainVerdict } from '../domain/drain/verdict.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import type { ResourceVersion } from '../domain/ids.ts';
-import type { Seed } from '../domain/random.ts';
+import { nextSeed, type Seed } from '../domain/random.ts';
 import { answersOf } from './act-answers.ts';
 
 export interface NodeDrainInput extends DrainStateInput {
@@ -18,6 +24,8 @@ export interface NodeDrainInput extends DrainStateInput {
 export interface NodeDrainContext extends DrainState {
   /** The Node on which the last patch was based. */
   readonly decidedOn: ResourceVersion | null;
+  /** What the last patch was to achieve. */
+  readonly sent: string | null;
   readonly outcome: NodeWriteOutcome['_tag'] | null;
   /** Why the last patch did not land; empty when it did. */
   readonly problem: string;
@@ -159,3 +167,19 @@ const RETRY = { firstMs: 500, lastMs: 30_000 };
 /** The delay after a failed write of the Node. */
 export const writeBackoffMs = ({ attempt, seed }: NodeDrainContext): number =>
   backoffMs(RETRY, attempt, seed);
+
+/** The context after the answer to a patch of the Node. */
+export const afterPatch = (
+  context: NodeDrainContext,
+  answer: NodeWriteOutcome,
+): Partial<NodeDrainContext> => {
+  const outcome = effectOf(context, answer);
+  const landed = outcome._tag === 'Written' || outcome._tag === 'Gone';
+  return {
+    ...withAnswer(context, answer),
+    outcome: outcome._tag,
+    problem: 'why' in outcome ? outcome.why : '',
+    attempt: landed ? 0 : context.attempt + 1,
+    seed: landed ? context.seed : nextSeed(context.seed),
+  };
+};

@@ -22,9 +22,9 @@ import {
   isNewer,
   isOrderDone,
   nextDecision,
+  pendingPatch,
   tiersStarted,
   timeOf,
-  withAnswer,
   withNextOrder,
   withNode,
   withPods,
@@ -32,9 +32,9 @@ import {
 import { onlyKeptLeft, tiersWait } from '../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { DrainVerdict } from '../domain/drain/verdict.ts';
-import { effectOf, type NodeWriteOutcome } from '../domain/drain/node-write.ts';
-import { nextSeed } from '../domain/random.ts';
+import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import {
+  afterPatch,
   answered,
   clock,
   counted,
@@ -84,18 +84,11 @@ export const nodeDrain = setup({
     setNode: assign(({ context }, node: DrainedNode) => withNode(context, node)),
     setVanished: assign({ node: null }),
     setPods: assign(({ context }, pods: PodsObserved) => withPods(context, pods)),
-    setAnswer: assign(({ context }, answer: NodeWriteOutcome) => {
-      const outcome = effectOf(answer, context.decidedOn);
-      const landed = outcome._tag === 'Written' || outcome._tag === 'Gone';
-      return {
-        ...withAnswer(context, outcome),
-        outcome: outcome._tag,
-        problem: 'why' in outcome ? outcome.why : '',
-        attempt: landed ? 0 : context.attempt + 1,
-        seed: landed ? context.seed : nextSeed(context.seed),
-      };
-    }),
-    setDecision: assign(({ context }) => ({ decidedOn: context.node?.resourceVersion ?? null })),
+    setAnswer: assign(({ context }, answer: NodeWriteOutcome) => afterPatch(context, answer)),
+    setDecision: assign(({ context }) => ({
+      decidedOn: context.node?.resourceVersion ?? null,
+      sent: pendingPatch(context),
+    })),
     setNextOrder: assign(({ context }) => withNextOrder(context)),
     addOrder: assign(({ context }, order: CordonOrder) => ({
       orders: [...context.orders.filter(({ id }) => id !== order.id), order],
@@ -149,6 +142,7 @@ export const nodeDrain = setup({
   context: ({ input }) => ({
     ...initialDrainState(input),
     decidedOn: null,
+    sent: null,
     outcome: null,
     problem: '',
     attempt: 0,

@@ -13,7 +13,7 @@ import {
 } from '../../src/domain/drain/drain-state.ts';
 import { onlyKeptLeft, tiersWait } from '../../src/domain/drain/pod-counts.ts';
 import { isOlder } from '../../src/domain/resource-versions.ts';
-import { numberAt, textAt, valueAt } from '../../src/domain/json.ts';
+import { listOrEmptyAt, numberAt, parseJson, textAt, valueAt } from '../../src/domain/json.ts';
 import { resourceVersion } from '../../src/domain/ids.ts';
 import type { NodeDrainContext } from '../../src/machines/node-drain-context.ts';
 import type { Step } from './harness/interpreter.ts';
@@ -22,16 +22,29 @@ import { exactly, isAt, isTimer, must } from './harness/step-invariants.ts';
 const isIn = ({ before }: Pick<Step, 'before'>, state: string): boolean =>
   isAt(before, `work.${state}`);
 
+/** True when the Node in an answer does not show what its patch was to achieve. */
+const isDropped = (
+  { end, withdrawn, sent, orders: [order] }: NodeDrainContext,
+  node: unknown,
+): boolean => {
+  const text = textAt(node, 'cordons', 'reclaim');
+  const key = text === undefined ? undefined : parseJson(text);
+  if (end === null) return !listOrEmptyAt(key, 'ids').includes(order?.id);
+  if (withdrawn) return sent === 'released' && key !== undefined;
+  return textAt(key, 'ended') !== end;
+};
+
 /**
- * What an answer to a patch of the Node says, a fault when the Node is as it was before;
+ * What an answer to a patch of the Node says, a fault when the Node in it calls for the same patch;
  * `undefined` for other events.
  */
 const answerIn = ({ event, before }: Pick<Step, 'event' | 'before'>): string | undefined => {
   if (/^xstate\.error\.actor\.(cordonNode|writeEnd)$/.test(event.type)) return 'Fault';
   if (!/^xstate\.done\.actor\.(cordonNode|writeEnd)$/.test(event.type)) return undefined;
-  const written = textAt(event['output'], 'node', 'resourceVersion');
-  const isDropped = written !== undefined && written === before.context.decidedOn;
-  return isDropped ? 'Fault' : textAt(event['output'], '_tag');
+  const node = valueAt(event['output'], 'node');
+  return node !== undefined && isDropped(before.context, node)
+    ? 'Fault'
+    : textAt(event['output'], '_tag');
 };
 
 /** True for a Node that is not older than the known one. */

@@ -21,11 +21,12 @@ import {
   type CordonEnd,
   cordonOf,
   type DrainOwner,
+  printCordon,
 } from './cordon.ts';
 import { timerStepMs } from './deadline.ts';
 import { type PodCounts, startedTo } from './pod-counts.ts';
 import type { DrainedNode } from './drained-node.ts';
-import type { NodeWriteOutcome } from './node-write.ts';
+import { ineffective, type NodeWriteOutcome } from './node-write.ts';
 import type { TierKey } from './plan.ts';
 
 /** The remaining time of a drain at one moment. */
@@ -162,6 +163,30 @@ export const endBody = (
   if (node === null || end === null) return undefined;
   if (withdrawn) return releasePatch(node, owner);
   return annotation === null ? undefined : endedPatch(node, owner, { end, remembered: annotation });
+};
+
+/** What the next patch of the Node is to achieve, as text to compare; null without a patch. */
+export const pendingPatch = (state: DrainState): string | null => {
+  if (state.end !== null) {
+    if (endBody(state) === undefined) return null;
+    return state.withdrawn ? 'released' : `ended ${state.end}`;
+  }
+  const decision = nextDecision(state);
+  return decision?._tag === 'Patch' ? `cordoned ${printCordon(decision.annotation)}` : null;
+};
+
+/**
+ * What a patch came to. One that is due again on the Node of its own answer had no effect, and
+ * would be sent again at once, for ever. The version does not show it: an admission webhook may
+ * take a patch back and change something else.
+ */
+export const effectOf = (
+  state: DrainState & { readonly sent: string | null },
+  outcome: NodeWriteOutcome,
+): NodeWriteOutcome => {
+  if (outcome._tag !== 'Written' || state.sent === null) return outcome;
+  const pending = pendingPatch({ ...state, node: outcome.node });
+  return pending === state.sent ? ineffective : outcome;
 };
 
 /**

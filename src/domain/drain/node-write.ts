@@ -1,5 +1,4 @@
 /** The outcome of a patch of a Node with a resourceVersion precondition. */
-import type { ResourceVersion } from '../ids.ts';
 import type { DrainedNode } from './drained-node.ts';
 
 export type NodeWriteOutcome =
@@ -15,17 +14,11 @@ export type NodeWriteOutcome =
   | { readonly _tag: 'Fault'; readonly why: string };
 
 /**
- * What a patch of the Node at the version `base` came to: one that left the version as it was had
- * no effect (API conventions, Concurrency Control), and the same patch would be due again at once.
+ * What a patch of the Node came to, when the same patch is due again after its answer: the API
+ * server accepted it, and something took it back.
  */
-export const effectOf = (
-  outcome: NodeWriteOutcome,
-  base: ResourceVersion | null,
-): NodeWriteOutcome =>
-  outcome._tag === 'Written' && outcome.node.resourceVersion === base
-    ? {
-      _tag: 'Fault',
-      why: 'the API server accepted the patch and left the Node as it was; look for an ' +
-        'admission webhook or policy that changes Nodes',
-    }
-    : outcome;
+export const ineffective: NodeWriteOutcome = {
+  _tag: 'Fault',
+  why: 'the API server accepted the patch, and the Node does not show it; look for an ' +
+    'admission webhook or policy that changes Nodes',
+};
