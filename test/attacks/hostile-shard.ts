@@ -6,7 +6,7 @@
  * that were not acknowledged, so that a session which ends loses none.
  */
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import type { Server } from '@grpc/grpc-js';
 import {
   type OperatorMessage,
   OperatorMessageSchema,
@@ -14,16 +14,14 @@ import {
 } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 import { MachineState } from '../../src/gen/bigfleet/v1alpha1/provider_pb.ts';
 import { eventually } from '../support/eventually.ts';
-import type { Pair } from '../support/processes/certificates.ts';
+import { rawShard, type RawStream, type ShardKeys } from '../support/fleet/raw-shard.ts';
 
-type Stream = ServerDuplexStream<Buffer, Buffer>;
 type Payload = NonNullable<MessageInitShape<typeof ShardMessageSchema>['payload']>;
 type MachineUpdate = Extract<Payload, { case: 'nodeStateUpdate' }>['value'];
 
 /** A message of the operator. */
 export type Received = OperatorMessage['payload'];
 
-const FRAME_BYTES_MAX = 256 * 1024 * 1024;
 /** Far above what one attack leads to. */
 const RECEIVED_MAX = 20_000;
 
@@ -57,16 +55,11 @@ export const reclaimFrame = (
   value: { instructionId, nodes: [...nodes], gracePeriodSeconds: graceSeconds },
 });
 
-/** What a server certificate is made of. */
-export interface ShardKeys extends Pair {
-  readonly authority: string;
-}
-
 /** A running shard. */
 export class HostileShard {
   readonly #server: Server;
   readonly port: number;
-  #stream: Stream | undefined;
+  #stream: RawStream | undefined;
   #sessions = 0;
   #acked = 0;
   #acks = true;
@@ -82,38 +75,15 @@ export class HostileShard {
   }
 
   /** Starts one on any port. */
-  static async start({ authority, certificate, key }: ShardKeys): Promise<HostileShard> {
-    const server = new Server({
-      'grpc.max_receive_message_length': FRAME_BYTES_MAX,
-      'grpc.max_send_message_length': FRAME_BYTES_MAX,
-    });
-    let onStream: (stream: Stream) => void = () => {};
-    const same = (bytes: Buffer): Buffer => bytes;
-    server.addService({
-      session: {
-        path: '/bigfleet.v1alpha1.Shard/Session',
-        requestStream: true,
-        responseStream: true,
-        requestSerialize: same,
-        requestDeserialize: same,
-        responseSerialize: same,
-        responseDeserialize: same,
-      },
-    }, { session: (stream: Stream) => onStream(stream) });
-    const pair = { private_key: Buffer.from(key), cert_chain: Buffer.from(certificate) };
-    const credentials = ServerCredentials.createSsl(Buffer.from(authority), [pair], true);
-    const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync('127.0.0.1:0', credentials, (problem, bound) => {
-        if (problem === null) resolve(bound);
-        else reject(problem);
-      });
-    });
+  static async start(tls: ShardKeys): Promise<HostileShard> {
+    let onStream: (stream: RawStream) => void = () => {};
+    const { server, port } = await rawShard({ tls, session: (stream) => onStream(stream) });
     const shard = new HostileShard(server, port);
     onStream = (stream) => shard.#open(stream);
     return shard;
   }
 
-  #open(stream: Stream): void {
+  #open(stream: RawStream): void {
     this.#stream = stream;
     this.#sessions += 1;
     this.#acked = 0;
@@ -126,7 +96,7 @@ export class HostileShard {
     stream.on('error', closed);
   }
 
-  #onMessage(stream: Stream, bytes: Buffer): void {
+  #onMessage(stream: RawStream, bytes: Buffer): void {
     const { payload } = fromBinary(OperatorMessageSchema, new Uint8Array(bytes));
     if (this.#received.length < RECEIVED_MAX) this.#received.push(payload);
     if (payload.case === 'reclaimAck') this.#instructions.delete(payload.value.instructionId);

@@ -8,7 +8,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import process from 'node:process';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { machineId } from '../../src/domain/ids.ts';
 import { asRecord, type JsonRecord, parseJson, recordAt } from '../../src/domain/json.ts';
 import { upcomingNodeName } from '../../src/domain/names.ts';
@@ -23,6 +22,7 @@ import {
   OperatorMessageSchema,
   ShardMessageSchema,
 } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
+import { rawShard, type RawStream } from '../support/fleet/raw-shard.ts';
 import type { ShardPayload } from '../support/fleet/shard-process.ts';
 import { makeRequests } from './capacity-requests.ts';
 import { machinePayload } from './machine-frames.ts';
@@ -38,7 +38,6 @@ export type ClusterOutput =
   | { readonly event: 'written'; readonly method: string; readonly path: string };
 
 const PAGE_SIZE = 500;
-const FRAME_BYTES_MAX = 256 * 1024 * 1024;
 const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
 const SEED = 7;
 const [machines = 0, requests = 0] = process.argv.slice(2).map(Number);
@@ -173,7 +172,7 @@ const api = createServer((incoming, response) => {
 });
 
 /** Sends every machine, as fast as the reader reads. */
-const replay = async (stream: ServerDuplexStream<Buffer, Buffer>): Promise<void> => {
+const replay = async (stream: RawStream): Promise<void> => {
   for (const frame of frames) {
     if (!stream.write(Buffer.from(frame))) {
       await new Promise((resolve) => stream.once('drain', resolve));
@@ -182,7 +181,7 @@ const replay = async (stream: ServerDuplexStream<Buffer, Buffer>): Promise<void>
   emit({ event: 'replayed' });
 };
 
-const session = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
+const session = (stream: RawStream): void => {
   let replayed = Promise.resolve();
   const ack = (echo: string): void => {
     stream.write(Buffer.from(encoded({ case: 'ack', value: { echo } })));
@@ -201,27 +200,11 @@ const session = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
   });
 };
 
-const same = (bytes: Buffer): Buffer => bytes;
-const shard = new Server({ 'grpc.max_receive_message_length': FRAME_BYTES_MAX });
-shard.addService({
-  session: {
-    path: '/bigfleet.v1alpha1.Shard/Session',
-    requestStream: true,
-    responseStream: true,
-    requestSerialize: same,
-    requestDeserialize: same,
-    responseSerialize: same,
-    responseDeserialize: same,
-  },
-}, { session });
-
-shard.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (problem, shardPort) => {
-  if (problem !== null) throw problem;
-  api.listen(0, '127.0.0.1', () => {
-    const address = api.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    emit({ event: 'listening', api: port, shard: shardPort });
-  });
+const { port: shardPort } = await rawShard({ session });
+api.listen(0, '127.0.0.1', () => {
+  const address = api.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  emit({ event: 'listening', api: port, shard: shardPort });
 });
 // The bench that started it has ended.
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -6,20 +6,17 @@
  */
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { rawShard, type RawStream } from './raw-shard.ts';
 import type { ShardCommand, ShardEvent, ShardSetup } from './shard-process.ts';
 
-type Stream = ServerDuplexStream<Buffer, Buffer>;
-
-const FRAME_BYTES_MAX = 256 * 1024 * 1024;
-const streams = new Map<number, Stream>();
+const streams = new Map<number, RawStream>();
 let opened = 0;
 
 const sendEvent = (event: ShardEvent): void => {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 };
 
-const session = (stream: Stream): void => {
+const session = (stream: RawStream): void => {
   opened += 1;
   const id = opened;
   streams.set(id, stream);
@@ -49,34 +46,9 @@ const obey = (command: ShardCommand): void => {
   else stream.emit('error', { code: command.code, details: command.details });
 };
 
-const listen = ({ tls, port }: ShardSetup): void => {
-  const server = new Server({
-    'grpc.max_receive_message_length': FRAME_BYTES_MAX,
-    'grpc.max_send_message_length': FRAME_BYTES_MAX,
-  });
-  const same = (bytes: Buffer): Buffer => bytes;
-  server.addService({
-    session: {
-      path: '/bigfleet.v1alpha1.Shard/Session',
-      requestStream: true,
-      responseStream: true,
-      requestSerialize: same,
-      requestDeserialize: same,
-      responseSerialize: same,
-      responseDeserialize: same,
-    },
-  }, { session });
-  const credentials = tls === undefined
-    ? ServerCredentials.createInsecure()
-    : ServerCredentials.createSsl(
-      Buffer.from(tls.authority),
-      [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.certificate) }],
-      true,
-    );
-  server.bindAsync(`127.0.0.1:${port}`, credentials, (problem, bound) => {
-    if (problem !== null) throw problem;
-    sendEvent({ event: 'listening', port: bound });
-  });
+const listen = async (setup: ShardSetup): Promise<void> => {
+  const { port } = await rawShard({ ...setup, session });
+  sendEvent({ event: 'listening', port });
 };
 
 let started = false;
@@ -85,7 +57,7 @@ lines.on('line', (line) => {
   if (started) obey(JSON.parse(line));
   else {
     started = true;
-    listen(JSON.parse(line));
+    void listen(JSON.parse(line));
   }
 });
 // The test that started it has ended.

@@ -9,10 +9,11 @@ import {
   OperatorMessageSchema,
   ShardMessageSchema,
 } from '../../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
+import type { ShardKeys } from './raw-shard.ts';
 
 export interface ShardSetup {
   readonly port: number;
-  readonly tls?: { readonly authority: string; readonly certificate: string; readonly key: string };
+  readonly tls?: ShardKeys;
 }
 
 export type ShardCommand =

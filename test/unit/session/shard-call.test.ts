@@ -2,13 +2,13 @@
 import { promises } from 'node:dns';
 import { constants, createServer as createHttp2Server } from 'node:http2';
 import { createServer } from 'node:net';
-import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { Effect } from 'effect';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { ShardCalls, shardCallsLayer } from '../../../src/effects/shard-call.ts';
 import { nameOptions } from '../../../src/effects/shard-credentials.ts';
 import { listening } from '../../../tools/testbed/ports.ts';
+import { rawShard } from '../../support/fleet/raw-shard.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -131,31 +131,14 @@ test('no service config is requested from DNS', async () => {
 
 /** A server that answers a stream with this many small frames at once. */
 const floodingShard = async (frames: number): Promise<number> => {
-  const server = new Server();
-  const same = (bytes: Buffer): Buffer => bytes;
-  server.addService({
-    session: {
-      path: '/bigfleet.v1alpha1.Shard/Session',
-      requestStream: true,
-      responseStream: true,
-      requestSerialize: same,
-      requestDeserialize: same,
-      responseSerialize: same,
-      responseDeserialize: same,
-    },
-  }, {
-    session: (stream: ServerDuplexStream<Buffer, Buffer>) => {
+  const { server, port } = await rawShard({
+    session: (stream) => {
       stream.on('error', () => {});
       for (let left = frames; left > 0; left -= 1) stream.write(Buffer.from([left & 255]));
     },
   });
   onTestFinished(() => server.forceShutdown());
-  return await new Promise((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (problem, port) => {
-      if (problem === null) resolve(port);
-      else reject(problem);
-    });
-  });
+  return port;
 };
 
 // The flow control window has room for 100,000 small frames, and all of them were handled within

@@ -4,38 +4,20 @@
  * showed the evicted pod terminating, and its slot is held for two seconds then. And by world 98:
  * the answer was lost, and the drain ended before that was known.
  */
-import { afterEach, describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { describe, expect, test } from 'vitest';
 import { textAt } from '../../../src/domain/json.ts';
 import { budgetObject, budgetPath } from '../../simulation/app-objects.ts';
-import { embeddedSite } from '../../simulation/embedded-site.ts';
 import type { Sent } from '../../simulation/invariant.ts';
 import { slotsAreUsedOnce } from '../../simulation/budget-invariants.ts';
-import { worldPlan } from '../../simulation/world-plan.ts';
+import { invariantRig } from '../../support/simulation/invariant-rig.ts';
 
 const PODS = '/api/v1/namespaces/shop/pods';
 const LONG_AGO = '2025-01-01T00:00:00Z';
 const PROCESS = 'process-1';
 
-const ended: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ended.splice(0)) await end();
-});
-
 /** A process that observed a budget with one slot, and pods under that budget. */
 const rig = () => {
-  const time = simulatedTime();
-  const site = embeddedSite(worldPlan(1), time);
-  ended.push(site.stop);
-  const breaches: string[] = [];
-  const invariant = slotsAreUsedOnce({
-    site,
-    time,
-    broken: (_, what) => void breaches.push(what),
-    calmMs: () => Infinity,
-    cordonedByPerson: new Set(),
-    startedMs: () => 0,
-  });
+  const { time, site, invariant, breaches } = invariantRig(slotsAreUsedOnce);
   const plan = { field: 'minAvailable', amount: 1, alwaysAllow: false } as const;
   expect(site.ask('POST', budgetPath(), budgetObject('web', plan)).status).toBe(201);
   const current = {

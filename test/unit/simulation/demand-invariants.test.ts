@@ -3,43 +3,19 @@
  * Node of a machine that had been drained; a machine became idle at the end of its world, 26 ms
  * before its object was deleted.
  */
-import { afterEach, describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../support/time/simulated-time.ts';
-import { embeddedSite } from '../../simulation/embedded-site.ts';
+import { describe, expect, test } from 'vitest';
 import { upcomingNodesEqualFleet } from '../../simulation/demand-invariants.ts';
 import { CLUSTER } from '../../simulation/simulated-process.ts';
-import { worldPlan } from '../../simulation/world-plan.ts';
+import { invariantRig } from '../../support/simulation/invariant-rig.ts';
 
 const MACHINE = 'm-000001';
 const OBJECTS = '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes';
 /** Longer than a change may take to be written. */
 const LONG_SECONDS = 70;
 
-const ended: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ended.splice(0)) await end();
-});
-
 /** A cluster without an operator, with one machine that is CONFIGURED. */
 const rig = () => {
-  const time = simulatedTime();
-  const site = embeddedSite(worldPlan(1), time);
-  ended.push(site.stop);
-  const breaches: string[] = [];
-  const invariant = upcomingNodesEqualFleet({
-    site,
-    time,
-    broken: (_, what) => void breaches.push(what),
-    calmMs: () => Infinity,
-    cordonedByPerson: new Set(),
-    startedMs: () => 0,
-  });
-  const pass = async (seconds: number): Promise<void> => {
-    for (let second = 0; second < seconds; second += 1) {
-      await time.advance(1000);
-      invariant.tick?.();
-    }
-  };
+  const { site, invariant, breaches, pass } = invariantRig(upcomingNodesEqualFleet);
   site.script.place(MACHINE, { state: 'CONFIGURED', cluster: CLUSTER });
   site.ask('POST', OBJECTS, {
     apiVersion: 'bigfleet.lucy.sh/v1alpha1',

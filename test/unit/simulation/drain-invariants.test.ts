@@ -3,13 +3,11 @@
  * person uncordoned a Node while its watch was down: the answer to the condition of another
  * lifecycle had the Node as well, and drains do not read it.
  */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { KubeAnswer } from '../../../src/effects/kube-api.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { evictionsFollowCordons } from '../../simulation/drain-invariants.ts';
-import { embeddedSite } from '../../simulation/embedded-site.ts';
-import { worldPlan } from '../../simulation/world-plan.ts';
-import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { invariantRig } from '../../support/simulation/invariant-rig.ts';
 
 const PODS = '/api/v1/namespaces/shop/pods';
 const PROCESS = 'process-1';
@@ -19,18 +17,7 @@ const LAST_INTERCEPTOR = 'imperative-eviction.k8s.io';
 
 /** A process that drains the Node "n", with the pod "a". */
 const rig = () => {
-  const time = simulatedTime();
-  const site = embeddedSite(worldPlan(1), time);
-  onTestFinished(site.stop);
-  const breaches: string[] = [];
-  const invariant = evictionsFollowCordons({
-    site,
-    time,
-    broken: (name) => void breaches.push(name),
-    calmMs: () => Infinity,
-    cordonedByPerson: new Set(),
-    startedMs: () => 0,
-  });
+  const { time, site, invariant, names } = invariantRig(evictionsFollowCordons);
   const made = site.ask('POST', PODS, {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -52,7 +39,7 @@ const rig = () => {
   };
   return {
     time,
-    breaches,
+    names,
     node,
     patched: (path: string, body: object): void => answered('PATCH', path, body),
     listed: (path: string, items: readonly object[]): void => answered('GET', path, { items }),
@@ -80,27 +67,27 @@ const rig = () => {
 };
 
 test('an eviction breaks them once the watch has shown that the Node is schedulable', async () => {
-  const { time, breaches, node, patched, arrives, evicts } = rig();
+  const { time, names, node, patched, arrives, evicts } = rig();
   patched('/api/v1/nodes/n', node('1', true));
   await time.advance(1000);
   evicts();
   patched('/api/v1/nodes/n/status', node('2', false));
   await time.advance(1000);
   evicts();
-  expect(breaches, 'the answer to a condition').toEqual([]);
+  expect(names, 'the answer to a condition').toEqual([]);
   arrives(node('2', false));
   await time.advance(1000);
   evicts();
-  expect(breaches).toEqual(['evictions follow cordons']);
+  expect(names).toEqual(['evictions follow cordons']);
 });
 
 test('an eviction for a request that the process has only listed breaks none', async () => {
-  const { time, breaches, node, request, listed, evicts } = rig();
+  const { time, names, node, request, listed, evicts } = rig();
   listed('/api/v1/nodes', [node('1', false)]);
   listed(REQUESTS, [request]);
   await time.advance(1000);
   evicts();
-  expect(breaches).toEqual([]);
+  expect(names).toEqual([]);
   listed(REQUESTS, [{
     ...request,
     metadata: { ...request.metadata, resourceVersion: '2' },
@@ -108,5 +95,5 @@ test('an eviction for a request that the process has only listed breaks none', a
   }]);
   await time.advance(1000);
   evicts();
-  expect(breaches, 'nobody requests it any more').toEqual(['evictions follow cordons']);
+  expect(names, 'nobody requests it any more').toEqual(['evictions follow cordons']);
 });

@@ -1,12 +1,10 @@
 /** What the invariants about machines find and allow, on a cluster without an operator. */
 import { create, toBinary } from '@bufbuild/protobuf';
-import { afterEach, describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { describe, expect, test } from 'vitest';
 import { nodeName, nodeObject } from '../../../packages/stand-in-fleet/src/node-object.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 import { upcomingNodeName } from '../../../src/domain/names.ts';
 import { ShardMessageSchema } from '../../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
-import { embeddedSite } from '../../simulation/embedded-site.ts';
 import type { Bench, Invariant } from '../../simulation/invariant.ts';
 import {
   drainingMachinesAreDrained,
@@ -16,7 +14,7 @@ import {
   replaysAreAwaited,
 } from '../../simulation/machine-invariants.ts';
 import { CLUSTER } from '../../simulation/simulated-process.ts';
-import { worldPlan } from '../../simulation/world-plan.ts';
+import { invariantRig } from '../../support/simulation/invariant-rig.ts';
 
 const MACHINE = 'Machine-1';
 const NODE = nodeName(MACHINE);
@@ -25,32 +23,10 @@ const OBJECTS = '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes';
 const LONG_SECONDS = 70;
 const PROCESS = 'process-1';
 
-const ended: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ended.splice(0)) await end();
-});
-
 /** A cluster whose machine is CONFIGURED, with a Node, under one invariant. */
 const rig = (make: (bench: Bench) => Invariant) => {
-  const time = simulatedTime();
-  const site = embeddedSite({ ...worldPlan(1), makesNodes: false }, time);
-  ended.push(site.stop);
-  const breaches: string[] = [];
-  const invariant = make({
-    site,
-    time,
-    broken: (_, what) => void breaches.push(what),
-    calmMs: () => Infinity,
-    cordonedByPerson: new Set(),
-    startedMs: () => 0,
-  });
+  const { time, site, invariant, breaches, pass } = invariantRig(make, { makesNodes: false });
   site.cluster.store.subscribe((change) => invariant.change?.(change));
-  const pass = async (seconds: number): Promise<void> => {
-    for (let second = 0; second < seconds; second += 1) {
-      await time.advance(1000);
-      invariant.tick?.();
-    }
-  };
   const machine = site.script.place(MACHINE, { state: 'CONFIGURED', cluster: CLUSTER });
   const nodePath = `/api/v1/nodes/${NODE}`;
   return {
