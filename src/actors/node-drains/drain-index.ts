@@ -186,6 +186,10 @@ export const countedAtEnd = (
   return (id) => context.node === null || hasLanded(context, id) || isNamedIn(current, id);
 };
 
+/** False for an owner that left when the end was written: its annotation is still there. */
+export const isReleased = ({ withdrawn, node, owner }: NodeDrainContext): boolean =>
+  withdrawn && (node === null || annotationOf(node, owner) === undefined);
+
 /** Instructions that the drain did not carry out and that have time left. */
 export const ordersLeft = (
   entry: DrainEntry,

@@ -42,6 +42,7 @@ import {
   hasLanded,
   isEarlier,
   isNamedIn,
+  isReleased,
   orderedDrain,
   ordersLeft,
   resumedDrain,
@@ -143,10 +144,8 @@ export class DrainRegistry {
   /** What the owner drains there has changed. */
   readonly reconsider = (node: string, owner: DrainOwner): void => {
     const present = this.#options.nodes.get(objectKey(node));
-    const key = drainKey(node, owner);
-    if (!this.#registry.has(key) && this.#isLeading && present !== undefined) {
-      this.#observeOwner(present, owner);
-    }
+    if (this.has(node, owner) || !this.#isLeading || present === undefined) return;
+    this.#observeOwner(present, owner);
     const entry = this.#registry.entry(key);
     if (entry === undefined) return;
     entry.observed = null;
@@ -266,7 +265,7 @@ export class DrainRegistry {
     this.#forget(entry);
     if (context.node === null) this.#ends.delete(key);
     else this.#ends.set(key, context.node.resourceVersion);
-    if (context.withdrawn) this.#withdrawn.delete(key);
+    if (isReleased(context)) this.#withdrawn.delete(key);
     const present = this.#options.nodes.get(objectKey(name));
     const again = present === undefined ? [] : ordersLeft(entry, context, this.#environment.time);
     const isCounted = countedAtEnd(context, owner);

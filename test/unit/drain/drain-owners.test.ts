@@ -90,6 +90,24 @@ describe('drains of several owners', () => {
     expect(conditions).toHaveLength(1);
   });
 
+  test('DR-04: an owner that leaves in the moment in which its drain ends leaves no key', async () => {
+    const { node, nodes, pods, maintain, annotation, time, drains } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a', goesAfterMs: 1000 });
+    maintain(OWNER);
+    let wasEnded = false;
+    drains().get('n1', OWNER)?.subscribe((snapshot) => {
+      if (wasEnded || !snapshot.hasTag('settled')) return;
+      wasEnded = annotation(OWNER)?.ended === 'Drained';
+      drains().withdraw('n1', OWNER);
+    });
+    await time.advance(20_000);
+    expect(wasEnded).toBe(true);
+    expect(annotation(OWNER)).toBeUndefined();
+    expect(nodes.known('n1')?.unschedulable).toBe(false);
+    expect([...drains().actors()]).toEqual([]);
+  });
+
   test('DR-04: the last owner that leaves uncordons, and not before', async () => {
     const { node, nodes, pods, maintain, annotation, time, drains } = rig();
     node('n1');
