@@ -144,8 +144,9 @@ export class DrainRegistry {
   /** What the owner drains there has changed. */
   readonly reconsider = (node: string, owner: DrainOwner): void => {
     const present = this.#options.nodes.get(objectKey(node));
-    if (this.has(node, owner) || !this.#isLeading || present === undefined) return;
-    this.#observeOwner(present, owner);
+    const key = drainKey(node, owner);
+    const isDrained = this.#registry.has(key);
+    if (!isDrained && this.#isLeading && present !== undefined) this.#observeOwner(present, owner);
     const entry = this.#registry.entry(key);
     if (entry === undefined) return;
     entry.observed = null;
