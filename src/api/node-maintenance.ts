@@ -134,7 +134,7 @@ const NodeMaintenanceSpec = Schema.Struct({
       default: 'Done',
       description: 'When another node follows: after the node is drained, or after its work is ' +
         'done, which its deletion, another boot or the annotation ' +
-        '`maintenance.tidegate.dev/done: NAME` shows.',
+        '`maintenance.tidegate.dev/done: NAME` shows; several names are separated by commas.',
     }),
   ),
   window: Schema.optionalKey(

@@ -69,10 +69,12 @@ export const maintenanceObject = (
   },
 });
 
-/** The patch of a Node that says that the work of a maintenance on it is done. */
-export const donePatch = (maintenance: string): object => ({
-  metadata: { annotations: { [DONE]: maintenance } },
-});
+/** The patch of a Node that says that the work of a maintenance on it is done, too. */
+export const donePatch = (node: unknown, maintenance: string): object => {
+  const others = textAt(node, 'metadata', 'annotations', DONE);
+  const done = others === undefined ? maintenance : `${others},${maintenance}`;
+  return { metadata: { annotations: { [DONE]: done } } };
+};
 
 /** The patch of the status of a Node that has booted. */
 export const bootPatch = (bootID: string): object => ({ status: { nodeInfo: { bootID } } });

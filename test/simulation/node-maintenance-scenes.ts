@@ -206,8 +206,9 @@ export const workOnNodes = (
   const begun = new Set<string>();
   const work = (node: string, maintenance: string, bootId: string): void => {
     const path = `/api/v1/nodes/${node}`;
-    if (begun.size % 2 === 0) site.ask('PATCH', path, donePatch(maintenance));
-    else site.ask('PATCH', `${path}/status`, bootPatch(`${bootId}-again`));
+    if (begun.size % 2 === 0) {
+      site.ask('PATCH', path, donePatch(site.ask('GET', path).body, maintenance));
+    } else site.ask('PATCH', `${path}/status`, bootPatch(`${bootId}-again`));
   };
   site.cluster.store.subscribe(({ resource, object }) => {
     if (resource !== MAINTENANCES_RESOURCE) return;

@@ -9,7 +9,7 @@ import { compareText } from '../requirements.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 import type { NodeCount, NodeState, NodeStatus, ReleaseWhen } from './observed-maintenance.ts';
 
-/** The annotation of a node whose work is done: the name of its maintenance. */
+/** The annotation of a node whose work is done: the names of its maintenances, by commas. */
 export const DONE_ANNOTATION = 'maintenance.tidegate.dev/done';
 
 /** A node of a maintenance, as its budget regards it. */
@@ -66,6 +66,10 @@ export interface ReleaseFacts {
   readonly doneFor: string;
 }
 
+/** Several maintenances may have work on one node. */
+const names = (doneFor: string, maintenance: string): boolean =>
+  `,${doneFor.replaceAll(' ', '')},`.includes(`,${maintenance},`);
+
 /**
  * Whether another node may follow: after the drain, or after the work on the drained node, which
  * another boot or the annotation shows. A deleted node takes no slot anyway.
@@ -75,7 +79,7 @@ export const isReleased = (
   releaseWhen: ReleaseWhen,
   maintenance: string,
 ): boolean => {
-  if (doneFor === maintenance) return true;
+  if (names(doneFor, maintenance)) return true;
   if (!drained) return false;
   if (releaseWhen === 'Drained') return true;
   return drainedBootId !== '' && bootId !== '' && bootId !== drainedBootId;

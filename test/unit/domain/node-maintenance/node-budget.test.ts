@@ -84,6 +84,9 @@ describe('releaseWhen', () => {
   test('Done releases a node that is annotated with this maintenance', () => {
     expect(isReleased({ ...drained, doneFor: 'm' }, 'Done', 'm')).toBe(true);
     expect(isReleased({ ...drained, doneFor: 'other' }, 'Done', 'm')).toBe(false);
+    expect(isReleased({ ...drained, doneFor: 'other, m' }, 'Done', 'm')).toBe(true);
+    expect(isReleased({ ...drained, doneFor: 'm,other' }, 'Done', 'm')).toBe(true);
+    expect(isReleased({ ...drained, doneFor: 'm.2,other-m' }, 'Done', 'm')).toBe(false);
   });
 });
 
