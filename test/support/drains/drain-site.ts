@@ -5,7 +5,7 @@
  * Promises: works on a bed with controllers, scheduler and kwok; all pods run on the machines
  * before other Nodes exist; the histories start before any object exists.
  */
-import { type JsonRecord, numberAt } from '../../../src/domain/json.ts';
+import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import {
@@ -22,6 +22,8 @@ import { joinMachines, type NewMachines, spareNodes, untilReadyInCluster } from 
 import { DRAIN_COLLECTIONS } from './workloads.ts';
 
 const PATIENT_MS = 300_000;
+/** Pods that the failure of a wait names. */
+const NAMED_MAX = 5;
 const NO_FINALIZERS = { metadata: { finalizers: null } };
 const OPERATOR_TEST_FLAGS = { 'log-level': 'info' };
 
@@ -81,6 +83,14 @@ export const clearWorkloads = async (cluster: ClusterClient): Promise<void> => {
 
 const isUp = (pod: JsonRecord): boolean => seenPod(pod).ready;
 
+/** Where a pod that is not ready is, and what the scheduler says of it. */
+const whereabouts = (pod: JsonRecord): string => {
+  const scheduled = listOrEmptyAt(pod, 'status', 'conditions')
+    .find((condition) => textAt(condition, 'type') === 'PodScheduled');
+  const node = textAt(pod, 'spec', 'nodeName') ?? textAt(scheduled, 'message') ?? 'no node';
+  return `${nameOf(pod)} ${textAt(pod, 'status', 'phase') ?? ''} on ${node}`;
+};
+
 /** Waits until so many pods are ready, and no other is there but `others`. */
 export const untilPodsReady = async (
   cluster: ClusterClient,
@@ -91,7 +101,8 @@ export const untilPodsReady = async (
     const pods = await cluster.list(DRAIN_COLLECTIONS.pods);
     const up = pods.filter(isUp).length;
     if (up >= count && pods.length === count + others) return true;
-    throw new Error(`${up} of ${pods.length} are`);
+    const missing = pods.filter((pod) => !isUp(pod)).slice(0, NAMED_MAX).map(whereabouts);
+    throw new Error([`${up} of ${pods.length} are`, ...missing].join('; '));
   }, { what: `${count} pods to be ready`, everyMs: 500, timeoutMs: PATIENT_MS });
 };
 
