@@ -186,8 +186,8 @@ export const countedAtEnd = (
   return (id) => context.node === null || hasLanded(context, id) || isNamedIn(current, id);
 };
 
-/** False for an owner that left when the end was written: its annotation is still there. */
-export const isReleased = ({ withdrawn, node, owner }: NodeDrainContext): boolean =>
+/** True when the owner left and its annotation is gone; after a written end it is still there. */
+export const hasLeft = ({ withdrawn, node, owner }: NodeDrainContext): boolean =>
   withdrawn && (node === null || annotationOf(node, owner) === undefined);
 
 /** Instructions that the drain did not carry out and that have time left. */

@@ -40,9 +40,9 @@ import {
   DrainsByNode,
   drainTime,
   hasLanded,
+  hasLeft,
   isEarlier,
   isNamedIn,
-  isReleased,
   orderedDrain,
   ordersLeft,
   resumedDrain,
@@ -266,7 +266,7 @@ export class DrainRegistry {
     this.#forget(entry);
     if (context.node === null) this.#ends.delete(key);
     else this.#ends.set(key, context.node.resourceVersion);
-    if (isReleased(context)) this.#withdrawn.delete(key);
+    if (hasLeft(context)) this.#withdrawn.delete(key);
     const present = this.#options.nodes.get(objectKey(name));
     const again = present === undefined ? [] : ordersLeft(entry, context, this.#environment.time);
     const isCounted = countedAtEnd(context, owner);

@@ -68,7 +68,7 @@ export interface ReleaseFacts {
 
 /** Several maintenances may have work on one node. */
 const names = (doneFor: string, maintenance: string): boolean =>
-  `,${doneFor.replaceAll(' ', '')},`.includes(`,${maintenance},`);
+  doneFor.split(',').some((name) => name.trim() === maintenance);
 
 /**
  * Whether another node may follow: after the drain, or after the work on the drained node, which

@@ -5,7 +5,8 @@
  * Promises: works on a bed with controllers, scheduler and kwok; all pods run on the machines
  * before other Nodes exist; the histories start before any object exists.
  */
-import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
+import { rawConditionOf } from '../../../src/domain/condition.ts';
+import { type JsonRecord, numberAt, textAt } from '../../../src/domain/json.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import {
@@ -85,8 +86,7 @@ const isUp = (pod: JsonRecord): boolean => seenPod(pod).ready;
 
 /** Where a pod that is not ready is, and what the scheduler says of it. */
 const whereabouts = (pod: JsonRecord): string => {
-  const scheduled = listOrEmptyAt(pod, 'status', 'conditions')
-    .find((condition) => textAt(condition, 'type') === 'PodScheduled');
+  const scheduled = rawConditionOf(pod, 'PodScheduled');
   const node = textAt(pod, 'spec', 'nodeName') ?? textAt(scheduled, 'message') ?? 'no node';
   return `${nameOf(pod)} ${textAt(pod, 'status', 'phase') ?? ''} on ${node}`;
 };

@@ -5,15 +5,14 @@ import {
   ServerCredentials,
   type ServerDuplexStream,
 } from '@grpc/grpc-js';
+import type { Pair } from '../processes/certificates.ts';
 
 /** A stream as the shard has it. */
 export type RawStream = ServerDuplexStream<Buffer, Buffer>;
 
 /** PEM texts of a server that asks its clients for a certificate of `authority`. */
-export interface ShardKeys {
+export interface ShardKeys extends Pair {
   readonly authority: string;
-  readonly certificate: string;
-  readonly key: string;
 }
 
 interface RawShardOptions {
