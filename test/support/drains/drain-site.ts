@@ -6,7 +6,7 @@
  * before other Nodes exist; the histories start before any object exists.
  */
 import { rawConditionOf } from '../../../src/domain/condition.ts';
-import { type JsonRecord, numberAt, textAt } from '../../../src/domain/json.ts';
+import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import {
@@ -91,17 +91,44 @@ const whereabouts = (pod: JsonRecord): string => {
   return `${nameOf(pod)} ${textAt(pod, 'status', 'phase') ?? ''} on ${node}`;
 };
 
+/** Looks without an end after which the bed's kubelets and controllers are made to look, too. */
+const LOOKS_BEFORE_TOUCH = 120;
+
+/**
+ * Changes pods that a kubelet has not started, and Nodes whose taints keep pods away. kwok skips
+ * the event of a pod while it does not see its own Lease of the Node, and the node controller drops
+ * a taint that it could not take off; each looks again only when the object changes.
+ */
+const touch = async (cluster: ClusterClient, pods: readonly JsonRecord[]): Promise<void> => {
+  const change = {
+    metadata: { annotations: { 'example.com/touched': realTime.now().toString() } },
+  };
+  const isBound = (pod: JsonRecord): boolean => textAt(pod, 'spec', 'nodeName') !== undefined;
+  for (const pod of pods.filter(isBound)) {
+    await cluster.call('PATCH', `${DRAIN_COLLECTIONS.pods}/${nameOf(pod)}`, change);
+  }
+  if (pods.every(isBound)) return;
+  const nodes = await cluster.list(COLLECTIONS.nodes);
+  for (const node of nodes.filter((one) => listOrEmptyAt(one, 'spec', 'taints').length > 0)) {
+    await cluster.call('PATCH', `${COLLECTIONS.nodes}/${nameOf(node)}`, change);
+  }
+};
+
 /** Waits until so many pods are ready, and no other is there but `others`. */
 export const untilPodsReady = async (
   cluster: ClusterClient,
   count: number,
   others = 0,
 ): Promise<void> => {
+  let looks = 0;
   await eventually(async () => {
     const pods = await cluster.list(DRAIN_COLLECTIONS.pods);
-    const up = pods.filter(isUp).length;
+    const unready = pods.filter((pod) => !isUp(pod));
+    const up = pods.length - unready.length;
     if (up >= count && pods.length === count + others) return true;
-    const missing = pods.filter((pod) => !isUp(pod)).slice(0, NAMED_MAX).map(whereabouts);
+    looks += 1;
+    if (looks % LOOKS_BEFORE_TOUCH === 0) await touch(cluster, unready);
+    const missing = unready.slice(0, NAMED_MAX).map(whereabouts);
     throw new Error([`${up} of ${pods.length} are`, ...missing].join('; '));
   }, { what: `${count} pods to be ready`, everyMs: 500, timeoutMs: PATIENT_MS });
 };
