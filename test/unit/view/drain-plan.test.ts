@@ -160,6 +160,16 @@ describe('the plan of a drain', () => {
     expect(plan({ pods: pods.slice(0, 1) }).unknown.join()).not.toContain('existing finalizers');
   });
 
+  test('DR-43: a pod without controller that leaves lowers only what a budget of pods expects', () => {
+    const pods = [podOf({ name: 'alone', controller: null }), podOf({ name: 'web-1' })];
+    const status = { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 };
+    const reasons = (spec: object) =>
+      plan({ pods, budgets: [budgetOf({ spec, status })] }).blockers
+        .map(({ reason, pods: blocked }) => [reason, blocked]);
+    expect(reasons({ minAvailable: '50%' })).toEqual([['BlockedByBudget', ['ns/web-1']]]);
+    expect(reasons({ minAvailable: 1 })).toEqual([['BudgetNeverAllows', ['ns/web-1']]]);
+  });
+
   test('DR-43: lists unknowns: webhooks, new finalizers, budgets that open', () => {
     const unknown = plan(everything).unknown.join('\n');
     expect(unknown).toContain('webhook');
