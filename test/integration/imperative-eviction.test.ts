@@ -13,7 +13,7 @@ import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts
 import { type ClusterClient, nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { enforcePolicies } from '../support/eviction-requests/enforced-policies.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
-import { eventually, pause } from '../support/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { ACTOR_A, ACTOR_B, IMPERATIVE } from '../support/eviction-requests/request-fixture.ts';
 import { activeIn, reportOf } from '../support/eviction-requests/request-reading.ts';
 import {
@@ -25,7 +25,8 @@ import { conditionsIn } from '../support/eviction-requests/served-requests.ts';
 
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
 const POLICIES = '/apis/admissionregistration.k8s.io/v1';
-const CALM_MS = 1500;
+/** Longer than the longest backoff of an eviction. */
+const CALM_MS = 300_000;
 /** Nothing on a node: without a kubelet such a pod is terminating for as long as it likes. */
 const ON_NODE = { nodeName: 'nowhere', terminationGracePeriodSeconds: 600 };
 
@@ -116,12 +117,12 @@ describeWithTestbed('the imperative eviction on a real API server', {}, (bed) =>
   };
 
   it('ER-65: it evicts only once all others are processed', async () => {
-    const { join, untilActive, untilFinal, complete, podStatus } = await scene({
+    const { join, untilActive, untilFinal, complete, podStatus, caughtUp } = await scene({
       interceptors: [ACTOR_B],
     });
     await join();
     await untilActive(ACTOR_B);
-    await pause(CALM_MS);
+    await caughtUp();
     expect(await podStatus()).toBe(200);
     await complete(ACTOR_B);
     await untilFinal('Evicted=True PodDeleted');
@@ -135,23 +136,25 @@ describeWithTestbed('the imperative eviction on a real API server', {}, (bed) =>
       uid: '00000000-0000-4000-8000-000000000002',
       controller: true,
     };
-    const { join, until, podStatus } = await scene({ metadata: { ownerReferences: [owner] } });
+    const { join, until, podStatus, stored, caughtUp } = await scene({
+      metadata: { ownerReferences: [owner] },
+    });
     await join();
-    const open = await until('its message', (one) => messageIn(one).includes('DaemonSet'));
-    await pause(CALM_MS);
-    expect(conditionsIn(open)).toEqual([]);
+    await until('its message', (one) => messageIn(one).includes('DaemonSet'));
+    await caughtUp();
+    expect(conditionsIn(await stored())).toEqual([]);
     expect(await podStatus()).toBe(200);
   });
 
   it('ER-67: a terminating pod is not evicted again', async () => {
     const one = await scene({ spec: ON_NODE });
-    const { cluster, podPath, join, untilActive, isTerminating, stored } = one;
+    const { cluster, podPath, join, untilActive, isTerminating, stored, caughtUp } = one;
     await refuseEvictions(one);
     await cluster.call('DELETE', podPath);
     expect(await isTerminating()).toBe(true);
     await join();
     await untilActive(IMPERATIVE);
-    await pause(CALM_MS);
+    await caughtUp();
     // A call would have been refused, and counted.
     expect(messageIn(await stored())).not.toContain('retries: 1');
   });
@@ -179,14 +182,16 @@ describeWithTestbed('the imperative eviction on a real API server', {}, (bed) =>
   });
 
   it('ER-70: a new pod of the same name is not evicted', async () => {
-    const { join, leave, stop, serve, replacePod, untilActive, until, cluster, podPath } =
-      await scene({ interceptors: [ACTOR_B] });
+    const one = await scene({ interceptors: [ACTOR_B] });
+    const { join, leave, stop, serve, replacePod, untilActive, until, cluster, podPath } = one;
     await join();
     await untilActive(ACTOR_B);
     await stop();
     const other = await replacePod();
     serve();
-    await until('it is final', (one) => conditionsIn(one).length > 0);
+    await one.caughtUp();
+    one.forward(CALM_MS);
+    await until('it is final', (request) => conditionsIn(request).length > 0);
     await leave();
     expect(uidOf((await cluster.call('GET', podPath)).body)).toBe(uidOf(other));
   });
@@ -200,11 +205,12 @@ describeWithTestbed('the imperative eviction on a real API server', {}, (bed) =>
   });
 
   it('ER-73: nothing is evicted once the last requester has left', async () => {
-    const { cluster, budget, leave, untilFinal, podStatus } = await kept();
+    const { cluster, budget, leave, untilFinal, podStatus, forward, caughtUp } = await kept();
     await leave();
     await untilFinal('Canceled=True NoRequesters');
     await cluster.call('DELETE', budget);
-    await pause(CALM_MS);
+    forward(CALM_MS);
+    await caughtUp();
     expect(await podStatus()).toBe(200);
   });
 
@@ -229,12 +235,12 @@ describeWithTestbed('the imperative eviction on a real API server', {}, (bed) =>
 
     it('ER-62: it acts when it is active, and for the pod of the request alone', async () => {
       const calls = startActorA();
-      const { join, untilActive, untilFinal, complete, pod } = await scene({
+      const { join, untilActive, untilFinal, complete, pod, caughtUp } = await scene({
         interceptors: [ACTOR_B, ACTOR_A],
       });
       await join();
       await untilActive(ACTOR_B);
-      await pause(CALM_MS);
+      await caughtUp();
       expect(calls).toEqual([]);
       await complete(ACTOR_B);
       const ended = await untilFinal('Evicted=True PodDeleted');

@@ -10,12 +10,13 @@ import { nameOf, uidOf } from '../api/cluster-client.ts';
 import { freshCluster } from '../api/fresh-cluster.ts';
 import type { Testbed } from '../api/testbed.ts';
 import { DRAIN } from './request-fixture.ts';
+import { forwardedTime } from '../time/forwarded-time.ts';
 import { activeIn } from './request-reading.ts';
 import { conditionsIn, REQUESTS, serveRequests, untilRequest, writers } from './served-requests.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
-/** Deadlines that a test can wait for. */
-export const SHORT: InterceptorTiming = { deadlineMs: 4000, warningMs: 1000, skewMs: 1000 };
+/** Far enough apart that a slow machine reaches none of them before a test puts its clock there. */
+export const TIMED: InterceptorTiming = { deadlineMs: 120_000, warningMs: 60_000, skewMs: 10_000 };
 
 let scenes = 0;
 
@@ -44,20 +45,23 @@ const podOf = (name: string, { interceptors = [], metadata, spec }: SceneTraits)
   },
 });
 
-export const now = (): string => rfc3339Seconds(Date.now());
-
 /** Creates the pod, and serves its request when there is one. */
 export const requestScene = async (bed: Testbed, traits: SceneTraits = {}) => {
   const { timing, isServed = true } = traits;
   const cluster = await freshCluster(bed);
   await cluster.clear(REQUESTS);
-  const served = timing === undefined ? {} : { timing };
+  const time = forwardedTime();
+  const served = { time, ...(timing === undefined ? {} : { timing }) };
   const role = isServed ? serveRequests(bed, served) : undefined;
   const { request, report } = writers(bed);
+  const now = (): string => rfc3339Seconds(time.now());
+  const create = async (object: JsonRecord): Promise<JsonRecord> => {
+    const { status, body } = await cluster.call('POST', PODS, object);
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    return body;
+  };
   const name = `p-${scenes += 1}`;
-  const created = await cluster.call('POST', PODS, podOf(name, traits));
-  if (created.status !== 201) throw new Error(JSON.stringify(created.body));
-  const pod = created.body;
+  const pod = await create(podOf(name, traits));
   const path = `${REQUESTS}/${uidOf(pod)}`;
   const podPath = `${PODS}/${name}`;
   const until = (what: string, isSo: (one: JsonRecord) => boolean): Promise<JsonRecord> =>
@@ -68,6 +72,24 @@ export const requestScene = async (bed: Testbed, traits: SceneTraits = {}) => {
     path,
     podPath,
     notes: role?.notes ?? [],
+    /** The time of the role, RFC 3339. */
+    now,
+    /** Puts the clock of the role forward. */
+    forward: time.forward,
+    /**
+     * Resolves when the role has acted on all that was written before: a pod that is made now has
+     * been evicted by request.
+     */
+    caughtUp: async (): Promise<void> => {
+      const later = await create(podOf(`p-${scenes += 1}`, {}));
+      await request(later, DRAIN);
+      const what = 'the role to be where the test is';
+      await untilRequest(
+        { cluster, pod: later },
+        what,
+        (one) => conditionsIn(one).includes('Evicted=True PodDeleted'),
+      );
+    },
     stop: async (): Promise<void> => await role?.stop(),
     serve: () => serveRequests(bed, served),
     join: (requester = DRAIN): Promise<void> => request(pod, requester),
@@ -92,7 +114,7 @@ export const requestScene = async (bed: Testbed, traits: SceneTraits = {}) => {
     /** Another pod of the same name. */
     replacePod: async (): Promise<JsonRecord> => {
       await cluster.call('DELETE', podPath, { gracePeriodSeconds: 0 });
-      return (await cluster.call('POST', PODS, podOf(nameOf(pod), traits))).body;
+      return await create(podOf(nameOf(pod), traits));
     },
     isTerminating: async (): Promise<boolean> =>
       recordAt((await cluster.call('GET', podPath)).body, 'metadata')?.['deletionTimestamp'] !==

@@ -21,6 +21,7 @@ import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { INTERCEPTORS_ANNOTATION } from '../../../src/domain/eviction-requests/interceptor-list.ts';
 import type { InterceptorTiming } from '../../../src/domain/eviction-requests/interceptor-deadline.ts';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
+import type { Time } from '../../../src/domain/time.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
@@ -62,6 +63,8 @@ export const connected = (kubeconfig: string) => {
 
 /** How the role serves. */
 interface ServingOptions {
+  /** The clock of the role; its requests follow the real one. */
+  readonly time?: Time;
   readonly timing?: InterceptorTiming;
   readonly ttlMs?: number | null;
   readonly kubeconfig?: string;
@@ -95,10 +98,10 @@ export const serveChosenRequests = async (
 /** The role, which has not begun. */
 const roleOf = (
   bed: Pick<Testbed, 'kubeconfig'>,
-  { timing = TIMING, ttlMs = null, kubeconfig = bed.kubeconfig, api = 'auto' }: ServingOptions,
+  { time = realTime, timing = TIMING, ttlMs = null, kubeconfig, api = 'auto' }: ServingOptions,
 ) => {
-  const runtime = connected(kubeconfig);
-  const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
+  const runtime = connected(kubeconfig ?? bed.kubeconfig);
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   const informers = sharedInformers(environment);
   const notes: EventNote[] = [];
   const role = evictionRequestsRole(environment, { policy: { timing, ttlMs, api } }, {
