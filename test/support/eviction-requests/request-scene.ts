@@ -81,11 +81,11 @@ export const requestScene = async (bed: Testbed, traits: SceneTraits = {}) => {
      * been evicted by request.
      */
     caughtUp: async (): Promise<void> => {
-      const later = await create(podOf(`p-${scenes += 1}`, {}));
-      await request(later, DRAIN);
+      const probe = await create(podOf(`p-${scenes += 1}`, {}));
+      await request(probe, DRAIN);
       const what = 'the role to be where the test is';
       await untilRequest(
-        { cluster, pod: later },
+        { cluster, pod: probe },
         what,
         (one) => conditionsIn(one).includes('Evicted=True PodDeleted'),
       );
