@@ -13,7 +13,13 @@ import {
   DRAIN,
   IMPERATIVE,
 } from '../support/eviction-requests/request-fixture.ts';
-import { activeIn, reportOf, requestersOf } from '../support/eviction-requests/request-reading.ts';
+import {
+  activeIn,
+  reportOf,
+  requestersOf,
+  timeIn,
+} from '../support/eviction-requests/request-reading.ts';
+import { TIMED } from '../support/eviction-requests/request-scene.ts';
 import {
   conditionsIn,
   createPod,
@@ -23,6 +29,7 @@ import {
   untilRequest,
   writers,
 } from '../support/eviction-requests/served-requests.ts';
+import { forwardedTime } from '../support/time/forwarded-time.ts';
 
 const NAME = '0b9c3d5e-1f2a-4b3c-8d4e-5f6a7b8c9d0e';
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
@@ -346,8 +353,8 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
   it('ER-85: the next process hands over at the deadline of the one before', async () => {
     const cluster = await freshCluster(bed());
     await cluster.clear(REQUESTS);
-    const timing = { deadlineMs: 4000, warningMs: 1000, skewMs: 1000 };
-    const before = serveRequests(bed(), { timing });
+    const time = forwardedTime();
+    const before = serveRequests(bed(), { timing: TIMED, time });
     const { request } = writers(bed());
     const pod = await createPod(cluster, 'restarted', [ACTOR_B, ACTOR_A]);
     await request(pod, DRAIN);
@@ -356,17 +363,16 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
       'B is active',
       (one) => activeIn(one) === ACTOR_B,
     );
+    time.forward(TIMED.deadlineMs / 2);
     await before.stop();
-    serveRequests(bed(), { timing });
+    serveRequests(bed(), { timing: TIMED, time });
+    time.forward(TIMED.deadlineMs / 2);
     const next = await untilRequest(
       { cluster, pod },
       'A is active',
       (one) => activeIn(one) === ACTOR_A,
     );
-    const startOf = (one: unknown, name: string) =>
-      Date.parse(textAt(reportOf(one, name), 'startTime') ?? '');
-    const tookMs = startOf(next, ACTOR_A) - startOf(active, ACTOR_B);
-    expect(tookMs).toBeGreaterThanOrEqual(4000);
-    expect(tookMs).toBeLessThanOrEqual(6000);
+    expect(timeIn(next, ACTOR_A, 'startTime') - timeIn(active, ACTOR_B, 'startTime'))
+      .toBeGreaterThanOrEqual(TIMED.deadlineMs);
   }, 60_000);
 });
