@@ -58,17 +58,18 @@ const silentMs = ({ site, time }: Pick<Bench, 'site' | 'time'>, name: string): n
 const isOffline = (bench: Pick<Bench, 'site' | 'time'>, node: JsonRecord): boolean =>
   readyStatus(node) === 'Unknown' && silentMs(bench, nameOf(node)) > OFFLINE_MS;
 
-/** Remembers since when something has been so. */
+/** Remembers since when something has been so, and of the same kind. */
 const since = ({ time }: Pick<Bench, 'time'>) => {
-  const sinceMs = new Map<string, number>();
-  return (key: string, isSo: boolean): number => {
+  const known = new Map<string, { readonly kind: string; readonly beganMs: number }>();
+  return (key: string, isSo: boolean, kind = ''): number => {
     if (!isSo) {
-      sinceMs.delete(key);
+      known.delete(key);
       return 0;
     }
-    const known = sinceMs.get(key) ?? time.monotonic();
-    sinceMs.set(key, known);
-    return time.monotonic() - known;
+    const before = known.get(key);
+    if (before?.kind === kind) return time.monotonic() - before.beganMs;
+    known.set(key, { kind, beganMs: time.monotonic() });
+    return 0;
   };
 };
 
@@ -97,7 +98,7 @@ export const statesAreReported = (bench: Bench): Invariant => {
     const isWrong = !expected.includes(reported) &&
       !(reported === '' && expected.includes('Active'));
     const isWronglyTainted = (isDue && !isTainted) || (isOver && isTainted);
-    const lastsMs = wrongMs(`${name} ${expected[0]}`, isWrong || isWronglyTainted);
+    const lastsMs = wrongMs(name, isWrong || isWronglyTainted, expected[0]);
     if (calmMs() <= LONG_CALM_MS || lastsMs <= REPORTED_MS) return;
     const taint = isTainted ? 'with' : 'without';
     broken(
@@ -182,9 +183,10 @@ export const waitingPodsShowIt = (bench: Bench): Invariant => {
         const isWaiting = OFFLINE.includes(states.get(nodeOf(pod)) ?? '') && isActive(pod) &&
           controllerKind(pod) === 'StatefulSet';
         const shows = conditionOf(pod, 'tidegate.dev/VolumeHomeNodeOffline') !== undefined;
-        const key = `${textAt(pod, 'metadata', 'uid')} ${isWaiting}`;
-        if (isActive(pod) && Math.min(wrongMs(key, isWaiting !== shows), calmMs()) > FOLLOWED_MS) {
-          const what = shows ? 'shows that it waits' : 'does not show that it waits';
+        const uid = textAt(pod, 'metadata', 'uid') ?? '';
+        const what = shows ? 'shows that it waits' : 'does not show that it waits';
+        const lastsMs = wrongMs(uid, isActive(pod) && isWaiting !== shows, what);
+        if (Math.min(lastsMs, calmMs()) > FOLLOWED_MS) {
           broken('waiting pods show it', `"${nameOf(pod)}" ${what} for "${nodeOf(pod)}"`);
         }
       }
