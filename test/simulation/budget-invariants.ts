@@ -264,34 +264,38 @@ export const drainsGoOn = (bench: Bench): Invariant => {
       else if (!freeSinceMs.has(uid)) freeSinceMs.set(uid, time.monotonic());
     }
   };
-  const check = (node: JsonRecord, pods: readonly JsonRecord[]): void => {
+  const isDue = (node: JsonRecord): boolean => {
     const annotation = reclaimAnnotation(node);
-    if (annotation === undefined || annotation.deadlineMs < time.now()) return;
-    for (const pod of next(pods)) {
-      const uid = textAt(pod, 'metadata', 'uid') ?? '';
-      if (isIntercepted(pod)) {
-        waitingSinceMs.delete(uid);
-        continue;
-      }
-      const sinceMs = waitingSinceMs.get(uid) ?? time.monotonic();
-      waitingSinceMs.set(uid, sinceMs);
-      const waitedMs = Math.min(time.monotonic() - sinceMs, calmMs());
-      if (waitedMs > UNUSED_MS && openFor(pod) > UNUSED_MS) {
-        broken(
-          'drains make progress',
-          `"${nameOf(pod)}" could have left "${nameOf(node)}" long ago`,
-        );
-      }
-    }
+    return isDraining(node) && annotation !== undefined && !(annotation.deadlineMs < time.now());
+  };
+  /** The pods whose turn it is. */
+  const waitingPods = (): readonly JsonRecord[] => {
+    const { store } = site.cluster;
+    const due = [...store.collection('nodes').objects()].filter(isDue);
+    if (due.length === 0) return [];
+    const pods = Map.groupBy(store.collection('pods').objects(), nodeOf);
+    return due.flatMap((node) => next(pods.get(nameOf(node)) ?? []))
+      .filter((pod) => !isIntercepted(pod));
   };
   return {
     tick: () => {
       addBudgets();
-      const draining = [...site.cluster.store.collection('nodes').objects()].filter(isDraining);
-      if (draining.length === 0) return;
-      const { store } = site.cluster;
-      const pods = Map.groupBy(store.collection('pods').objects(), nodeOf);
-      for (const node of draining) check(node, pods.get(nameOf(node)) ?? []);
+      const waiting = new Map(
+        waitingPods().map((pod) => [textAt(pod, 'metadata', 'uid') ?? '', pod]),
+      );
+      for (const uid of waitingSinceMs.keys()) {
+        if (!waiting.has(uid)) waitingSinceMs.delete(uid);
+      }
+      for (const [uid, pod] of waiting) {
+        const sinceMs = waitingSinceMs.get(uid) ?? time.monotonic();
+        waitingSinceMs.set(uid, sinceMs);
+        const waitedMs = Math.min(time.monotonic() - sinceMs, calmMs());
+        if (waitedMs <= UNUSED_MS || openFor(pod) <= UNUSED_MS) continue;
+        broken(
+          'drains make progress',
+          `"${nameOf(pod)}" could have left "${nodeOf(pod)}" long ago`,
+        );
+      }
     },
   };
 };

@@ -5,10 +5,11 @@
  * the answer was lost, and the drain ended before that was known.
  */
 import { describe, expect, test } from 'vitest';
+import { printCordon } from '../../../src/domain/drain/cordon.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { budgetObject, budgetPath } from '../../simulation/app-objects.ts';
 import type { Sent } from '../../simulation/invariant.ts';
-import { slotsAreUsedOnce } from '../../simulation/budget-invariants.ts';
+import { drainsGoOn, slotsAreUsedOnce } from '../../simulation/budget-invariants.ts';
 import { invariantRig } from '../../support/simulation/invariant-rig.ts';
 
 const PODS = '/api/v1/namespaces/shop/pods';
@@ -177,4 +178,39 @@ describe('slotsAreUsedOnce', () => {
     asks('b');
     expect(breaches).toEqual([]);
   });
+});
+
+/** Found by world 973613: a pod waited in a drain that failed, and minutes after it in the next. */
+test('drainsGoOn counts how long a pod waits in each drain of its node', async () => {
+  const { site, time, pass, breaches } = invariantRig(drainsGoOn);
+  const drain = (seconds: number): void => {
+    const deadlineMs = time.now() + seconds * 1000;
+    const parts = { ids: ['i1'], deadlineMs, graceSeconds: seconds, sinceMs: time.now() };
+    const annotations = {
+      'cordon.tidegate.dev/reclaim': printCordon({ ...parts, ended: null }),
+    };
+    const { status } = site.ask('PATCH', '/api/v1/nodes/n-1', {
+      metadata: { annotations },
+      spec: { unschedulable: true },
+    });
+    expect(status).toBe(200);
+  };
+  site.ask('POST', '/api/v1/nodes', {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n-1' },
+  });
+  site.ask('POST', PODS, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'a' },
+    spec: { nodeName: 'n-1', containers: [{ name: 'main', image: 'registry.example/web:1' }] },
+  });
+  drain(60);
+  await pass(300);
+  drain(600);
+  await pass(95);
+  expect(breaches).toEqual([]);
+  await pass(10);
+  expect(new Set(breaches)).toEqual(new Set(['"a" could have left "n-1" long ago']));
 });
