@@ -58,6 +58,9 @@ const silentMs = ({ site, time }: Pick<Bench, 'site' | 'time'>, name: string): n
 const isOffline = (bench: Pick<Bench, 'site' | 'time'>, node: JsonRecord): boolean =>
   readyStatus(node) === 'Unknown' && silentMs(bench, nameOf(node)) > OFFLINE_MS;
 
+/** A Node that comes again under its name is another. */
+const uidOf = (object: unknown): string => textAt(object, 'metadata', 'uid') ?? '';
+
 /** Remembers since when something has been so, and of the same kind. */
 const since = ({ time }: Pick<Bench, 'time'>) => {
   const known = new Map<string, { readonly kind: string; readonly beganMs: number }>();
@@ -88,8 +91,9 @@ export const statesAreReported = (bench: Bench): Invariant => {
   };
   const check = (node: JsonRecord): void => {
     const name = nameOf(node);
-    const isDue = presentMs(name, hasProblem(node)) > DEGRADED_MS;
-    const isOver = absentMs(name, !hasProblem(node)) > CLEAN_MS;
+    const uid = uidOf(node);
+    const isDue = presentMs(uid, hasProblem(node)) > DEGRADED_MS;
+    const isOver = absentMs(uid, !hasProblem(node)) > CLEAN_MS;
     const health = isDue ? ['Degraded'] : isOver ? ['Active', ''] : ['Degraded', 'Active', ''];
     const state = stateOf(node);
     const expected = state.length > 0 ? state : health;
@@ -98,7 +102,7 @@ export const statesAreReported = (bench: Bench): Invariant => {
     const isWrong = !expected.includes(reported) &&
       !(reported === '' && expected.includes('Active'));
     const isWronglyTainted = (isDue && !isTainted) || (isOver && isTainted);
-    const lastsMs = wrongMs(name, isWrong || isWronglyTainted, expected[0]);
+    const lastsMs = wrongMs(uid, isWrong || isWronglyTainted, expected[0]);
     if (calmMs() <= LONG_CALM_MS || lastsMs <= REPORTED_MS) return;
     const taint = isTainted ? 'with' : 'without';
     broken(
@@ -124,7 +128,7 @@ export const returnedNodesAreActive = (bench: Bench): Invariant => {
         const isBack = readyStatus(node) === 'True' && silentMs(bench, name) < OFFLINE_MS;
         const isLeft = OFFLINE.includes(reportedState(node)) ||
           textAt(node, 'metadata', 'annotations', CONFIRMED_GONE) !== undefined;
-        const lastsMs = leftMs(name, isBack && isLeft);
+        const lastsMs = leftMs(uidOf(node), isBack && isLeft);
         if (calmMs() > FOLLOWED_MS && lastsMs > BACK_MS) {
           broken('nodes come back', `"${name}" is back, and shown ${reportedState(node)}`);
         }
@@ -143,7 +147,7 @@ export const enabledNodesHaveNoTrace = (bench: Bench): Invariant => {
   return {
     tick: () => {
       for (const node of nodesIn(site)) {
-        const lastsMs = leftMs(nameOf(node), !isCordoned(node) && isLeft(node));
+        const lastsMs = leftMs(uidOf(node), !isCordoned(node) && isLeft(node));
         if (Math.min(lastsMs, calmMs()) <= FOLLOWED_MS) continue;
         broken('enabled nodes have no trace', `"${nameOf(node)}" was disabled`);
       }
@@ -164,7 +168,7 @@ export const lostPodsAreReplaced = (bench: Bench): Invariant => {
       for (const pod of podsIn(site)) {
         const isDue = offline.has(nodeOf(pod)) && isActive(pod) &&
           controllerKind(pod) === 'ReplicaSet';
-        const lastsMs = leftMs(textAt(pod, 'metadata', 'uid') ?? '', isDue);
+        const lastsMs = leftMs(uidOf(pod), isDue);
         if (Math.min(lastsMs, calmMs()) <= FOLLOWED_MS) continue;
         broken('lost pods are replaced', `"${nameOf(pod)}" is still on "${nodeOf(pod)}"`);
       }
@@ -183,9 +187,8 @@ export const waitingPodsShowIt = (bench: Bench): Invariant => {
         const isWaiting = OFFLINE.includes(states.get(nodeOf(pod)) ?? '') && isActive(pod) &&
           controllerKind(pod) === 'StatefulSet';
         const shows = conditionOf(pod, 'tidegate.dev/VolumeHomeNodeOffline') !== undefined;
-        const uid = textAt(pod, 'metadata', 'uid') ?? '';
         const what = shows ? 'shows that it waits' : 'does not show that it waits';
-        const lastsMs = wrongMs(uid, isActive(pod) && isWaiting !== shows, what);
+        const lastsMs = wrongMs(uidOf(pod), isActive(pod) && isWaiting !== shows, what);
         if (Math.min(lastsMs, calmMs()) > FOLLOWED_MS) {
           broken('waiting pods show it', `"${nameOf(pod)}" ${what} for "${nodeOf(pod)}"`);
         }
