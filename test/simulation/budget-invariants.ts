@@ -24,6 +24,7 @@ import { isDraining, mayEmpty, reclaimAnnotation } from './node-annotations.ts';
 
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
 const PODS = '/api/v1/pods';
+const NODES = '/api/v1/nodes';
 const RESOURCE = 'poddisruptionbudgets.policy';
 /** A recently observed status counts as well as the one before it. */
 const FRESH_MS = 500;
@@ -157,7 +158,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
     return isReady(view.object) &&
       (!isFresh || view.before === undefined || isReady(view.before.object));
   };
-  /** The process observes pods, including deleted ones. */
+  /** The process observes pods, including deleted ones, or Nodes. */
   const observe = (process: string): void => {
     for (const charge of [...charges.unsighted(process)]) {
       const pod = podAt(bench, charge.path);
@@ -178,7 +179,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
       }
     },
     arrives: (process, path, lines) => {
-      if (path === PODS) observe(process);
+      if (path === PODS || path === NODES) observe(process);
       const isAlive = lines.some(({ type }) => type !== 'ERROR');
       if (path === BUDGETS && isAlive) receivedMs.set(process, time.monotonic());
       views.invariant.arrives?.(process, path, lines);

@@ -86,6 +86,7 @@ const rig = () => {
       invariant.leaves?.(sent);
       invariant.answered?.(sent, undefined);
     },
+    showNodes: (): void => invariant.arrives?.(PROCESS, '/api/v1/nodes', []),
     showPods: (): void => invariant.arrives?.(PROCESS, '/api/v1/pods', []),
     /** The watch shows the pod with this readiness, whatever the store has. */
     showReadiness: (name: string, status: 'True' | 'False', resourceVersion: string): void => {
@@ -175,6 +176,20 @@ describe('slotsAreUsedOnce', () => {
     showPods();
     await time.advance(2100);
     breaches.length = 0;
+    asks('b');
+    expect(breaches).toEqual([]);
+  });
+
+  /** Found by world 976233: no pod changed between the end of the drain and the next call. */
+  test('an unanswered call holds no slot once its process has seen the end of its drain', async () => {
+    const { node, removeNode, pod, asks, loses, showNodes, time, breaches } = rig();
+    node('n1');
+    pod('a', 'Running', 'n1');
+    pod('b', 'Running');
+    loses('a');
+    removeNode('n1');
+    showNodes();
+    await time.advance(2100);
     asks('b');
     expect(breaches).toEqual([]);
   });
