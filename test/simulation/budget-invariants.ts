@@ -10,6 +10,7 @@ import {
   nodeOf,
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import { activeIn, IMPERATIVE, isOver, REQUESTS_RESOURCE } from './eviction-request-object.ts';
+import { lasting } from './durations.ts';
 import {
   type Bench,
   type Invariant,
@@ -17,6 +18,7 @@ import {
   nameOf,
   resourceVersionOf,
   TERM_ENDED,
+  uidOf,
   type View,
   viewsOf,
 } from './invariant.ts';
@@ -163,7 +165,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
     for (const charge of [...charges.unsighted(process)]) {
       const pod = podAt(bench, charge.path);
       const node = nodes.get({ namespace: '', name: nodeOf(pod) });
-      const stays = textAt(pod, 'metadata', 'uid') === charge.uid && !isTerminating(pod);
+      const stays = uidOf(pod) === charge.uid && !isTerminating(pod);
       // No retry follows for a pod whose drain is over: its process has released it.
       if (!stays || node === undefined || !mayEmpty(node)) {
         charges.observe(charge, time.monotonic());
@@ -191,7 +193,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
       if (pod === undefined || !needsSlot(pod, time.now()) || !knowsReady(process, pod)) return;
       const [budget, ...others] = budgetsOver(site, pod);
       if (budget === undefined || others.length > 0) return;
-      const uid = textAt(pod, 'metadata', 'uid') ?? '';
+      const uid = uidOf(pod);
       const charge = charges.find(process, uid) ??
         { process, path: call.path, budget: keyOf(budget), uid, ...UNANSWERED };
       const view = views.get(process, charge.budget);
@@ -202,7 +204,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
     done: ({ process, call }, { status }) => {
       if (!call.path.endsWith('/eviction') || status >= 300) return;
       const pod = podAt(bench, call.path);
-      const charge = charges.find(process, textAt(pod, 'metadata', 'uid') ?? '');
+      const charge = charges.find(process, uidOf(pod));
       if (charge === undefined) return;
       const [namespace = '', name = ''] = charge.budget.split('/');
       const now = site.cluster.store.collection(RESOURCE).get({ namespace, name });
@@ -231,23 +233,23 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
 
 /** A drain makes progress: a pod that can leave does not stay for minutes. */
 export const drainsGoOn = (bench: Bench): Invariant => {
-  const { site, time, broken, calmMs } = bench;
+  const { site, time, broken } = bench;
   const freeSinceMs = new Map<string, number>();
-  const waitingSinceMs = new Map<string, number>();
+  const overdue = lasting(bench);
 
   const openFor = (pod: JsonRecord): number => {
     const over = budgetsOver(site, pod);
     if (over.length > 1) return 0;
     const [budget] = over;
     if (budget === undefined) return Infinity;
-    const sinceMs = freeSinceMs.get(textAt(budget, 'metadata', 'uid') ?? '');
+    const sinceMs = freeSinceMs.get(uidOf(budget));
     return sinceMs === undefined ? 0 : time.monotonic() - sinceMs;
   };
   /** Whether it is the turn of an interceptor that the pod registers. */
   const isIntercepted = (pod: JsonRecord): boolean => {
     const request = site.cluster.store.collection(REQUESTS_RESOURCE).get({
       namespace: textAt(pod, 'metadata', 'namespace') ?? '',
-      name: textAt(pod, 'metadata', 'uid') ?? '',
+      name: uidOf(pod),
     });
     return request !== undefined && !isOver(request) && !activeIn(request).includes(IMPERATIVE);
   };
@@ -260,7 +262,7 @@ export const drainsGoOn = (bench: Bench): Invariant => {
   };
   const addBudgets = (): void => {
     for (const budget of site.cluster.store.collection(RESOURCE).objects()) {
-      const uid = textAt(budget, 'metadata', 'uid') ?? '';
+      const uid = uidOf(budget);
       if (freeOf(budget) === 0) freeSinceMs.delete(uid);
       else if (!freeSinceMs.has(uid)) freeSinceMs.set(uid, time.monotonic());
     }
@@ -281,17 +283,10 @@ export const drainsGoOn = (bench: Bench): Invariant => {
   return {
     tick: () => {
       addBudgets();
-      const waiting = new Map(
-        waitingPods().map((pod) => [textAt(pod, 'metadata', 'uid') ?? '', pod]),
-      );
-      for (const uid of waitingSinceMs.keys()) {
-        if (!waiting.has(uid)) waitingSinceMs.delete(uid);
-      }
-      for (const [uid, pod] of waiting) {
-        const sinceMs = waitingSinceMs.get(uid) ?? time.monotonic();
-        waitingSinceMs.set(uid, sinceMs);
-        const waitedMs = Math.min(time.monotonic() - sinceMs, calmMs());
-        if (waitedMs <= UNUSED_MS || openFor(pod) <= UNUSED_MS) continue;
+      const waiting = waitingPods();
+      const overdueUids = new Set(overdue(waiting.map(uidOf), UNUSED_MS));
+      for (const pod of waiting) {
+        if (!overdueUids.has(uidOf(pod)) || openFor(pod) <= UNUSED_MS) continue;
         broken(
           'drains make progress',
           `"${nameOf(pod)}" could have left "${nodeOf(pod)}" long ago`,

@@ -9,6 +9,7 @@ import {
   isTerminating,
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import { budgetsOver, isDaemon } from './budget-invariants.ts';
+import { lasting } from './durations.ts';
 import {
   activeIn,
   IMPERATIVE,
@@ -21,7 +22,7 @@ import {
   targetsIn,
   timeIn,
 } from './eviction-request-object.ts';
-import { type Bench, type Invariant, nameOf, TERM_ENDED } from './invariant.ts';
+import { type Bench, type Invariant, nameOf, TERM_ENDED, uidOf } from './invariant.ts';
 
 /** `--interceptor-deadline` of worlds: longer than a heartbeat, shorter than a world. */
 export const REPORT_DEADLINE_MS = 100_000;
@@ -37,8 +38,6 @@ const DECIDED_MS = 45_000;
 const EVICTED_MS = 105_000;
 const WINDOW_MS = 10_000;
 const WRITES_MAX = 12;
-
-const uidOf = (object: unknown): string => textAt(object, 'metadata', 'uid') ?? '';
 
 const podOf = ({ site }: Pick<Bench, 'site'>, request: unknown): JsonRecord | undefined => {
   const namespace = textAt(request, 'metadata', 'namespace') ?? '';
@@ -145,17 +144,6 @@ const overdueIn = (bench: Bench, request: JsonRecord): string | undefined => {
 const sameLabels = (left: object, right: object): boolean =>
   JSON.stringify(Object.entries(left).toSorted()) ===
     JSON.stringify(Object.entries(right).toSorted());
-
-/** How long each of several things has lasted without a break, in calm. */
-const lasting = ({ time, calmMs }: Bench) => {
-  let since = new Map<string, number>();
-  return (current: Iterable<string>, mostMs: number): readonly string[] => {
-    const nowMs = time.monotonic();
-    since = new Map([...current].map((key) => [key, since.get(key) ?? nowMs]));
-    return [...since].filter(([, fromMs]) => Math.min(nowMs - fromMs, calmMs()) > mostMs)
-      .map(([key]) => key);
-  };
-};
 
 const openRequests = ({ site }: Bench): readonly JsonRecord[] =>
   [...site.cluster.store.collection(REQUESTS_RESOURCE).objects()]

@@ -67,6 +67,9 @@ export interface Invariant {
 /** `metadata.name`. */
 export const nameOf = (object: unknown): string => textAt(object, 'metadata', 'name') ?? '';
 
+/** `metadata.uid`; a Node that comes again under its name is another. */
+export const uidOf = (object: unknown): string => textAt(object, 'metadata', 'uid') ?? '';
+
 /** `metadata.resourceVersion` as a number. */
 export const resourceVersionOf = (object: unknown): number =>
   Number(textAt(object, 'metadata', 'resourceVersion') ?? 0);

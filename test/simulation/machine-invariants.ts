@@ -5,6 +5,7 @@ import { machineId } from '../../src/domain/ids.ts';
 import { upcomingNodeName } from '../../src/domain/names.ts';
 import { ShardMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
+import { sinceWhen } from './durations.ts';
 import { type Bench, type Invariant, nameOf } from './invariant.ts';
 import { isDraining, type ReclaimAnnotation, reclaimAnnotation } from './node-annotations.ts';
 
@@ -21,20 +22,6 @@ const machineOf = (node: unknown): string =>
   textAt(node, 'metadata', 'labels', 'bigfleet.lucy.sh/machine-id') ?? '';
 
 /** The first time that each key had its current text; unknown keys are forgotten. */
-const sinceWhen = ({ time }: Pick<Bench, 'time'>) => {
-  const known = new Map<string, { readonly text: string; readonly sinceMs: number }>();
-  return {
-    /** How long the key has had this text. */
-    forMs: (key: string, text: string): number => {
-      const entry = known.get(key);
-      if (entry?.text === text) return time.monotonic() - entry.sinceMs;
-      known.set(key, { text, sinceMs: time.monotonic() });
-      return 0;
-    },
-    clear: (): void => known.clear(),
-  };
-};
-
 /** When the fleet sent an instruction, if it was before the current stay of the machine. */
 const sentBeforeStay = ({ site }: Pick<Bench, 'site'>, id: string, instruction: string) => {
   const stay = site.stays.of(id);

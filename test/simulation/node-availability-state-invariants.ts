@@ -8,7 +8,8 @@ import {
   isActive,
   nodeOf,
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
-import { type Bench, type Invariant, nameOf } from './invariant.ts';
+import { since } from './durations.ts';
+import { type Bench, type Invariant, nameOf, uidOf } from './invariant.ts';
 import { holdersOf, isCordoned, ownersOf } from './node-annotations.ts';
 import {
   CONFIRMED_GONE,
@@ -57,24 +58,6 @@ const silentMs = ({ site, time }: Pick<Bench, 'site' | 'time'>, name: string): n
 
 const isOffline = (bench: Pick<Bench, 'site' | 'time'>, node: JsonRecord): boolean =>
   readyStatus(node) === 'Unknown' && silentMs(bench, nameOf(node)) > OFFLINE_MS;
-
-/** A Node that comes again under its name is another. */
-const uidOf = (object: unknown): string => textAt(object, 'metadata', 'uid') ?? '';
-
-/** Remembers since when something has been so, and of the same kind. */
-const since = ({ time }: Pick<Bench, 'time'>) => {
-  const known = new Map<string, { readonly kind: string; readonly beganMs: number }>();
-  return (key: string, isSo: boolean, kind = ''): number => {
-    if (!isSo) {
-      known.delete(key);
-      return 0;
-    }
-    const before = known.get(key);
-    if (before?.kind === kind) return time.monotonic() - before.beganMs;
-    known.set(key, { kind, beganMs: time.monotonic() });
-    return 0;
-  };
-};
 
 /** RS-01 to RS-05: a Node shows the state that follows from its facts. */
 export const statesAreReported = (bench: Bench): Invariant => {

@@ -94,24 +94,33 @@ const whereabouts = (pod: JsonRecord): string => {
 /** Looks without an end after which the bed's kubelets and controllers are made to look, too. */
 const LOOKS_BEFORE_TOUCH = 120;
 
+/** Changes objects, so that whoever watches them looks again. */
+const touch = async (
+  cluster: ClusterClient,
+  collection: string,
+  objects: readonly JsonRecord[],
+): Promise<void> => {
+  const annotations = { 'example.com/touched': `${realTime.monotonic()}` };
+  for (const object of objects) {
+    await cluster.call('PATCH', `${collection}/${nameOf(object)}`, { metadata: { annotations } });
+  }
+};
+
 /**
- * Changes pods that a kubelet has not started, and Nodes whose taints keep pods away. kwok skips
+ * Touches pods that a kubelet has not started, and Nodes whose taints keep pods away. kwok skips
  * the event of a pod while it does not see its own Lease of the Node, and the node controller drops
  * a taint that it could not take off; each looks again only when the object changes.
  */
-const touch = async (cluster: ClusterClient, pods: readonly JsonRecord[]): Promise<void> => {
-  const change = {
-    metadata: { annotations: { 'example.com/touched': realTime.now().toString() } },
-  };
-  const isBound = (pod: JsonRecord): boolean => textAt(pod, 'spec', 'nodeName') !== undefined;
-  for (const pod of pods.filter(isBound)) {
-    await cluster.call('PATCH', `${DRAIN_COLLECTIONS.pods}/${nameOf(pod)}`, change);
-  }
-  if (pods.every(isBound)) return;
+const touchWaiting = async (
+  cluster: ClusterClient,
+  pods: readonly JsonRecord[],
+): Promise<void> => {
+  const bound = pods.filter((pod) => textAt(pod, 'spec', 'nodeName') !== undefined);
+  await touch(cluster, DRAIN_COLLECTIONS.pods, bound);
+  if (bound.length === pods.length) return;
   const nodes = await cluster.list(COLLECTIONS.nodes);
-  for (const node of nodes.filter((one) => listOrEmptyAt(one, 'spec', 'taints').length > 0)) {
-    await cluster.call('PATCH', `${COLLECTIONS.nodes}/${nameOf(node)}`, change);
-  }
+  const tainted = nodes.filter((node) => listOrEmptyAt(node, 'spec', 'taints').length > 0);
+  await touch(cluster, COLLECTIONS.nodes, tainted);
 };
 
 /** Waits until so many pods are ready, and no other is there but `others`. */
@@ -127,7 +136,7 @@ export const untilPodsReady = async (
     const up = pods.length - unready.length;
     if (up >= count && pods.length === count + others) return true;
     looks += 1;
-    if (looks % LOOKS_BEFORE_TOUCH === 0) await touch(cluster, unready);
+    if (looks % LOOKS_BEFORE_TOUCH === 0) await touchWaiting(cluster, unready);
     const missing = unready.slice(0, NAMED_MAX).map(whereabouts);
     throw new Error([`${up} of ${pods.length} are`, ...missing].join('; '));
   }, { what: `${count} pods to be ready`, everyMs: 500, timeoutMs: PATIENT_MS });
@@ -150,18 +159,11 @@ export const untilBudgetsCurrent = async (
   cluster: ClusterClient,
   unready = 0,
 ): Promise<void> => {
-  let looks = 0;
   await eventually(async () => {
     const budgets = await cluster.list(COLLECTIONS.budgets);
     const old = budgets.filter((budget) => !isCurrent(budget, unready));
     if (old.length === 0) return true;
-    looks += 1;
-    const annotations = { 'example.com/looks': String(looks) };
-    for (const budget of old) {
-      await cluster.call('PATCH', `${COLLECTIONS.budgets}/${nameOf(budget)}`, {
-        metadata: { annotations },
-      });
-    }
+    await touch(cluster, COLLECTIONS.budgets, old);
     throw new Error(`not yet: ${old.map(nameOf).join(', ')}`);
   }, { what: 'every budget to be worked out', everyMs: 250, timeoutMs: PATIENT_MS });
 };

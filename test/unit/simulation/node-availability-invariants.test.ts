@@ -1,10 +1,22 @@
 /** What the invariant about stateful pods of lost Nodes counts. Found by world 973295. */
 import { expect, test } from 'vitest';
+import { workloadObject, workloadPath } from '../../simulation/app-objects.ts';
 import { waitingPodsShowIt } from '../../simulation/node-availability-state-invariants.ts';
+import type { AppPlan } from '../../simulation/world-plan.ts';
 import { invariantRig } from '../../support/simulation/invariant-rig.ts';
 
 const POD = '/api/v1/namespaces/shop/pods/db-0';
-const LABELS = { app: 'db' };
+const DATABASE: AppPlan = {
+  name: 'db',
+  kind: 'StatefulSet',
+  replicas: 1,
+  cpu: '1',
+  priority: 0,
+  graceSeconds: 30,
+  stops: 'soon',
+  budget: undefined,
+  interceptors: [],
+};
 
 const READY = { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
 
@@ -19,20 +31,7 @@ const rig = async () => {
     metadata: { name: 'n-1' },
     status: { allocatable: { cpu: '4', memory: '8Gi', pods: '110' }, conditions: [READY] },
   });
-  asked('POST', '/apis/apps/v1/namespaces/shop/statefulsets', {
-    apiVersion: 'apps/v1',
-    kind: 'StatefulSet',
-    metadata: { name: 'db' },
-    spec: {
-      replicas: 1,
-      serviceName: 'db',
-      selector: { matchLabels: LABELS },
-      template: {
-        metadata: { labels: LABELS },
-        spec: { containers: [{ name: 'main', image: 'registry.example/db:1' }] },
-      },
-    },
-  });
+  asked('POST', workloadPath(DATABASE), workloadObject(DATABASE));
   await pass(20);
   expect(site.ask('GET', POD).body).toMatchObject({ spec: { nodeName: 'n-1' } });
   return {
