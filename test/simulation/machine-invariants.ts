@@ -73,6 +73,9 @@ export const drainingMachinesAreDrained = (bench: Bench): Invariant => {
   };
 };
 
+/** The error of a drain that failed without a look at its pods. */
+const WITHOUT_CAUSE = /no pods remain|its Events say why/;
+
 const phaseOf = ({ ended }: ReclaimAnnotation): string => ended === '' ? 'Draining' : ended;
 
 /** What is wrong with how an object shows a drain; undefined when nothing is. */
@@ -85,7 +88,7 @@ const phaseProblem = (
   const lastError = textAt(object, 'status', 'lastError') ?? '';
   if (phase !== 'Failed') return undefined;
   if (lastError === '') return 'Failed without an error';
-  return lastError.includes('no pods remain') ? `Failed, and "${lastError}"` : undefined;
+  return WITHOUT_CAUSE.test(lastError) ? `Failed, and "${lastError}"` : undefined;
 };
 
 /** DR-10, DR-40: the UpcomingNode of a drained Node's machine has the phase of the drain. */
