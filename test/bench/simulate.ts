@@ -57,7 +57,10 @@ export const benchSimulations = async (clusters: number): Promise<void> => {
     await operator.untilReady();
     const all: Comparison[] = [];
     for (let seed = 1; seed <= clusters; seed += 1) {
-      const comparison = await compareMaintenance({ bed, cluster }, randomCluster(seed));
+      const comparison = await compareMaintenance(
+        { bed, cluster, operator },
+        randomCluster(seed),
+      );
       printOne(seed, comparison);
       all.push(comparison);
     }

@@ -5,7 +5,7 @@ import { startFaultProxy } from '../support/api/fault-proxy.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { wantedMachines } from '../support/demand/wanted-capacity.ts';
-import { eventually, pause } from '../support/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { goOn, inBurst, untilLastFrames } from '../support/fleet/cut-burst.ts';
 import { rollupsAt } from '../support/fleet/fleet-script.ts';
 import { startFleet } from '../support/processes/fleet-process.ts';
@@ -16,6 +16,8 @@ import { atScale } from '../support/scale.ts';
 const ROLLUPS_AWAY = atScale({ commit: 6, release: 12 });
 /** Three pages of 500. */
 const MANY_REQUESTS = 1500;
+/** What the operator lists beside them. */
+const OTHER_LISTS = 7;
 
 describeWithTestbed('operator, when the API server is away shortly', {}, (bed) => {
   it('wire 5: keeps session and demand while its lease lasts, and writes what it missed', async () => {
@@ -54,8 +56,11 @@ describeWithTestbed('operator, when the API server is away shortly', {}, (bed) =
       flags: { kubeconfig: proxy.kubeconfig },
     });
     await eventually(() => proxy.held().length > 0, { what: 'the request for the second page' });
-    // Several intervals without a dial, and without being called ready.
-    await pause(3000);
+    // It waits for nothing else, does not dial, and is not called ready.
+    const lists = (): Promise<number> => operator.metric('tidegate_watch_relists_total');
+    await eventually(async () => await lists() >= OTHER_LISTS, {
+      what: 'all other lists',
+    });
     expect(await fleet.script('GET', '/state')).toMatchObject({ sessions: [], rollups: 0 });
     expect(await operator.probe('/readyz')).toBe(503);
     expect(await operator.probe('/healthz')).toBe(200);

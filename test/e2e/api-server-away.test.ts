@@ -4,12 +4,13 @@
  */
 import { expect, it } from 'vitest';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
-import { pause } from '../support/eventually.ts';
 import { BURST, goOn, inBurst, untilLastFrames } from '../support/fleet/cut-burst.ts';
 import { needsAt, rollupsAt } from '../support/fleet/fleet-script.ts';
+import { untilLeaseLost, untilWatchesFail } from '../support/processes/operator-outage.ts';
 import { atScale } from '../support/scale.ts';
 
-const AWAY_MS = atScale({ commit: 20_000, release: 60_000 });
+/** Watches that fail once the lease is lost, of all collections. */
+const FAILED_WATCHES = atScale({ commit: 1, release: 30 });
 const CREATED = 201;
 
 /** Objects created by the burst; the burst is cut in the middle when some are missing. */
@@ -28,7 +29,8 @@ describeWithTestbed('operator, when the API server is away', {}, (bed) => {
     await expectCutInTheMiddle(bed());
     const before = await rollupsAt(fleet);
     await goOn(fleet);
-    await pause(AWAY_MS);
+    await untilLeaseLost(operator);
+    await untilWatchesFail(operator, FAILED_WATCHES);
     expect(operator.isRunning()).toBe(true);
     expect(await operator.probe('/healthz')).toBe(200);
     const meanwhile = (await rollupsAt(fleet)).slice(before.length);

@@ -9,15 +9,17 @@ import { drainSite } from '../support/drains/drain-test-site.ts';
 import { brokenBudgets, nodesOfPods, podSteps } from '../support/drains/pod-history.ts';
 import { acksAt, reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
-import { eventually, pause } from '../support/eventually.ts';
-import { atScale } from '../support/scale.ts';
+import { eventually } from '../support/eventually.ts';
+import { untilLeaseLost, untilWatchesFail } from '../support/processes/operator-outage.ts';
+import { atScale, isReleaseScale } from '../support/scale.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000 };
 const NODES = 2;
 const PODS = atScale({ commit: 12, release: 24 });
 const UNAVAILABLE = 3;
 const GRACE_SECONDS = 3600;
-const OUTAGE_MS = atScale({ commit: 8_000, release: 30_000 });
+/** Watches that fail in the outage, of all collections. */
+const FAILED_WATCHES = atScale({ commit: 10, release: 20 });
 const CUTS = atScale({ commit: 2, release: 5 });
 const CLOCK_JUMP = fileURLToPath(new URL('../support/processes/clock-jump.ts', import.meta.url));
 
@@ -104,7 +106,8 @@ describeWithTestbed('drains over a bad network', BED, (bed) => {
     await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
     await untilEvicted(site, PODS / 3);
     await bed().stopApiServer();
-    await pause(OUTAGE_MS);
+    await untilWatchesFail(site.operator, FAILED_WATCHES);
+    if (isReleaseScale()) await untilLeaseLost(site.operator);
     await bed().startApiServer();
     await untilEvicted(site, PODS / 3 + UNAVAILABLE);
     await bed().compactHistory();

@@ -33,7 +33,7 @@ describeWithTestbed('simulated maintenances', {
     await operator.untilReady();
     for (let seed = 1; seed <= CLUSTERS; seed += 1) {
       const { simulated, real } = await compareMaintenance(
-        { bed: bed(), cluster },
+        { bed: bed(), cluster, operator },
         randomCluster(seed),
       );
       const { seconds: _simulated, ...foreseen } = simulated;

@@ -50,6 +50,17 @@ const CALLS: readonly Ban[] = [
     planted: source('setTimeout(() => {}, 10);'),
   },
   {
+    what: 'a wait for time to pass',
+    pattern: /\bpause\(\w/g,
+    remedy: 'Wait for an event (eventually), or put a clock forward',
+    allowed: {
+      'test/support/api/contract-bed.ts': 'what a contract waits between two looks at a cluster',
+      'test/support/api/cluster-connection.ts': 'until it watches again',
+    },
+    scope: /^test\/(?:integration|e2e|support|contract)\//,
+    planted: { path: 'test/e2e/planted.test.ts', text: '/** x */\nawait pause(500);\n' },
+  },
+  {
     what: 'a turn of the event loop',
     pattern: /\bsetImmediate\(/g,
     remedy: 'Let the code run when what it waits for has happened',

@@ -2,8 +2,7 @@
  * A maintenance as `maintenance plan --simulate` foresees it, and as it then goes on a real API
  * server with its controllers, scheduler and kwok's kubelets.
  *
- * Promises: the simulation runs before the maintenance exists, from what its own user lists; an
- * operator with the role `maintenance` must be running.
+ * Promises: the simulation runs before the maintenance exists, from what its own user lists.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +22,8 @@ import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import { type ClusterClient, COLLECTIONS, nameOf } from '../api/cluster-connection.ts';
 import { untilPodsReady } from '../drains/drain-site.ts';
 import { DRAIN_COLLECTIONS } from '../drains/workloads.ts';
-import { eventually, pause } from '../eventually.ts';
+import { eventually } from '../eventually.ts';
+import type { RoleProcess } from '../processes/role-child.ts';
 import { POD_SECONDS, type RandomCluster } from './random-cluster.ts';
 
 /** How a maintenance went. */
@@ -152,15 +152,38 @@ const clear = async (cluster: ClusterClient): Promise<void> => {
   await cluster.clear(COLLECTIONS.nodes);
 };
 
+/** Resolves when the caches of the operator hold as many objects as the cluster has. */
+const untilCached = async (
+  operator: Pick<RoleProcess, 'metric'>,
+  cluster: ClusterClient,
+): Promise<void> => {
+  const { pods, budgets } = DRAIN_COLLECTIONS;
+  const cached = { nodes: COLLECTIONS.nodes, pods, poddisruptionbudgets: budgets };
+  for (const [resource, path] of Object.entries(cached)) {
+    const { length } = await cluster.list(path);
+    await eventually(
+      async () => await operator.metric('tidegate_watch_objects', { resource }) === length,
+      { what: `${length} ${resource} in the cache of the operator` },
+    );
+  }
+};
+
 const isBudgetCounted = (budget: JsonRecord): boolean =>
   Number(recordAt(budget, 'status')?.['currentHealthy'] ?? 0) > 0;
 
+/** A test bed, and an operator with the role `maintenance` on it. */
+export interface MaintainedSite {
+  readonly bed: Testbed;
+  readonly cluster: ClusterClient;
+  readonly operator: Pick<RoleProcess, 'metric'>;
+}
+
 /** Makes the cluster, simulates its maintenance, and runs it. */
 export const compareMaintenance = async (
-  site: { readonly bed: Testbed; readonly cluster: ClusterClient },
+  site: MaintainedSite,
   { nodes, deployments, budgets, pods, maintenance }: RandomCluster,
 ): Promise<Comparison> => {
-  const { bed, cluster } = site;
+  const { bed, cluster, operator } = site;
   await clear(cluster);
   await cluster.create(COLLECTIONS.nodes, nodes);
   await cluster.create(DRAIN_COLLECTIONS.deployments, deployments);
@@ -170,8 +193,7 @@ export const compareMaintenance = async (
     async () => (await cluster.list(DRAIN_COLLECTIONS.budgets)).every(isBudgetCounted),
     { what: 'the budgets to be counted' },
   );
-  // Caches of the operator are current by then.
-  await pause(500);
+  await untilCached(operator, cluster);
   const simulated = await simulatedOutcome(bed, maintenance);
   const real = await realOutcome(site, maintenance);
   await clear(cluster);
