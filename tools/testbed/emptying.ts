@@ -29,21 +29,6 @@ const isOwn = (key: string, origin: Origin, hasControllers: boolean): boolean =>
   origin.has(key) || OF_API_SERVER.test(key) ||
   (hasControllers && OF_CONTROLLERS.test(key));
 
-/** Neighbours in the order of etcd, so that each range is deleted by one request. */
-const rangesOf = (
-  stored: readonly Stored[],
-  isLeftOver: (key: string) => boolean,
-): readonly { readonly first: string; readonly last: string }[] => {
-  const ranges: { first: string; last: string }[] = [];
-  let open: { first: string; last: string } | undefined;
-  for (const { key } of stored) {
-    if (!isLeftOver(key)) open = undefined;
-    else if (open === undefined) ranges.push(open = { first: key, last: key });
-    else open.last = key;
-  }
-  return ranges;
-};
-
 /** The first object of a new bed that is missing or changed. */
 const spoilt = (origin: Origin, stored: readonly Stored[]): string | undefined => {
   const now = new Map(stored.map(({ key, revision }) => [key, revision]));
@@ -63,12 +48,11 @@ export const empty = async (
   const isLeftOver = (key: string): boolean => !isOwn(key, origin, hasControllers);
   let looks = 0;
   await eventually(async () => {
-    const stored = await storedObjects(layout);
-    const ranges = rangesOf(stored, isLeftOver);
-    for (const range of ranges) await deleteStored(layout, range);
-    looks = ranges.length === 0 ? looks + 1 : 0;
+    const keys = (await storedObjects(layout)).map(({ key }) => key).filter(isLeftOver);
+    await deleteStored(layout, keys);
+    looks = keys.length === 0 ? looks + 1 : 0;
     if (looks >= LOOKS) return true;
-    throw new Error(`there was ${ranges[0]?.first}`);
+    throw new Error(`there was ${keys[0]}`);
   }, { what: 'a bed to be empty', timeoutMs: 20_000 });
   const changed = spoilt(origin, await storedObjects(layout));
   if (changed !== undefined) throw new Error(`A test changed ${changed}`);

@@ -6,7 +6,7 @@
  * before other Nodes exist; the histories start before any object exists.
  */
 import { rawConditionOf } from '../../../src/domain/condition.ts';
-import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
+import { type JsonRecord, numberAt, textAt } from '../../../src/domain/json.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import {
@@ -91,9 +91,6 @@ const whereabouts = (pod: JsonRecord): string => {
   return `${nameOf(pod)} ${textAt(pod, 'status', 'phase') ?? ''} on ${node}`;
 };
 
-/** Looks without an end after which the bed's kubelets and controllers are made to look, too. */
-const LOOKS_BEFORE_TOUCH = 120;
-
 /** Changes objects, so that whoever watches them looks again. */
 const touch = async (
   cluster: ClusterClient,
@@ -106,37 +103,17 @@ const touch = async (
   }
 };
 
-/**
- * Touches pods that a kubelet has not started, and Nodes whose taints keep pods away. kwok skips
- * the event of a pod while it does not see its own Lease of the Node, and the node controller drops
- * a taint that it could not take off; each looks again only when the object changes.
- */
-const touchWaiting = async (
-  cluster: ClusterClient,
-  pods: readonly JsonRecord[],
-): Promise<void> => {
-  const bound = pods.filter((pod) => textAt(pod, 'spec', 'nodeName') !== undefined);
-  await touch(cluster, DRAIN_COLLECTIONS.pods, bound);
-  if (bound.length === pods.length) return;
-  const nodes = await cluster.list(COLLECTIONS.nodes);
-  const tainted = nodes.filter((node) => listOrEmptyAt(node, 'spec', 'taints').length > 0);
-  await touch(cluster, COLLECTIONS.nodes, tainted);
-};
-
 /** Waits until so many pods are ready, and no other is there but `others`. */
 export const untilPodsReady = async (
   cluster: ClusterClient,
   count: number,
   others = 0,
 ): Promise<void> => {
-  let looks = 0;
   await eventually(async () => {
     const pods = await cluster.list(DRAIN_COLLECTIONS.pods);
     const unready = pods.filter((pod) => !isUp(pod));
     const up = pods.length - unready.length;
     if (up >= count && pods.length === count + others) return true;
-    looks += 1;
-    if (looks % LOOKS_BEFORE_TOUCH === 0) await touchWaiting(cluster, unready);
     const missing = unready.slice(0, NAMED_MAX).map(whereabouts);
     throw new Error([`${up} of ${pods.length} are`, ...missing].join('; '));
   }, { what: `${count} pods to be ready`, everyMs: 500, timeoutMs: PATIENT_MS });
