@@ -29,7 +29,6 @@ const HEALTHY = 10;
 const GRACE_SECONDS = 3600;
 /** A second instruction brings the deadline forward, once all reasons are recorded. */
 const LAST_SECONDS = 5;
-/** The maximum webhook timeout. */
 
 /** An answer as the proxy writes it. */
 const canned = ({ status, body, retryAfterSeconds }: KubeAnswer): CannedAnswer => ({

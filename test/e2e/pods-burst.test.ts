@@ -6,6 +6,7 @@
  */
 import { expect, it } from 'vitest';
 import type { JsonRecord } from '../../src/domain/json.ts';
+import { inBatches } from '../../tools/testbed/batches.ts';
 import { targetOf, writesBy } from '../support/api/audited-writes.ts';
 import {
   type ClusterClient,
@@ -48,23 +49,19 @@ const podNamed = (name: string): JsonRecord => ({
   },
 });
 
-const each = async (
-  names: readonly string[],
-  act: (name: string) => Promise<unknown>,
-): Promise<void> => {
-  for (let from = 0; from < names.length; from += AT_ONCE) {
-    await Promise.all(names.slice(from, from + AT_ONCE).map(act));
-  }
-};
-
 const finish = (cluster: ClusterClient, names: readonly string[]): Promise<void> =>
-  each(
+  inBatches(
     names,
+    AT_ONCE,
     (name) => cluster.patch(`${PODS}/${name}/status`, { status: { phase: 'Succeeded' } }),
   );
 
 const remove = (cluster: ClusterClient, names: readonly string[]): Promise<void> =>
-  each(names, (name) => cluster.call('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 0 }));
+  inBatches(
+    names,
+    AT_ONCE,
+    (name) => cluster.call('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 0 }),
+  );
 
 const names = Array.from({ length: COUNT }, (_, index) => `burst-${index}`);
 const finishing = names.slice(0, FINISHING);

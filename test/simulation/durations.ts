@@ -25,6 +25,13 @@ export const since = (bench: Pick<Bench, 'time'>) => {
   };
 };
 
+/** The same, without what was before the calm. */
+export const sinceInCalm = (bench: Pick<Bench, 'time' | 'calmMs'>) => {
+  const lastsMs = since(bench);
+  return (key: string, isSo: boolean, kind = ''): number =>
+    Math.min(lastsMs(key, isSo, kind), bench.calmMs());
+};
+
 /** Which of several things have lasted without a break, in calm, for more than `mostMs`. */
 export const lasting = ({ time, calmMs }: Pick<Bench, 'time' | 'calmMs'>) => {
   let fromMs = new Map<string, number>();

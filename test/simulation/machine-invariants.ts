@@ -21,7 +21,6 @@ const ARRIVING_MS = 20_000;
 const machineOf = (node: unknown): string =>
   textAt(node, 'metadata', 'labels', 'bigfleet.lucy.sh/machine-id') ?? '';
 
-/** The first time that each key had its current text; unknown keys are forgotten. */
 /** When the fleet sent an instruction, if it was before the current stay of the machine. */
 const sentBeforeStay = ({ site }: Pick<Bench, 'site'>, id: string, instruction: string) => {
   const stay = site.stays.of(id);

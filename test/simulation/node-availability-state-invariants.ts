@@ -8,7 +8,7 @@ import {
   isActive,
   nodeOf,
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
-import { since } from './durations.ts';
+import { since, sinceInCalm } from './durations.ts';
 import { type Bench, type Invariant, nameOf, uidOf } from './invariant.ts';
 import { holdersOf, isCordoned, ownersOf } from './node-annotations.ts';
 import {
@@ -122,8 +122,8 @@ export const returnedNodesAreActive = (bench: Bench): Invariant => {
 
 /** RS-03: a Node that is schedulable again has nothing of having been disabled. */
 export const enabledNodesHaveNoTrace = (bench: Bench): Invariant => {
-  const { site, broken, calmMs } = bench;
-  const leftMs = since(bench);
+  const { site, broken } = bench;
+  const leftMs = sinceInCalm(bench);
   const isLeft = (node: JsonRecord): boolean =>
     ownersOf(node).includes('disabled') ||
     textAt(node, 'metadata', 'annotations', WHY_DISABLED) !== undefined;
@@ -131,7 +131,7 @@ export const enabledNodesHaveNoTrace = (bench: Bench): Invariant => {
     tick: () => {
       for (const node of nodesIn(site)) {
         const lastsMs = leftMs(uidOf(node), !isCordoned(node) && isLeft(node));
-        if (Math.min(lastsMs, calmMs()) <= FOLLOWED_MS) continue;
+        if (lastsMs <= FOLLOWED_MS) continue;
         broken('enabled nodes have no trace', `"${nameOf(node)}" was disabled`);
       }
     },
@@ -140,8 +140,8 @@ export const enabledNodesHaveNoTrace = (bench: Bench): Invariant => {
 
 /** RS-20: the stateless pods of an offline Node are deleted, unless it is of a storm. */
 export const lostPodsAreReplaced = (bench: Bench): Invariant => {
-  const { site, broken, calmMs } = bench;
-  const leftMs = since(bench);
+  const { site, broken } = bench;
+  const leftMs = sinceInCalm(bench);
   return {
     tick: () => {
       const offline = new Set(
@@ -152,7 +152,7 @@ export const lostPodsAreReplaced = (bench: Bench): Invariant => {
         const isDue = offline.has(nodeOf(pod)) && isActive(pod) &&
           controllerKind(pod) === 'ReplicaSet';
         const lastsMs = leftMs(uidOf(pod), isDue);
-        if (Math.min(lastsMs, calmMs()) <= FOLLOWED_MS) continue;
+        if (lastsMs <= FOLLOWED_MS) continue;
         broken('lost pods are replaced', `"${nameOf(pod)}" is still on "${nodeOf(pod)}"`);
       }
     },
@@ -161,8 +161,8 @@ export const lostPodsAreReplaced = (bench: Bench): Invariant => {
 
 /** RS-21: the stateful pods of an offline Node show that, and no other pods do. */
 export const waitingPodsShowIt = (bench: Bench): Invariant => {
-  const { site, broken, calmMs } = bench;
-  const wrongMs = since(bench);
+  const { site, broken } = bench;
+  const wrongMs = sinceInCalm(bench);
   return {
     tick: () => {
       const states = new Map(nodesIn(site).map((node) => [nameOf(node), reportedState(node)]));
@@ -172,7 +172,7 @@ export const waitingPodsShowIt = (bench: Bench): Invariant => {
         const shows = conditionOf(pod, 'tidegate.dev/VolumeHomeNodeOffline') !== undefined;
         const what = shows ? 'shows that it waits' : 'does not show that it waits';
         const lastsMs = wrongMs(uidOf(pod), isActive(pod) && isWaiting !== shows, what);
-        if (Math.min(lastsMs, calmMs()) > FOLLOWED_MS) {
+        if (lastsMs > FOLLOWED_MS) {
           broken('waiting pods show it', `"${nameOf(pod)}" ${what} for "${nodeOf(pod)}"`);
         }
       }

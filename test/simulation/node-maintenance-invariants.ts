@@ -15,7 +15,7 @@ import {
   nodeOf,
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import { budgetsOver, isDaemon } from './budget-invariants.ts';
-import { since } from './durations.ts';
+import { sinceInCalm } from './durations.ts';
 import { isOver, REQUESTS_RESOURCE } from './eviction-request-object.ts';
 import { type Bench, type Invariant, isObserved, nameOf } from './invariant.ts';
 import { isCordoned, isDisabled, ownersOf, reclaimAnnotation } from './node-annotations.ts';
@@ -128,8 +128,8 @@ const isWorking = (maintenance: JsonRecord): boolean =>
 
 /** NM-41: `Drained` is True only while no pod that must leave is on a node of the maintenance. */
 export const drainedIsTrue = (bench: Bench): Invariant => {
-  const { site, broken, calmMs } = bench;
-  const wrongMs = since(bench);
+  const { site, broken } = bench;
+  const wrongMs = sinceInCalm(bench);
   return {
     tick: () => {
       for (const maintenance of maintenancesIn(site)) {
@@ -137,7 +137,7 @@ export const drainedIsTrue = (bench: Bench): Invariant => {
         for (const { name, state } of nodesIn(maintenance)) {
           const pods = isDrained && state === 'Admitted' ? podsLeft(site, name) : [];
           const key = `${nameOf(maintenance)} ${name}`;
-          if (Math.min(wrongMs(key, pods.length > 0), calmMs()) <= FOLLOWED_MS) continue;
+          if (wrongMs(key, pods.length > 0) <= FOLLOWED_MS) continue;
           const names = pods.map(nameOf).join();
           broken('Drained is true', `"${nameOf(maintenance)}", but ${names} are on "${name}"`);
         }
@@ -148,8 +148,8 @@ export const drainedIsTrue = (bench: Bench): Invariant => {
 
 /** NM-13: the admitted nodes of a maintenance are cordoned, and kept so. */
 export const maintainedNodesAreCordoned = (bench: Bench): Invariant => {
-  const { site, broken, calmMs } = bench;
-  const openMs = since(bench);
+  const { site, broken } = bench;
+  const openMs = sinceInCalm(bench);
   return {
     tick: () => {
       for (const maintenance of maintenancesIn(site)) {
@@ -158,8 +158,7 @@ export const maintainedNodesAreCordoned = (bench: Bench): Invariant => {
           const isDue = isWorking(maintenance) && state === 'Admitted' && node !== undefined &&
             selectsNode(maintenance, node);
           const isHeld = isCordoned(node) && maintenancesOn(node).includes(ownerOf(maintenance));
-          const lastsMs = openMs(`${nameOf(maintenance)} ${name}`, isDue && !isHeld);
-          if (Math.min(lastsMs, calmMs()) <= FOLLOWED_MS) continue;
+          if (openMs(`${nameOf(maintenance)} ${name}`, isDue && !isHeld) <= FOLLOWED_MS) continue;
           broken('maintained nodes are cordoned', `"${name}" of "${nameOf(maintenance)}" is not`);
         }
       }
@@ -172,8 +171,8 @@ const allows = (budget: JsonRecord): boolean =>
 
 /** NM-36: a maintenance goes on unless budgets or interceptors hold a pod of its nodes. */
 export const maintenancesGoOn = (bench: Bench): Invariant => {
-  const { site, broken, calmMs } = bench;
-  const stuckMs = since(bench);
+  const { site, broken } = bench;
+  const stuckMs = sinceInCalm(bench);
   let before = '';
   /** A pod that is not expected to leave now. */
   const isHeldBack = (pod: JsonRecord): boolean => {
@@ -198,7 +197,7 @@ export const maintenancesGoOn = (bench: Bench): Invariant => {
       const now = JSON.stringify([undrained.map(nameOf), pods.map(nameOf)]);
       const isStill = now === before && !pods.some(isHeldBack) && !undrained.some(isBeingWorkedOn);
       before = now;
-      if (Math.min(stuckMs('', isStill), calmMs()) <= UNUSED_MS) return;
+      if (stuckMs('', isStill) <= UNUSED_MS) return;
       broken('maintenances go on', `${undrained.map(nameOf).join()}, with ${pods.length} pods`);
     },
   };

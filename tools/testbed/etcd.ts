@@ -1,5 +1,6 @@
 /** Starts etcd and accesses it through its JSON gateway. */
 import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
+import { inBatches } from './batches.ts';
 import type { Binaries } from './binaries.ts';
 import { etcdProgram, type Layout } from './control-plane.ts';
 import { type Programs, untilStarted } from './programs.ts';
@@ -74,8 +75,6 @@ const DELETED_AT_ONCE = 16;
  * client keeps objects that are gone.
  */
 export const deleteStored = async (layout: Layout, keys: readonly string[]): Promise<void> => {
-  for (let from = 0; from < keys.length; from += DELETED_AT_ONCE) {
-    const some = keys.slice(from, from + DELETED_AT_ONCE);
-    await Promise.all(some.map((key) => ask(layout, 'kv/deleterange', { key: encoded(key) })));
-  }
+  const remove = (key: string) => ask(layout, 'kv/deleterange', { key: encoded(key) });
+  await inBatches(keys, DELETED_AT_ONCE, remove);
 };

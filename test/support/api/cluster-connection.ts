@@ -16,6 +16,7 @@ import {
   textAt,
   valueAt,
 } from '../../../src/domain/json.ts';
+import { inBatches } from '../../../tools/testbed/batches.ts';
 import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import { eventually, pause } from '../eventually.ts';
 
@@ -211,10 +212,7 @@ const clientOf = (
     listOrEmptyAt(await must('GET', collection), 'items').map(asRecord)
       .filter((item) => item !== undefined),
   create: async (collection, objects) => {
-    for (let from = 0; from < objects.length; from += AT_ONCE) {
-      const some = objects.slice(from, from + AT_ONCE);
-      await Promise.all(some.map((object) => must('POST', collection, object)));
-    }
+    await inBatches(objects, AT_ONCE, (object) => must('POST', collection, object));
   },
   clear: async (collection) => {
     await must('DELETE', collection);

@@ -1,6 +1,7 @@
 /** Machines that join a cluster and are reclaimed by the stand-in fleet. */
 import { isConditionTrue } from '../../../src/domain/condition.ts';
 import { listOrEmptyAt, numberAt, parseJson, textAt } from '../../../src/domain/json.ts';
+import { inBatches } from '../../../tools/testbed/batches.ts';
 import type { ClusterClient } from '../api/cluster-connection.ts';
 import { COLLECTIONS, isJoined, nameOf } from '../api/cluster-connection.ts';
 import { eventually } from '../eventually.ts';
@@ -91,13 +92,11 @@ export const untilReadyInCluster = async (
 };
 
 const phaseDraining = async (fleet: FleetProcess, ids: readonly string[]): Promise<void> => {
-  for (let from = 0; from < ids.length; from += AT_ONCE) {
-    await Promise.all(
-      ids.slice(from, from + AT_ONCE).map((id) =>
-        fleet.script('POST', `/machines/${id}/state`, { state: 'DRAINING', cluster: CLUSTER })
-      ),
-    );
-  }
+  await inBatches(
+    ids,
+    AT_ONCE,
+    (id) => fleet.script('POST', `/machines/${id}/state`, { state: 'DRAINING', cluster: CLUSTER }),
+  );
 };
 
 /** Reclaims each machine with its own instruction, as the shard does. Returns their ids. */
