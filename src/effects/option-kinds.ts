@@ -15,6 +15,8 @@ export interface Kind<Value> {
   readonly placeholder: string;
   /** The flag alone, without a value, means `true`. */
   readonly isSwitch?: boolean;
+  /** Of whole numbers: the least and the most. */
+  readonly range?: readonly [least: number, most: number];
   readonly read: (text: string) => Reading<Value>;
 }
 
@@ -101,6 +103,7 @@ export const duration = (leastMs: number): Kind<number> => ({
 /** A whole number between `least` and `most`. */
 export const whole = (least: number, most: number): Kind<number> => ({
   placeholder: 'NUMBER',
+  range: [least, most],
   read: (given) => {
     const number = /^[+-]?\d+$/.test(given) ? Number(given) : Number.NaN;
     const remedy = `write a whole number from ${least} to ${most}`;
@@ -116,6 +119,7 @@ const ZERO = /^[+-]?0[0a-zµμ]*$/u;
 /** `kind`, of which 0 means `usual`, as for the Go operator. */
 export const zeroMeans = <Value>(kind: Kind<Value>, usual: string): Kind<Value> => ({
   ...kind,
+  ...(kind.range && { range: [0, kind.range[1]] }),
   read: (given) => kind.read(ZERO.test(given) ? usual : given),
 });
 

@@ -67,6 +67,13 @@ const WRONG: readonly (readonly [values: string, message: string])[] = [
   [`${WHOLE},operators.operator.settings.rollupInterval=10`, '/settings/rollupInterval'],
   [`${WHOLE},settings.via=mail`, "at '/settings/via'"],
   [`${WHOLE},settings.maxDraining=some`, "at '/settings/maxDraining'"],
+  [`${WHOLE},settings.maxDraining=150%`, "at '/settings/maxDraining'"],
+  [`${WHOLE},monitoring=null`, "missing property 'monitoring'"],
+  [`${WHOLE},tls.certManager=null`, "at '/tls': missing property 'certManager'"],
+  [`${WHOLE},settings=null`, 'settings.clusterId is required'],
+  [`${WHOLE},settings.burst=0`, "at '/settings/burst'"],
+  [`${WHOLE},settings.qps=0`, "at '/settings/qps'"],
+  [`${WHOLE},settings.insecurePlaintext=true`, 'set settings.insecurePlaintext to false'],
   [`${WHOLE},image.digest=latest`, "at '/image/digest'"],
   [`${WHOLE},resources.memory=1Gi`, "at '/resources': additional properties 'memory'"],
   [`${WHOLE},resources.limits.memory=64Mi`, 'resources.limits.memory "64Mi" is too small'],
@@ -116,6 +123,59 @@ describeWithBinaries('chart', () => {
       expect([values, code]).toEqual([values, 1]);
       expect(stderr).toContain(message);
     }
+  });
+
+  test('a setting of a Deployment wins over the one of all, also when it is false', async () => {
+    const helm = await localHelm();
+    const values = `${WHOLE},settings.pauseDrains=true,settings.via=evictions,` +
+      'operators.maintenance.enabled=true,operators.maintenance.settings.pauseDrains=false';
+    const only = ['-s', 'templates/deployments.yaml', '--set', values];
+    const deployments = objectsIn(await printed(helm('template', ...RELEASE, ...only)));
+    const settings = (deployment: JsonRecord, name: string) => {
+      const [container] = listOrEmptyAt(deployment, 'spec', 'template', 'spec', 'containers');
+      const found = listOrEmptyAt(container, 'env').find((one) => textAt(one, 'name') === name);
+      return textAt(found, 'value');
+    };
+    expect(deployments.map((one) => [
+      kindAndName(one),
+      settings(one, 'TIDEGATE_PAUSE_DRAINS'),
+      settings(one, 'TIDEGATE_VIA'),
+    ])).toEqual([
+      ['Deployment/tidegate-maintenance', 'false', 'evictions'],
+      ['Deployment/tidegate-operator', 'true', 'evictions'],
+    ]);
+  });
+
+  test('a key without a value is as one that is not there', async () => {
+    const helm = await localHelm();
+    const render = (values: string): Promise<string> =>
+      printed(helm('template', ...RELEASE, '--set', `${WHOLE}${values}`));
+    const lists = ['extraArgs', 'extraEnv', 'extraVolumes', 'extraObjects', 'tolerations'];
+    const values = [...lists, 'imagePullSecrets', 'podLabels', 'commonLabels', 'nodeSelector'];
+    expect(await render(values.map((key) => `,${key}=null`).join(''))).toBe(await render(''));
+    expect(await render(',resources=null')).not.toContain('NODE_OPTIONS');
+  });
+
+  test('the Service of metrics has a name that Services may have', async () => {
+    const helm = await localHelm();
+    const dotted = 'fullnameOverride=1tide.gate-of-a-name-with-40-characters';
+    const long = 'operators.operator.enabled=false,operators.a-name-of-20-letters.roles={fleet}';
+    const names = await Promise.all(
+      ['', `,${dotted}`, `,${dotted},${long}`].map(
+        async (more) => {
+          const values = `${WHOLE},monitoring.serviceMonitor.enabled=true${more}`;
+          const only = ['-s', 'templates/monitoring.yaml', '--set', values];
+          const [service] = objectsIn(await printed(helm('template', ...RELEASE, ...only)));
+          return textAt(service, 'metadata', 'name');
+        },
+      ),
+    );
+    expect(names).toEqual([
+      'tidegate-operator-metrics',
+      't-1tide-gate-of-a-name-with-40-characters-operator-metrics',
+      't-1tide-gate-of-a-name-with-40-cha-a-name-of-20-letters-metrics',
+    ]);
+    for (const name of names) expect(name).toMatch(/^[a-z][-a-z0-9]{0,61}[a-z0-9]$/);
   });
 
   test('each ServiceAccount has the rights of its roles and no others', async () => {

@@ -67,9 +67,17 @@ export const schemaOf = (described: ChartValue): Schema => ({
   ...described.schema,
   ...(described.fields === undefined ? {} : {
     additionalProperties: false,
+    required: groupsIn(described.fields),
     properties: propertiesOf(described.fields),
   }),
 });
+
+/**
+ * The keys of groups, which must be there: helm drops a key without a value, and its templates
+ * would fail without the name of it.
+ */
+export const groupsIn = (fields: ChartValues): readonly string[] =>
+  Object.entries(fields).flatMap(([key, field]) => (field.fields === undefined ? [] : [key]));
 
 /** The schemas of a group's fields. */
 export const propertiesOf = (fields: ChartValues): Schema =>

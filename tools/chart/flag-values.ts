@@ -32,16 +32,20 @@ const FILLED: Schema = { type: 'string', minLength: 1 };
 /** Schemas by the placeholder that the help of a flag shows. */
 const BY_PLACEHOLDER: Readonly<Record<string, Schema>> = {
   'true|false': SWITCH,
-  NUMBER: { type: 'number', minimum: 0 },
+  NUMBER: { type: 'number', exclusiveMinimum: 0 },
   DURATION,
   'NUMBER|PERCENT': {
-    anyOf: [{ type: 'integer', minimum: 1 }, { type: 'string', pattern: '^[0-9]+%?$' }],
+    anyOf: [
+      { type: 'integer', minimum: 1, maximum: 999_999_999 },
+      { type: 'string', pattern: '^(0*[1-9][0-9]{0,8}|0*([1-9][0-9]?|100)%)$' },
+    ],
   },
 };
 
 const IS_CHOICE = /^[a-z][a-z.-]*(\|[a-z][a-z.-]*)+$/;
 
-const schemaFor = ({ placeholder }: Option<unknown>): Schema => {
+const schemaFor = ({ placeholder, range }: Option<unknown>): Schema => {
+  if (range !== undefined) return { type: 'integer', minimum: range[0], maximum: range[1] };
   const known = BY_PLACEHOLDER[placeholder];
   if (known !== undefined) return known;
   return IS_CHOICE.test(placeholder) ? { enum: placeholder.split('|') } : FILLED;
@@ -54,7 +58,7 @@ const camelCase = (flag: string): string =>
 const typed = (text: string | undefined, { type }: Schema): unknown => {
   if (text === undefined) return undefined;
   if (type === 'boolean') return text === 'true';
-  return type === 'number' ? Number(text) : text;
+  return type === 'number' || type === 'integer' ? Number(text) : text;
 };
 
 const EXAMPLES: Readonly<Record<string, unknown>> = {

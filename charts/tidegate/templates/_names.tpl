@@ -10,6 +10,14 @@
 {{- .Values.fullnameOverride | default $whole | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
+{{/* A Service's name is a DNS label that begins with a letter: 63 characters at most, no dots. */}}
+{{- define "tidegate.metricsService" -}}
+{{- $fullname := include "tidegate.fullname" .root | replace "." "-" -}}
+{{- if not (regexMatch "^[a-z]" $fullname) -}}{{- $fullname = printf "t-%s" $fullname -}}{{- end -}}
+{{- $room := sub 54 (len .name) | int -}}
+{{- printf "%s-%s-metrics" ($fullname | trunc $room | trimSuffix "-") .name -}}
+{{- end -}}
+
 {{- define "tidegate.selector" -}}
 app.kubernetes.io/name: {{ include "tidegate.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -22,7 +30,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
   "app.kubernetes.io/part-of" "tidegate"
   "app.kubernetes.io/managed-by" .Release.Service -}}
 {{- $selector := include "tidegate.selector" . | fromYaml -}}
-{{- toYaml (merge (dict) $selector $own .Values.commonLabels) -}}
+{{- toYaml (merge (dict) $selector $own (.Values.commonLabels | default dict)) -}}
 {{- end -}}
 
 {{- define "tidegate.image" -}}

@@ -22,7 +22,9 @@
 {{- $result := dict -}}
 {{- range $name, $given := $enabled -}}
 {{- $roles := required (printf "operators.%s.roles is required" $name) $given.roles -}}
-{{- $settings := merge (dict) ($given.settings | default dict) $root.Values.settings -}}
+{{- /* `merge` takes false for a value that is not there. */}}
+{{- $settings := deepCopy ($root.Values.settings | default dict) -}}
+{{- range $key, $setting := $given.settings -}}{{- $_ := set $settings $key $setting -}}{{- end -}}
 {{- $isDraining := or (has "fleet" $roles) (has "maintenance" $roles) (has "evictions" $roles) -}}
 {{- if and $isDraining (hasKey $owners "interceptors") (not (hasKey $settings "defaultInterceptors")) -}}
 {{- $_ := set $settings "defaultInterceptors" $surge -}}
@@ -41,7 +43,7 @@
   "lease" (printf "tidegate-%s" $name)
   "roles" $roles
   "replicas" (hasKey $given "replicas" | ternary $given.replicas 2)
-  "resources" ($given.resources | default $root.Values.resources)
+  "resources" ($given.resources | default $root.Values.resources | default dict)
   "settings" $settings) -}}
 {{- end -}}
 {{- toYaml $result -}}
@@ -61,6 +63,9 @@
 {{- end -}}
 {{- if and $tls.certManager.enabled (not $tls.certManager.issuerRef.name) -}}
 {{- fail "tls.certManager.issuerRef.name is required with tls.certManager.enabled" -}}
+{{- end -}}
+{{- if and .settings.insecurePlaintext (or $tls.existingSecret $tls.certManager.enabled) -}}
+{{- fail "settings.insecurePlaintext and a key pair (tls.existingSecret, tls.certManager) exclude each other: set settings.insecurePlaintext to false" -}}
 {{- end -}}
 {{- if not (or $tls.existingSecret $tls.certManager.enabled .settings.insecurePlaintext) -}}
 {{- fail "tls.existingSecret is required with the role fleet: name a Secret with tls.crt, tls.key and ca.crt, or set tls.certManager.enabled; for trials set settings.insecurePlaintext" -}}

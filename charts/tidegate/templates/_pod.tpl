@@ -112,7 +112,7 @@ and one of a small cluster larger by a tenth.
 {{- range include "tidegate.ownEnv" . | fromYamlArray -}}
 {{- if not (hasKey $replaced .name) -}}{{- $kept = append $kept . -}}{{- end -}}
 {{- end -}}
-{{- toYaml (concat $kept .root.Values.extraEnv) -}}
+{{- toYaml (concat $kept (.root.Values.extraEnv | default list)) -}}
 {{- end -}}
 
 {{- define "tidegate.mounts" -}}

@@ -53,7 +53,8 @@ test('groups accept no other keys, and numbers of flags stay numbers', () => {
   expect(schemaOf({ description: 'A group.', schema: {}, fields: {} })).toMatchObject({
     additionalProperties: false,
   });
-  expect(SETTINGS['burst']?.schema).toMatchObject({ type: 'number' });
+  expect(SETTINGS['burst']?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 100_000 });
+  expect(SETTINGS['qps']?.schema).toEqual({ type: 'number', exclusiveMinimum: 0 });
   expect(SETTINGS['pauseDrains']?.schema).toEqual({ type: 'boolean' });
   expect(SETTINGS['via']?.schema).toEqual({ enum: ['auto', 'eviction-requests', 'evictions'] });
 });
