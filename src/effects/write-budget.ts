@@ -117,15 +117,20 @@ const makeTokenQueue = (
         const isHeld = isOpen() && queue.heldMs(writeClass, nowMs) > 0;
         if (!dispensing && !isHeld && take(nowMs) === 0) return circuit.admit(nowMs);
         const token = Deferred.makeUnsafe<TrialEnd>();
-        const waiter = (end: TrialEnd) => void Deferred.doneUnsafe(token, Effect.succeed(end));
+        let given: TrialEnd | undefined;
+        const waiter = (end: TrialEnd): void => {
+          given = end;
+          Deferred.doneUnsafe(token, Effect.succeed(end));
+        };
         if (!queue.add(writeClass, waiter)) {
           return yield* new QueueFull({
             why: `too many queued writes of class "${writeClass}" wait`,
           });
         }
-        return yield* Effect.ensuring(
-          Effect.andThen(startDispensing, Deferred.await(token)),
-          Effect.sync(() => queue.remove(writeClass, waiter)),
+        return yield* Effect.andThen(startDispensing, Deferred.await(token)).pipe(
+          // Interrupted in the moment in which it got its token, it would be awaited as the probe.
+          Effect.onInterrupt(() => Effect.map(monotonicMs, (nowMs) => given?.('HeldBack', nowMs))),
+          Effect.ensuring(Effect.sync(() => queue.remove(writeClass, waiter))),
         );
       });
     return { acquire, hold: (writeClass, untilMs) => queue.hold(writeClass, untilMs) };
@@ -140,6 +145,9 @@ const holdMsOf = (writeClass: WriteClass, answer: KubeAnswer): number => {
   const asksToWait = status >= 500 || (status === 429 && writeClass !== 'eviction');
   return asksToWait ? Math.min(retryAfterSeconds * 1000, RETRY_AFTER_MS_MAX) : 0;
 };
+
+/** Makes a part of an uninterruptible effect as interruptible as the whole is outside. */
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>;
 
 /** The outcome of a write, as its metric label. */
 const outcomeOf = (fault: WriteFault): string => {
@@ -159,24 +167,29 @@ const makeWrites = (options: WriteBudgetOptions) =>
       const permit = gate.permit();
       return permit._tag === 'Open' ? Effect.void : Effect.fail(new NotLeader({ why: permit.why }));
     });
-    /** One call; its result is reported to the circuit. */
-    const tried = (call: KubeCall, onEnd: TrialEnd) =>
-      Effect.suspend(() => {
-        let trial: WriteTrial = 'Unconnected';
-        const setTrial = (end: WriteTrial) => Effect.sync(() => void (trial = end));
-        const mayLeave = (): boolean => {
-          const may = isOpen() && (call.mayLeave?.() ?? true);
-          trial = may ? 'Left' : 'HeldBack';
-          return may;
-        };
+    /** One call, if it is permitted; whatever becomes of it is reported to the circuit. */
+    const tried = (call: KubeCall, onEnd: TrialEnd, restore: Restore) => {
+      let trial: WriteTrial = 'HeldBack';
+      const setTrial = (end: WriteTrial) => Effect.sync(() => void (trial = end));
+      const mayLeave = (): boolean => {
+        const may = isOpen() && (call.mayLeave?.() ?? true);
+        trial = may ? 'Left' : 'HeldBack';
+        return may;
+      };
+      const called = Effect.suspend(() => {
+        trial = 'Unconnected';
         const answered = gate.beginRequest();
         return api.call({ ...call, mayLeave }).pipe(
           Effect.tap(() => setTrial('Left')),
           Effect.onInterrupt(() => setTrial('HeldBack')),
           Effect.ensuring(Effect.sync(answered)),
-          Effect.ensuring(Effect.map(monotonicMs, (nowMs) => onEnd(trial, nowMs))),
         );
       });
+      return Effect.ensuring(
+        restore(Effect.andThen(permitted, called)),
+        Effect.map(monotonicMs, (nowMs) => onEnd(trial, nowMs)),
+      );
+    };
     const count = (writeClass: WriteClass, outcome: string) =>
       Effect.sync(() =>
         telemetry.count('tidegate_writes_total', 1, { class: writeClass, outcome })
@@ -187,18 +200,19 @@ const makeWrites = (options: WriteBudgetOptions) =>
         if (holdMs > 0) tokens.hold(writeClass, nowMs + holdMs);
       });
     const send = (writeClass: WriteClass, call: KubeCall) =>
-      Effect.gen(function* () {
-        yield* permitted;
-        const askedAtMs = yield* monotonicMs;
-        const onEnd = yield* tokens.acquire(writeClass);
-        const waitedMs = (yield* monotonicMs) - askedAtMs;
-        telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
-        return yield* Effect.andThen(permitted, tried(call, onEnd)).pipe(
-          Effect.tap((answer) => honourRetryAfter(writeClass, answer)),
-          // A write withheld at the last moment was refused by the gate, not by the network.
-          Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),
-        );
-      }).pipe(
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function* () {
+          yield* permitted;
+          const askedAtMs = yield* monotonicMs;
+          const onEnd = yield* restore(tokens.acquire(writeClass));
+          const waitedMs = (yield* monotonicMs) - askedAtMs;
+          telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
+          return yield* tried(call, onEnd, restore);
+        })
+      ).pipe(
+        Effect.tap((answer) => honourRetryAfter(writeClass, answer)),
+        // A write withheld at the last moment was refused by the gate, not by the network.
+        Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),
         Effect.tap(() => count(writeClass, 'answered')),
         Effect.tapError((fault: WriteFault) => count(writeClass, outcomeOf(fault))),
       );

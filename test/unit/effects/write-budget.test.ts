@@ -378,4 +378,35 @@ describe('the write gate', () => {
     expect(await waiting).toBe('NotLeader');
     expect(server.tried).toBe(1);
   });
+
+  it('DR-37: a write that the gate refused is not awaited as the probe', async () => {
+    const { time, gate, send, server, sent } = bed(100, 100);
+    server.there = false;
+    await send('phase', '/first');
+    const waiting = send('phase', '/second');
+    await time.advance(10);
+    gate.close('lost');
+    await time.advance(500);
+    expect(await waiting).toBe('NotLeader');
+    server.there = true;
+    gate.openUntil(Number.POSITIVE_INFINITY);
+    void send('phase', '/third');
+    await time.advance(100);
+    expect(sent.map(({ path }) => path)).toEqual(['/third']);
+  });
+
+  it('DR-37: a write that was interrupted while it waited is not awaited as the probe', async () => {
+    const { time, send, server, sent } = bed(100, 100);
+    server.there = false;
+    await send('phase', '/first');
+    const abort = new AbortController();
+    const waiting = send('phase', '/second', abort.signal);
+    await time.advance(10);
+    abort.abort();
+    expect(await waiting).toBe('interrupted');
+    server.there = true;
+    void send('phase', '/third');
+    await time.advance(600);
+    expect(sent.map(({ path }) => path)).toEqual(['/third']);
+  });
 });
