@@ -117,10 +117,26 @@ const holdableDemand = (demand: Demand) => {
   };
 };
 
+/** The gauges of the demand: 0 while another process leads, which has its own. */
+const demandGauges = ({ telemetry }: ActorEnvironment<never>, demand: Demand) => {
+  let leading = false;
+  const measure = (): void => {
+    telemetry.gauge('tidegate_capacity_requests', leading ? demand.size : 0);
+    telemetry.gauge('tidegate_capacity_requests_unreadable', leading ? demand.unreadableSize : 0);
+  };
+  return {
+    measure,
+    setLeading: (now: boolean): void => {
+      leading = now;
+      measure();
+      if (!now) telemetry.gauge('tidegate_rollup_needs', 0);
+    },
+  };
+};
+
 /** Builds roll-ups of `source` and measures the time. */
 const rollupBuilder = (
   { telemetry, time }: ActorEnvironment<never>,
-  demand: Demand,
   source: () => RollupSource,
 ) => {
   let built = 0;
@@ -143,8 +159,6 @@ const rollupBuilder = (
     }
     telemetry.observe('bigfleet_operator_rollup_duration_seconds', (endMs - startMs) / 1000);
     telemetry.gauge('tidegate_rollup_needs', needs.length);
-    telemetry.gauge('tidegate_capacity_requests', demand.size);
-    telemetry.gauge('tidegate_capacity_requests_unreadable', demand.unreadable().length);
   };
 };
 
@@ -166,7 +180,8 @@ export const startRollups = (
   });
   const unreadable = unreadableRequests(environment, options);
   const { source, hold, release } = holdableDemand(demand);
-  const build = rollupBuilder(environment, demand, source);
+  const build = rollupBuilder(environment, source);
+  const gauges = demandGauges(environment, demand);
 
   const take = (fact: Fact<CapacityRequestProjection>): void => {
     if (fact._tag === 'Present') unreadable.observe(fact.object, demand.observe(fact.object));
@@ -182,14 +197,18 @@ export const startRollups = (
     acknowledgements.observe(fact);
     pendingPhases.observe(fact);
     unreadable.recordAll();
+    gauges.measure();
   };
 
   const subscription = new Subscription();
   subscription.add(unreadable.follow());
-  subscription.add(session.leading.subscribe({
-    next: acknowledgements.setLeading,
-    complete: () => acknowledgements.setLeading(false),
-  }));
+  const setLeading = (leading: boolean): void => {
+    acknowledgements.setLeading(leading);
+    gauges.setLeading(leading);
+  };
+  subscription.add(
+    session.leading.subscribe({ next: setLeading, complete: () => setLeading(false) }),
+  );
   // Before the facts: the first list may open a stream at once.
   subscription.add(
     session.shardEvents.pipe(

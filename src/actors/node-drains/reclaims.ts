@@ -107,6 +107,7 @@ export class ReclaimRegistry {
       ...this.#events.actions,
       machinesNow: (entry) => machinesNow(entry, (node) => options.nodes.get(objectKey(node))),
       onRestart: (entry) => this.#orderDrains(entry),
+      onSettled: () => this.#searchSoon(),
     });
     this.#recovery = new ReclaimRecovery(environment, (machines) => this.#recover(machines));
     this.#subscription.add(options.drains.events.subscribe((event) => this.#onDrain(event)));
@@ -129,6 +130,7 @@ export class ReclaimRegistry {
   readonly onLeadershipLost = (): void => {
     this.#isLeading = false;
     for (const { id } of [...this.#registry.entries()]) this.#registry.remove(id);
+    this.#searchSoon();
   };
 
   readonly actors = (): Iterable<ReclaimActor> => [...this.#registry.actors()];
@@ -244,7 +246,8 @@ export class ReclaimRegistry {
   /** After all subscribers have received this fact. */
   #searchSoon(): void {
     const [first] = this.#registry.entries();
-    if (this.#isSearching || first === undefined) return;
+    if (first === undefined) return this.#events.queueLength(0);
+    if (this.#isSearching) return;
     this.#isSearching = true;
     queueMicrotask(() => this.#search());
   }
@@ -365,6 +368,8 @@ export interface ReclaimActorOptions extends ReclaimActions {
   readonly machinesNow: (entry: InstructionEntry) => readonly ReclaimEntry[];
   /** The actor runs again after a crash. */
   readonly onRestart: (entry: InstructionEntry) => void;
+  /** An instruction has ended; what it queued waits no longer. */
+  readonly onSettled: () => void;
 }
 
 /** The actors of all instructions. */
@@ -388,7 +393,9 @@ const reclaimActors = <Services>(
     onSnapshot: (entry, { context, value }) => {
       entry.machines = context.entries;
       entry.ackPending = context.ackPending;
-      if (innermostState(value) === 'settled') registry.remove(entry.id);
+      if (innermostState(value) !== 'settled') return;
+      registry.remove(entry.id);
+      options.onSettled();
     },
     onCrash: (entry) => {
       entry.hasCrashed = true;

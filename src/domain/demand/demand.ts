@@ -45,6 +45,8 @@ export interface Demand {
   readonly unacknowledged: () => readonly CapacityRequestProjection[];
   /** Requests that are invalid now, with or without a valid earlier reading. */
   readonly unreadable: () => readonly CapacityRequestProjection[];
+  /** The number of `unreadable()`. */
+  readonly unreadableSize: number;
   /** Requests that count. */
   readonly size: number;
 }
@@ -73,6 +75,10 @@ class KeptDemand implements Demand {
 
   get size(): number {
     return this.#counted.size;
+  }
+
+  get unreadableSize(): number {
+    return this.#unreadable.size;
   }
 
   readonly observe = (request: CapacityRequestProjection): Observed => {

@@ -171,14 +171,17 @@ describe('the limit of draining Nodes', () => {
   });
 
   test('DR-19: a reclaim that waits until its deadline ends as Failed, and says why', async () => {
-    const { node, pods, order, time, annotation, reported, reclaims } = rig(limit(1));
+    const { node, pods, order, time, annotation, reported, reclaims, gauges } = rig(limit(1));
     for (const name of ['n1', 'n2']) {
       node(name);
       pods.add({ node: name, goesAfterMs: Number.POSITIVE_INFINITY });
     }
     order('i1', ['n1'], 600);
     order('i2', ['n2'], 60);
-    await time.advance(61_000);
+    await time.advance(59_000);
+    expect(gauges.get('tidegate_reclaims_queued')).toBe(1);
+    await time.advance(2000);
+    expect(gauges.get('tidegate_reclaims_queued')).toBe(0);
     expect(annotation('n2')).toBeUndefined();
     expect(reported.filter(({ machine }) => machine === 'n2')).toMatchObject([{
       fact: {
@@ -187,6 +190,19 @@ describe('the limit of draining Nodes', () => {
       },
     }]);
     expect(reclaims().get('i2')).toBeUndefined();
+  });
+
+  test('DR-19: a process that lost the lease counts no machine as queued', async () => {
+    const { node, pods, order, time, gauges, setLeading } = rig(limit(1));
+    for (const name of ['n1', 'n2']) {
+      node(name);
+      pods.add({ node: name, goesAfterMs: Number.POSITIVE_INFINITY });
+    }
+    order('i1', ['n1', 'n2'], 600);
+    await time.advance(1000);
+    expect(gauges.get('tidegate_reclaims_queued')).toBe(1);
+    setLeading(false);
+    expect(gauges.get('tidegate_reclaims_queued')).toBe(0);
   });
 
   test('DR-19: a second instruction for a Node that drains needs no room', async () => {

@@ -66,6 +66,24 @@ describe('roll-ups', () => {
     }]);
   });
 
+  test('the gauges follow the requests without a stream, and are 0 without the lease', async () => {
+    const { time, cluster, openStream, shardEvents, leading, gauges } = start();
+    const sizes = () =>
+      ['', '_unreadable'].map((part) => gauges.get(`tidegate_capacity_requests${part}`));
+    const bad = request('bad', { spec: { resources: { cpu: 'lots' } } });
+    cluster.list(request('a'), bad);
+    openStream();
+    expect([...sizes(), gauges.get('tidegate_rollup_needs')]).toEqual([1, 1, 1]);
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    cluster.show(request('bad', { version: '2' }));
+    expect(sizes()).toEqual([2, 0]);
+    cluster.show({ ...bad });
+    expect(sizes()).toEqual([2, 1]);
+    leading.next(false);
+    await time.settle();
+    expect([...sizes(), gauges.get('tidegate_rollup_needs')]).toEqual([0, 0, 0]);
+  });
+
   test('wire 2: a request that is too large is excluded and has its own Event', async () => {
     const { time, cluster, offered, openStream, events } = start();
     const names = Array.from({ length: 40_000 }, (_, index) => [`example.com/r${index}`, '1']);
