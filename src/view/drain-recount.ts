@@ -23,6 +23,7 @@ import {
   drainProgress,
   keptPods,
   planOf,
+  podsBefore,
   returnedOwners,
   type TierKey,
 } from '../domain/drain/plan.ts';
@@ -126,6 +127,7 @@ export const recountDrain = (
   const plan = planOf(facts.pods, {
     own,
     evictedOwners: returnedOwners(facts.pods, sinceMs),
+    earlier: podsBefore(facts.pods, sinceMs),
     keeps: (pod) => (kept.keepsAll || kept.acknowledged.has(pod.uid)) && dataOf(pod).length > 0,
   });
   const startedTo = startedTiers(plan, annotation, nowMs);

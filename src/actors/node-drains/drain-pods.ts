@@ -22,6 +22,7 @@ import {
   keptPods,
   planOf,
   type PlanTerms,
+  podsBefore,
   returnedOwners,
   type TierKey,
   toleratingPods,
@@ -96,6 +97,8 @@ export class DrainPods {
   readonly #options: DrainPodsOptions;
   /** Controllers that bring an evicted pod back, past the cordon. */
   readonly #evictedOwners = new Set<Uid>();
+  /** Pods that were here before a pod of their controller was evicted: they leave, too. */
+  readonly #earlier = new Set<Uid>();
   #isResumed = false;
   readonly #asked = new Set<Uid>();
   /** Of the pods that are due. */
@@ -120,10 +123,12 @@ export class DrainPods {
     const uids = new Set(present.map(({ uid }) => uid));
     for (const { pod } of this.#observed.values()) if (!uids.has(pod.uid)) this.#setEvicted(pod);
     for (const pod of present) if (pod.terminating) this.#setEvicted(pod);
+    for (const pod of present) if (!this.#isOfEvicted(pod)) this.#earlier.add(pod.uid);
     const terms = {
       own,
       daemonSetsLeave,
       evictedOwners: this.#evictedOwners,
+      earlier: this.#earlier,
       ...(kept && { keeps: (pod: DrainPod) => kept.dataOf(pod).length > 0 }),
     };
     const due = present.filter((pod) => !isWithheld(pod));
@@ -134,6 +139,7 @@ export class DrainPods {
     this.#left = podCountsOf(whole).left + this.#kept.length;
     const { moved, refusal } = this.#compare(startedTo);
     for (const uid of this.#asked) if (!uids.has(uid)) this.#asked.delete(uid);
+    for (const uid of this.#earlier) if (!uids.has(uid)) this.#earlier.delete(uid);
     const counted = this.#kept.length === 0 ? {} : { kept: this.#kept.length };
     return { podCounts: { left: this.#left, ...counted, tiers }, moved, refusal };
   };
@@ -220,6 +226,11 @@ export class DrainPods {
     if (this.#isResumed || resumedSinceMs === null) return;
     this.#isResumed = true;
     for (const owner of returnedOwners(present, resumedSinceMs)) this.#evictedOwners.add(owner);
+    for (const uid of podsBefore(present, resumedSinceMs)) this.#earlier.add(uid);
+  }
+
+  #isOfEvicted({ controller }: DrainPod): boolean {
+    return controller !== null && this.#evictedOwners.has(controller.uid);
   }
 
   #dataOf(pod: DrainPod): readonly string[] {

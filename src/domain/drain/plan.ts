@@ -26,6 +26,8 @@ export interface PlanTerms {
   readonly own: { readonly namespace: string; readonly name: string } | null;
   /** Controllers of pods that were evicted from this node. */
   readonly evictedOwners: ReadonlySet<Uid>;
+  /** Pods of these that were here before: they have not come back. Without it, none. */
+  readonly earlier?: ReadonlySet<Uid>;
   /** Pods of DaemonSets leave, too: a maintenance names them (NM-26). */
   readonly daemonSetsLeave?: boolean;
   /** The drain keeps the pod for its data (RS-11); without it, none. */
@@ -60,16 +62,23 @@ export interface DrainPlan {
 /** The role of a pod in the drain. A terminating pod is always waited for. */
 export const roleOf = (
   pod: DrainPod,
-  { evictedOwners, daemonSetsLeave = false, keeps }: PlanTerms,
+  { evictedOwners, earlier, daemonSetsLeave = false, keeps }: PlanTerms,
 ): PodRole => {
   if (pod.mirror) return 'Mirror';
   if (pod.controller?.kind === 'DaemonSet' && !daemonSetsLeave) return 'DaemonSet';
   if (pod.finished) return 'Finished';
   const cameBack = !pod.terminating && pod.toleratesCordon && pod.controller !== null &&
-    evictedOwners.has(pod.controller.uid);
+    evictedOwners.has(pod.controller.uid) && earlier?.has(pod.uid) !== true;
   if (cameBack) return 'ToleratesCordon';
   return !pod.terminating && keeps?.(pod) === true ? 'StatefulLocalVolume' : 'Leaves';
 };
+
+const isCreatedAfter = ({ createdMs }: DrainPod, sinceMs: number): boolean =>
+  createdMs !== null && createdMs > sinceMs;
+
+/** The pods that were there when the node was cordoned. */
+export const podsBefore = (pods: Iterable<DrainPod>, sinceMs: number): ReadonlySet<Uid> =>
+  new Set([...pods].filter((pod) => !isCreatedAfter(pod, sinceMs)).map(({ uid }) => uid));
 
 /**
  * Controllers that have brought pods back past the cordon of `sinceMs`, as far as the pods show it:
@@ -80,8 +89,9 @@ export const returnedOwners = (
   sinceMs: number,
 ): ReadonlySet<Uid> => {
   const owners = new Set<Uid>();
-  for (const { controller, terminating, toleratesCordon, createdMs } of pods) {
-    const isReturned = terminating || (createdMs !== null && createdMs > sinceMs);
+  for (const pod of pods) {
+    const { controller, terminating, toleratesCordon } = pod;
+    const isReturned = terminating || isCreatedAfter(pod, sinceMs);
     if (controller !== null && toleratesCordon && isReturned) owners.add(controller.uid);
   }
   return owners;

@@ -6,7 +6,7 @@
  * under way has it, so that no drain follows another forever.
  */
 import type { CordonAnnotation } from '../drain/cordon.ts';
-import { returnedOwners, roleOf } from '../drain/plan.ts';
+import { podsBefore, returnedOwners, roleOf } from '../drain/plan.ts';
 import type { DrainPod } from '../drain/pod.ts';
 
 /** The API server cuts the times at which pods were created to seconds. */
@@ -18,7 +18,12 @@ export const returnedPods = (
   annotation: CordonAnnotation | undefined,
 ): readonly DrainPod[] => {
   if (annotation?.ended !== 'Drained') return [];
-  const evictedOwners = returnedOwners(pods, annotation.sinceMs - SECOND_MS);
-  const terms = { own: null, evictedOwners, daemonSetsLeave: true };
+  const sinceMs = annotation.sinceMs - SECOND_MS;
+  const terms = {
+    own: null,
+    evictedOwners: returnedOwners(pods, sinceMs),
+    earlier: podsBefore(pods, sinceMs),
+    daemonSetsLeave: true,
+  };
   return pods.filter((pod) => roleOf(pod, terms) === 'ToleratesCordon');
 };

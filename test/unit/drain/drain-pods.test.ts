@@ -171,6 +171,29 @@ describe('the pods of a drain', () => {
     expect(pods.tolerating()).toEqual(['ns/a2']);
   });
 
+  test('DR-20: a pod that was there before leaves after another of its controller', () => {
+    const { pods, put, remove } = rig();
+    const asked = put({ name: 'a', ...TOLERATES });
+    put({ name: 'b', ...TOLERATES });
+    pods.look(0);
+    pods.setAsked(asked);
+    put({ name: 'a', ...TOLERATES, deletion: '2026-01-01T00:00:30Z' });
+    expect(pods.look(0).podCounts.left).toBe(2);
+    remove('a');
+    put({ name: 'a2', ...TOLERATES });
+    expect(pods.look(0).podCounts.left).toBe(1);
+    expect([pods.tolerating(), pods.unasked(0)]).toMatchObject([['ns/a2'], [{ name: 'b' }]]);
+  });
+
+  test('DR-20: a resumed drain waits for pods that were there before its cordon', () => {
+    const { pods, put } = rig({ resumedSinceMs: NOW_MS });
+    put({ name: 'a', ...TOLERATES, deletion: '2026-01-01T00:00:30Z' });
+    put({ name: 'b', ...TOLERATES, created: '2025-12-31T00:00:00Z' });
+    put({ name: 'a2', ...TOLERATES, created: '2026-01-01T00:01:00Z' });
+    expect(pods.look(0).podCounts.left).toBe(2);
+    expect(pods.tolerating()).toEqual(['ns/a2']);
+  });
+
   test('DR-20: what came back after an earlier process began the drain stays from the first review', () => {
     const { pods, put } = rig({ resumedSinceMs: NOW_MS });
     put({ name: 'a', ...TOLERATES, created: '2026-01-01T00:01:00Z' });
