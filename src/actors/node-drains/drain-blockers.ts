@@ -7,7 +7,12 @@
  */
 import { auditTime, defer, Subject, type Subscription } from 'rxjs';
 import { defectText } from '../../api/telemetry.ts';
-import { blockedCondition, type DrainCondition } from '../../domain/drain/drain-condition.ts';
+import {
+  blockedCondition,
+  type DrainCondition,
+  missedEnd,
+} from '../../domain/drain/drain-condition.ts';
+import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { type ConditionWrite, Cordons } from '../../effects/cordons.ts';
 import { latestPerKey } from '../../streams/latest-per-key.ts';
 import type { BlockedPods } from '../../domain/drain/blocker.ts';
@@ -226,4 +231,13 @@ export const showBlocked = (
   }
   if (entry === undefined || entry.owner !== 'reclaim' || entry.machineId === '') return;
   void showOnMachine(entry.machineId, { _tag: 'Draining', blocked: blockedText(blocked) });
+};
+
+/** Ends the condition of a Node without a drain that the leader before could not end any more. */
+export const showMissedEnd = (
+  node: DrainedNode,
+  { showOnNode }: Pick<DrainTargets, 'showOnNode'>,
+): void => {
+  const missed = missedEnd(node);
+  if (missed !== undefined) showOnNode?.(node.name, missed);
 };

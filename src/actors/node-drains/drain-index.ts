@@ -169,6 +169,10 @@ export const drainSeconds = ({ sinceMs, statelessGoneMs }: DrainEntry, nowMs: nu
 export const isCordonOnly = ({ owner }: DrainEntry, { released }: NodeDrainContext): boolean =>
   isMaintenanceOwner(owner) && !released;
 
+/** The same of a drain whose actor may be restarting. */
+const isHeldBack = ({ owner, isReleased }: DrainEntry): boolean =>
+  isMaintenanceOwner(owner) && !isReleased;
+
 /** True when the annotation on the Node names the instruction, as far as the drain knows. */
 export const hasLanded = ({ annotation }: NodeDrainContext, id: string): boolean =>
   annotation?.ids.includes(id) === true;
@@ -298,6 +302,9 @@ export class DrainsByNode {
   readonly #drains = new Map<string, Set<DrainEntry>>();
 
   readonly nodes = (): readonly string[] => [...this.#drains.keys()];
+  readonly has = (node: string): boolean => this.#drains.has(node);
+  readonly draining = (): ReadonlySet<string> =>
+    new Set(this.nodes().filter((node) => this.of(node).some((entry) => !isHeldBack(entry))));
   readonly of = (node: string): readonly DrainEntry[] => [...this.#drains.get(node) ?? []];
 
   readonly add = (entry: DrainEntry): void => {

@@ -12,7 +12,7 @@ import { annotationOf, type DrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { Fact } from '../../domain/facts.ts';
-import { objectKey, type ResourceVersion } from '../../domain/ids.ts';
+import { objectKey } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import { isOlder } from '../../domain/resource-versions.ts';
 import type { Cordons } from '../../effects/cordons.ts';
@@ -21,7 +21,7 @@ import type { NodeDrainEvent } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type Defer, deferredSends } from '../actor-logic.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
-import { DrainBlockers, showBlocked } from './drain-blockers.ts';
+import { DrainBlockers, showBlocked, showMissedEnd } from './drain-blockers.ts';
 import { UnrecognizedCordons } from './drain-events.ts';
 import {
   canJoin,
@@ -53,6 +53,7 @@ import type { DrainsOptions } from './drains-options.ts';
 import { LateDrains } from './late-drains.ts';
 import { drainScope } from './maintained-nodes.ts';
 import { blockersOf, type NodeDrainActors, nodeDrainActors } from './node-drain-actor.ts';
+import { PastDrains } from './past-drains.ts';
 
 /** All drains of a process; not leading at first. */
 export class DrainRegistry {
@@ -65,10 +66,7 @@ export class DrainRegistry {
   readonly #blockers: DrainBlockers;
   readonly #late: LateDrains;
   readonly #slots: ConcurrencyLimit<DrainEntry>;
-  /** The resourceVersion of a written end, until its Node is observed with it. */
-  readonly #ends = new Map<string, ResourceVersion>();
-  /** Owners that have left and whose annotations may still exist. */
-  readonly #withdrawn = new Set<string>();
+  readonly #past = new PastDrains();
   readonly #events = new Subject<DrainEvent>();
   readonly events: Observable<DrainEvent> = this.#events;
   readonly #subscription = new Subscription();
@@ -131,26 +129,20 @@ export class DrainRegistry {
 
   /** The owner leaves: its annotation is removed; the last owner that leaves uncordons (DR-04). */
   readonly withdraw = (node: string, owner: Exclude<DrainOwner, 'reclaim'>): void => {
-    const key = drainKey(node, owner);
-    const entry = this.#registry.entry(key);
-    const present = this.#options.nodes.get(objectKey(node));
-    this.#withdrawn.add(key);
-    if (entry !== undefined) {
-      entry.isWithdrawn = true;
-      this.#send(key, { type: 'drain.withdrawn' });
-    } else if (this.#isLeading && present !== undefined) this.#observeOwner(present, owner);
+    const entry = this.#entryOf(node, owner);
+    this.#past.withdraw(node, owner);
+    if (entry === undefined) return this.#observeNow(node, owner);
+    entry.isWithdrawn = true;
+    this.#send(entry.key, { type: 'drain.withdrawn' });
   };
 
   /** What the owner drains there has changed. */
   readonly reconsider = (node: string, owner: DrainOwner): void => {
-    const present = this.#options.nodes.get(objectKey(node));
-    const key = drainKey(node, owner);
-    const isDrained = this.#registry.has(key);
-    if (!isDrained && this.#isLeading && present !== undefined) this.#observeOwner(present, owner);
-    const entry = this.#registry.entry(key);
+    if (!this.has(node, owner)) this.#observeNow(node, owner);
+    const entry = this.#entryOf(node, owner);
     if (entry === undefined) return;
     entry.observed = null;
-    this.#changed.add(key);
+    this.#changed.add(entry.key);
     this.#changes.next();
   };
 
@@ -163,7 +155,10 @@ export class DrainRegistry {
     this.#isLeading = true;
     // By old Nodes, a process that was cut off would resume drains that are over.
     void this.#options.whenNodesCurrent().then(() => {
-      for (const node of [...this.#options.nodes.values()]) this.#nodeSeen(node);
+      for (const node of [...this.#options.nodes.values()]) {
+        this.#nodeSeen(node);
+        if (this.#isLeading && !this.#byNode.has(node.name)) showMissedEnd(node, this.#options);
+      }
     });
   };
 
@@ -173,8 +168,7 @@ export class DrainRegistry {
       this.#forget(entry);
       this.#options.evictions.release(entry.node.name, entry.owner);
     }
-    this.#ends.clear();
-    this.#withdrawn.clear();
+    this.#past.clear();
   };
 
   readonly actors = (): Iterable<Actor<typeof nodeDrain>> => [...this.#registry.actors()];
@@ -193,8 +187,8 @@ export class DrainRegistry {
   /** Drains by state. */
   readonly counts = (): Readonly<Record<string, number>> => this.#registry.counts();
 
-  /** Nodes with drains, whoever owns them. */
-  readonly nodes = (): readonly string[] => this.#byNode.nodes();
+  /** Nodes that drain, whoever drains them; not those that a maintenance only cordons. */
+  readonly draining = (): ReadonlySet<string> => this.#byNode.draining();
 
   /** Begins nothing new; resolves when Node patches in flight have their answers. */
   readonly stop = (): Promise<void> => {
@@ -264,9 +258,8 @@ export class DrainRegistry {
     const context = this.#registry.get(key)?.getSnapshot().context;
     if (context === undefined || this.#registry.entry(key) !== entry) return;
     this.#forget(entry);
-    if (context.node === null) this.#ends.delete(key);
-    else this.#ends.set(key, context.node.resourceVersion);
-    if (hasLeft(context)) this.#withdrawn.delete(key);
+    this.#past.setEnd(name, owner, context.node?.resourceVersion);
+    if (hasLeft(context)) this.#past.takeBack(name, owner);
     const present = this.#options.nodes.get(objectKey(name));
     const again = present === undefined ? [] : ordersLeft(entry, context, this.#environment.time);
     const isCounted = countedAtEnd(context, owner);
@@ -317,19 +310,18 @@ export class DrainRegistry {
     const joins = entry?.node.uid === node.uid && canJoin(snapshot);
     if (entry !== undefined && joins) return this.#join(entry, order);
     if (entry !== undefined) return void entry.queued.push(order);
-    this.#withdrawn.delete(drainKey(node.name, owner));
+    this.#past.takeBack(node.name, owner);
     this.#begin(node, orderedDrain(this.#environment.time, order));
   }
 
   /** Begins from the annotation on the Node. */
   #resume(node: DrainedNode, owner: DrainOwner): void {
-    const key = drainKey(node.name, owner);
     const annotation = annotationOf(node, owner);
-    const isWithdrawn = this.#withdrawn.has(key);
-    const end = this.#ends.get(key);
+    const isWithdrawn = this.#past.isWithdrawn(node.name, owner);
+    const end = this.#past.endOf(node.name, owner);
     if (end !== undefined && isOlder(node.resourceVersion, end)) return;
-    this.#ends.delete(key);
-    if (annotation === undefined) return void this.#withdrawn.delete(key);
+    this.#past.setEnd(node.name, owner, undefined);
+    if (annotation === undefined) return this.#past.takeBack(node.name, owner);
     if (annotation.ended !== null && !isWithdrawn) return;
     const { maintained } = this.#options;
     if (!isWithdrawn && maintained?.resumes(node.name, owner) === false) return;
@@ -343,7 +335,14 @@ export class DrainRegistry {
   #observe(node: DrainedNode): void {
     const owners = drainOwnersOf(node, this.#options.leavesTo);
     for (const { owner } of this.#byNode.of(node.name)) owners.add(owner);
+    // Without its key, too: what is remembered of it is of a key that is gone.
+    for (const owner of this.#past.owners(node.name)) owners.add(owner);
     for (const owner of owners) this.#observeOwner(node, owner);
+  }
+
+  #observeNow(name: string, owner: DrainOwner): void {
+    const present = this.#options.nodes.get(objectKey(name));
+    if (this.#isLeading && present !== undefined) this.#observeOwner(present, owner);
   }
 
   #observeOwner(node: DrainedNode, owner: DrainOwner): void {
@@ -386,6 +385,7 @@ export class DrainRegistry {
 
   #nodeGone(name: string): void {
     this.#unrecognized.forget(name);
+    this.#past.forget(name);
     for (const { key } of this.#byNode.of(name)) this.#send(key, { type: 'node.vanished' });
   }
 

@@ -8,17 +8,14 @@
  * DR-13); what has no Node, or may not drain yet, is recorded and not counted, and is awaited only
  * while bound; an entry that names a Node is shown on the machine of that Node (DR-10).
  */
-import { type Observable, Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
-import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { MachineLives } from '../../domain/drain/machine-lives.ts';
-import type { RecordEvent } from '../../api/event-note.ts';
-import { type DrainingLimit, nodesAllowed } from '../../domain/drain/draining-limit.ts';
+import { nodesAllowed } from '../../domain/drain/draining-limit.ts';
 import { othersThan, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
 import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
-import type { Reply } from '../../domain/session.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import {
   type ReclaimAck,
@@ -27,16 +24,13 @@ import {
 } from '../../machines/reclaim-instruction.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
-import type { Informer } from '../informers/informer.ts';
-import type { RecordOnLease } from '../role.ts';
-import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
-import { type DrainEvents, InstructionEvents } from './drain-events.ts';
+import { InstructionEvents } from './drain-events.ts';
 import type { DrainEvent } from './drain-index.ts';
-import type { DrainRegistry } from './drains.ts';
 import {
   AckedInstructions,
   awaitedEntries,
   hasRoomFor,
+  hasUnfinished,
   type InstructionEntry,
   instructionsOnNodes,
   machinesNow,
@@ -46,30 +40,9 @@ import {
 } from '../../domain/drain/reclaim-index.ts';
 import { type DrainRoom, ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
+import type { ReclaimsOptions } from './reclaims-options.ts';
 
 export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
-
-/** What reclaims follow and act on. */
-export interface ReclaimsOptions {
-  readonly shardEvents: Observable<ShardEvent>;
-  /** False without room or a stream. */
-  readonly reply: (reply: Reply) => boolean;
-  readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain' | 'wasConfigured'>;
-  readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values' | 'size'>;
-  /** The Nodes could not be read lately. */
-  readonly areNodesBehind: () => boolean;
-  readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'get'>;
-  /** The machine of a Node, also of one that is gone. */
-  readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
-  readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has' | 'takes' | 'nodes'>;
-  readonly record: RecordEvent;
-  readonly recordOnLease: RecordOnLease;
-  readonly events: Pick<DrainEvents, 'clamped' | 'notResumed'>;
-  /** `--reclaimable-node-selector` selects the Node. */
-  readonly isReclaimable: (node: string) => boolean;
-  /** `--max-draining`. */
-  readonly maxDraining: DrainingLimit;
-}
 
 /** All active instructions; none, and not leading, at first. */
 export class ReclaimRegistry {
@@ -125,6 +98,7 @@ export class ReclaimRegistry {
       this.#registry.consider({ ...instruction, ackPending: this.#acked.resume(instruction.id) });
     }
     events.notResumed(leftOut);
+    void this.#options.whenNodesCurrent().then(() => this.#endResumed());
   };
 
   readonly onLeadershipLost = (): void => {
@@ -145,6 +119,23 @@ export class ReclaimRegistry {
     this.#subscription.unsubscribe();
     await Promise.all([this.#registry.stop(), this.#recovery.stop()]);
   };
+
+  /**
+   * Ends what another leader ended while this process was cut off: by its old Nodes it resumed an
+   * instruction whose drains do not begin (DR-13).
+   */
+  #endResumed(): void {
+    if (!this.#isLeading) return;
+    const { nodes, drains } = this.#options;
+    for (const instruction of [...this.#registry.entries()]) {
+      for (const entry of instruction.machines) {
+        if (entry.phase !== 'Cordoned' || drains.has(entry.node, 'reclaim')) continue;
+        const node = nodes.get(objectKey(entry.node));
+        if (hasUnfinished(node, instruction.id)) continue;
+        this.#setEntry(instruction, { ...entry, phase: 'Ended' });
+      }
+    }
+  }
 
   #queueAck({ id, nodesStarted }: ReclaimAck): boolean {
     const isTaken = this.#options.reply({
@@ -211,9 +202,10 @@ export class ReclaimRegistry {
 
   #room(): DrainRoom {
     const { drains, nodes, maxDraining } = this.#options;
+    const draining = drains.draining();
     return {
-      free: nodesAllowed(maxDraining, nodes.size) - drains.nodes().length,
-      isDraining: (node) => drains.has(node, 'reclaim'),
+      free: nodesAllowed(maxDraining, nodes.size) - draining.size,
+      isDraining: (node) => draining.has(node),
     };
   }
 

@@ -9,7 +9,8 @@ import { rawConditionOf } from '../condition.ts';
 import { textAt } from '../json.ts';
 import { rfc3339Seconds } from '../time.ts';
 import { type DrainVerdict, drainVerdict, verdictNote } from './verdict.ts';
-import type { CordonEnd } from './cordon.ts';
+import { annotationOf, type CordonEnd, isDrainOwner } from './cordon.ts';
+import type { DrainedNode } from './drained-node.ts';
 
 const TYPE = 'tidegate.dev/Draining';
 
@@ -48,6 +49,21 @@ export const endedCondition = (end: CordonEnd, lastError: string): DrainConditio
   });
   const message = end === 'Cancelled' ? 'The drain was cancelled' : sentence;
   return { status: 'False', reason, message };
+};
+
+/**
+ * What a Node shows wrongly, or undefined: a drain that goes on, although none of its keys is
+ * without an end. The process that ended it could not write so.
+ */
+export const missedEnd = (
+  { cordons, showsDraining }: Pick<DrainedNode, 'cordons' | 'showsDraining'>,
+): DrainCondition | undefined => {
+  if (showsDraining !== true) return undefined;
+  const ends = Object.keys(cordons).filter(isDrainOwner)
+    .map((owner) => annotationOf({ cordons }, owner)?.ended);
+  if (ends.some((end) => end === null)) return undefined;
+  const end = ends.find((one) => one !== undefined && one !== null) ?? 'Cancelled';
+  return endedCondition(end, end === 'Failed' ? 'pods remained' : '');
 };
 
 /**

@@ -144,6 +144,12 @@ export const machinesNow = (
       : known;
   }, machines);
 
+/** True when a drain of the Node for the instruction goes on, or is to be resumed. */
+export const hasUnfinished = (node: NodeProjection | undefined, id: string): boolean => {
+  const annotation = node === undefined ? undefined : annotationOf(node, 'reclaim');
+  return annotation?.ended === null && annotation.ids.includes(id);
+};
+
 /** An entry whose drain has not begun. */
 export interface AwaitedEntry {
   readonly instruction: InstructionEntry;

@@ -16,6 +16,25 @@ const rig = (options?: DrainRigOptions) => {
   return made;
 };
 
+const MAINTENANCE = 'maintenance-0123456789ab';
+
+/** A maintenance cordons the node; it drains it when it releases the drain. */
+const maintain = (
+  { nodes, drains, time }: Pick<ReturnType<typeof drainRig>, 'nodes' | 'drains' | 'time'>,
+  name: string,
+): void => {
+  const node = nodes.known(name);
+  if (node === undefined) throw new Error(`there is no node ${name}`);
+  drains().order(node, {
+    owner: MAINTENANCE,
+    id: MAINTENANCE,
+    machineId: '',
+    deadlineMs: null,
+    graceSeconds: 0,
+    sinceMs: time.now(),
+  });
+};
+
 const limit = (nodes: number): DrainRigOptions => ({ maxDraining: { _tag: 'Nodes', nodes } });
 
 describe('a Node without a machine', () => {
@@ -214,6 +233,33 @@ describe('the limit of draining Nodes', () => {
     await time.advance(3000);
     expect(annotation('n1')?.ids).toEqual(['i1', 'i2']);
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }, { id: 'i2', nodesStarted: 1 }]);
+  });
+
+  test('DR-19: a Node that drains for a maintenance needs no room for an instruction', async () => {
+    const { node, nodes, pods, order, drains, time, annotation } = rig(limit(1));
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
+    maintain({ nodes, drains, time }, 'n1');
+    drains().release('n1', MAINTENANCE, MAINTENANCE);
+    order('i1', ['n1']);
+    await time.advance(3000);
+    expect(annotation('n1')?.ids).toEqual(['i1']);
+  });
+
+  test('DR-19: a Node that a maintenance only cordons takes no room', async () => {
+    const { node, nodes, pods, order, drains, time, annotation } = rig(limit(1));
+    for (const name of ['n1', 'n2', 'n3']) {
+      node(name);
+      pods.add({ node: name, goesAfterMs: 1000 });
+    }
+    maintain({ nodes, drains, time }, 'n1');
+    await time.advance(3000);
+    order('i1', ['n2', 'n3']);
+    await time.advance(1000);
+    expect([annotation('n2')?.ids, annotation('n3')]).toEqual([['i1'], undefined]);
+    await time.advance(30_000);
+    expect([annotation('n2')?.ended, annotation('n3')?.ended]).toEqual(['Drained', 'Drained']);
+    expect(pods.names()).toHaveLength(1);
   });
 
   test('DR-19: a percentage counts all Nodes and is one at least', async () => {

@@ -162,6 +162,33 @@ describe('drains of several owners', () => {
     expect(nodes.known('n1')?.unschedulable).toBe(true);
   });
 
+  test('DR-04: an owner that left twice, the second time by an old Node, may drain it again', async () => {
+    const { node, nodes, pods, maintain, annotation, time, drains } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a', goesAfterMs: 1000 });
+    maintain(OWNER);
+    await time.advance(10_000);
+    nodes.lag();
+    drains().withdraw('n1', OWNER);
+    await time.advance(5000);
+    drains().withdraw('n1', OWNER);
+    nodes.catchUp();
+    await time.advance(5000);
+    expect([annotation(OWNER), nodes.known('n1')?.unschedulable]).toEqual([undefined, false]);
+    const key = JSON.stringify({ v: 1, ids: [OWNER], since: new Date(time.now()).toISOString() });
+    node('n1', {
+      metadata: {
+        name: 'n1',
+        uid: nodes.known('n1')?.uid,
+        annotations: { [`cordon.tidegate.dev/${OWNER}`]: key },
+      },
+      spec: { unschedulable: true },
+    });
+    await time.advance(10_000);
+    expect(annotation(OWNER)?.ended).toBe('Drained');
+    expect(nodes.known('n1')?.unschedulable).toBe(true);
+  });
+
   test('DR-13: after a crash both drains resume from their annotations', async () => {
     const { node, pods, order, maintain, annotation, time, restart, drains } = rig();
     node('n1');

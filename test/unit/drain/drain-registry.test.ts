@@ -60,7 +60,7 @@ test('DR-15: an order begins nothing in a process that does not lead', async () 
   node('n1');
   begin(OWNER);
   await time.advance(10_000);
-  expect([drains().nodes(), drains().has('n1', OWNER), log]).toEqual([[], false, []]);
+  expect([[...drains().draining()], drains().has('n1', OWNER), log]).toEqual([[], false, []]);
 });
 
 test('DR-11: a drain evicts when an instruction that it has joined releases it', async () => {
@@ -84,16 +84,19 @@ test('DR-01: a Node has drains until the last of its owners leaves', async () =>
   const { node, begin, pods, time, drains } = rig();
   node('n1');
   pods.add({ node: 'n1', name: 'a', goesAfterMs: Infinity });
-  for (const owner of [OWNER, OTHER] as const) begin(owner);
+  for (const owner of [OWNER, OTHER] as const) {
+    begin(owner);
+    drains().release('n1', owner, owner);
+  }
   await time.advance(2000);
   drains().withdraw('n1', OWNER);
   await time.advance(2000);
   expect([drains().has('n1', OWNER), drains().has('n1', OTHER)]).toEqual([false, true]);
-  expect(drains().nodes()).toEqual(['n1']);
+  expect([...drains().draining()]).toEqual(['n1']);
   expect([drains().staying('n1', OWNER), drains().staying('n1', OTHER)]).toEqual([undefined, []]);
   drains().withdraw('n1', OTHER);
   await time.advance(2000);
-  expect(drains().nodes()).toEqual([]);
+  expect([...drains().draining()]).toEqual([]);
 });
 
 test('DR-04: an owner that leaves while its end is written leaves afterwards', async () => {
@@ -112,7 +115,7 @@ test('DR-04: an owner that leaves while its end is written leaves afterwards', a
   drains().withdraw('n1', OWNER);
   write.resolve();
   await time.advance(5000);
-  expect([endOf(OWNER), drains().nodes()]).toEqual([undefined, []]);
+  expect([endOf(OWNER), [...drains().draining()]]).toEqual([undefined, []]);
 });
 
 test('DR-04: an owner that left before this process leads leaves its Node then', async () => {
@@ -200,15 +203,49 @@ test('DR-13: a term begins once, and resumes nothing when it is over before the 
   keyed('reclaim');
   setLeading(true);
   setLeading(true);
-  expect(nodes.calls).toHaveLength(1);
+  expect(nodes.calls, 'by drains and by instructions').toHaveLength(2);
   setLeading(false);
   nodes.resolve();
   await time.advance(5000);
-  expect(drains().nodes()).toEqual([]);
+  expect([...drains().draining()]).toEqual([]);
   setLeading(true);
   await time.advance(1000);
-  expect(nodes.calls).toHaveLength(2);
-  expect(drains().nodes()).toEqual(['n1']);
+  expect(nodes.calls).toHaveLength(4);
+  expect([...drains().draining()]).toEqual(['n1']);
+});
+
+test('DR-50: a new leader ends the condition of a drain whose end the one before did not show', async () => {
+  const { node, time, conditions, setLeading } = rig({ leads: false });
+  const sinceMs = time.now();
+  const shows = (name: string, ended: CordonEnd | null | undefined, status = 'True') => {
+    const cordon = { ids: ['i1'], deadlineMs: null, graceSeconds: 600, sinceMs };
+    const key = ended === undefined ? {} : {
+      annotations: { [`${CORDON_PREFIX}reclaim`]: printCordon({ ...cordon, ended }) },
+    };
+    node(name, {
+      metadata: { name, uid: `uid-${name}`, ...key },
+      spec: { unschedulable: true },
+      status: {
+        conditions: [{ type: 'tidegate.dev/Draining', status, reason: 'BlockedByBudget' }],
+      },
+    });
+  };
+  shows('drained', 'Drained');
+  shows('failed', 'Failed');
+  shows('uncordoned', undefined);
+  shows('ended', 'Drained', 'False');
+  shows('drains', null);
+  setLeading(true);
+  await time.settle();
+  expect(
+    conditions.filter((one) => one.node !== 'drains').map((
+      one,
+    ) => [one.node, one.status, one.reason]),
+  ).toEqual([
+    ['drained', 'False', 'DrainFinished'],
+    ['failed', 'False', 'DeadlinePassed'],
+    ['uncordoned', 'False', 'DrainCancelled'],
+  ]);
 });
 
 test('DR-13: pods are read for drains only, and not for one that is over when they are', async () => {
@@ -225,7 +262,7 @@ test('DR-13: pods are read for drains only, and not for one that is over when th
   setLeading(false);
   current.resolve();
   await time.advance(1000);
-  expect(drains().nodes()).toEqual([]);
+  expect([...drains().draining()]).toEqual([]);
 });
 
 test('DR-13: a list of the Nodes begins and ends drains like a watch', async () => {
@@ -235,16 +272,16 @@ test('DR-13: a list of the Nodes begins and ends drains like a watch', async () 
   nodes.lag();
   keyed('reclaim');
   await time.advance(1000);
-  expect(drains().nodes()).toEqual([]);
+  expect([...drains().draining()]).toEqual([]);
   nodes.list();
   await time.advance(1000);
-  expect(drains().nodes()).toEqual(['n1']);
+  expect([...drains().draining()]).toEqual(['n1']);
   nodes.remove('n1');
   await time.advance(1000);
-  expect(drains().nodes()).toEqual(['n1']);
+  expect([...drains().draining()]).toEqual(['n1']);
   nodes.list();
   await time.advance(1000);
-  expect([drains().nodes(), phases('n1')]).toEqual([[], ['Draining', 'Drained']]);
+  expect([[...drains().draining()], phases('n1')]).toEqual([[], ['Draining', 'Drained']]);
 });
 
 test('DR-03: an instruction that is on the Node already is counted at once', async () => {
@@ -293,7 +330,7 @@ test.each(['removed', 'replaced'] as const)(
     await time.advance(60_000);
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
     expect([...reclaims().actors()]).toEqual([]);
-    expect(drains().nodes()).toEqual([]);
+    expect([...drains().draining()]).toEqual([]);
   },
 );
 
@@ -306,5 +343,5 @@ test('a Node of a drain that stops begins no other drain', async () => {
   begin(OWNER);
   nodes.put('n1', {});
   await time.advance(5000);
-  expect([drains().nodes(), log]).toEqual([[], []]);
+  expect([[...drains().draining()], log]).toEqual([[], []]);
 });

@@ -104,10 +104,12 @@ describe('a drain that is resumed after its deadline', () => {
     await rig.restart();
     await rig.time.advance(1000);
     expect(rig.reported).toEqual([]);
+    expect([...rig.reclaims().actors()]).toHaveLength(1);
     rig.node('n1', { metadata: { name: 'n1', uid: 'u1' }, spec: {} });
     current.resolve();
     await rig.time.advance(1000);
     expect([rig.reported, rig.annotation('n1')]).toEqual([[], undefined]);
+    expect([...rig.reclaims().actors()], 'its instruction has ended').toEqual([]);
   });
 
   test('DR-13: ends at once', async () => {
