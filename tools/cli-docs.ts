@@ -17,7 +17,7 @@ import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts'
 import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
 import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
 import { REQUEST_SITUATIONS } from '../src/domain/eviction-requests/request-verdict.ts';
-import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
+import { CLUSTER_ROWS, flagTable, WATCH_ROW } from './cli-flag-tables.ts';
 import { DRAIN_NODE_LINES, MAINTENANCE_LINES } from './cli-maintenance-docs.ts';
 import { ACKNOWLEDGE_LINES, NODE_LINES } from './cli-node-docs.ts';
 import { settlePages, table } from './pages.ts';
@@ -146,10 +146,7 @@ const lines = [
   ...flagTable([
     [`\`-o\`, \`--output ${STATUS_FORMATS.join('|')}\``, 'Format of the answer'],
     ['`-l`, `--selector SELECTOR`', 'Label selector of the nodes, as in kubectl'],
-    [
-      '`-w`, `--watch`',
-      'Keeps watching: redraws the table on a terminal, prints changes with their time otherwise',
-    ],
+    WATCH_ROW,
     ...CLUSTER_ROWS,
   ]),
   '',
@@ -215,10 +212,7 @@ const lines = [
     ['`-A`, `--all-namespaces`', 'All namespaces'],
     ['`-l`, `--selector SELECTOR`', 'Label selector; a request has the labels of its pod'],
     [`\`-o\`, \`--output ${EVICTIONS_FORMATS.join('|')}\``, 'Format of the answer'],
-    [
-      '`-w`, `--watch`',
-      'Keeps watching: redraws the table on a terminal, prints changes with their time otherwise',
-    ],
+    WATCH_ROW,
     ...CLUSTER_ROWS,
   ]),
   '',

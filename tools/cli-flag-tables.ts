@@ -10,3 +10,10 @@ export const CLUSTER_ROWS = [
   ['`--kubeconfig FILE`', 'Kubeconfig; without it `$KUBECONFIG`, `~/.kube/config` or the pod'],
   ['`--context NAME`', 'Context of the kubeconfig'],
 ] as const;
+
+/** The flag of commands that watch. */
+export const WATCH_ROW = [
+  '`-w`, `--watch`',
+  'Keeps watching: redraws the table on a terminal, prints changes with their time otherwise; ' +
+  'Ctrl-C ends it, and so does a pipe without a reader, at the next change',
+] as const;

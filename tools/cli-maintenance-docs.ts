@@ -6,7 +6,7 @@ import { CHANGE_FORMATS, MAINTENANCE_FORMATS } from '../src/cli/maintenance/main
 import { STAGES } from '../src/domain/node-maintenance/stage.ts';
 import { POD_TYPES } from '../src/domain/node-maintenance/typed-pods.ts';
 import { MAINTENANCE_SITUATIONS } from '../src/view/maintenance-view.ts';
-import { CLUSTER_ROWS, flagTable } from './cli-flag-tables.ts';
+import { CLUSTER_ROWS, flagTable, WATCH_ROW } from './cli-flag-tables.ts';
 import { table } from './pages.ts';
 
 const CHANGE_ROWS = [
@@ -91,10 +91,7 @@ export const MAINTENANCE_LINES = [
   '',
   ...flagTable([
     [`\`-o\`, \`--output ${MAINTENANCE_FORMATS.join('|')}\``, 'Format of the answer'],
-    [
-      '`-w`, `--watch`',
-      'Keeps watching: redraws the table on a terminal, prints changes with their time otherwise',
-    ],
+    WATCH_ROW,
     ...CLUSTER_ROWS,
   ]),
   '',

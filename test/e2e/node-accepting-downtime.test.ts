@@ -41,6 +41,7 @@ const TERMINAL = {
   colors: false,
   interactive: false,
   size: () => ({ columns: 80, rows: 24 }),
+  readerGone: new Promise<void>(() => {}),
 };
 
 describeWithTestbed('the only pod of a workload on a disabled node', BED, (bed) => {

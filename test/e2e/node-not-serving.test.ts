@@ -27,6 +27,7 @@ const TERMINAL = {
   colors: false,
   interactive: false,
   size: () => ({ columns: 80, rows: 24 }),
+  readerGone: new Promise<void>(() => {}),
 };
 
 const web = {

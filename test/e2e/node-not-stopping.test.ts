@@ -58,6 +58,7 @@ describeWithTestbed('a pod that does not stop', BED, (bed) => {
         colors: false,
         interactive: false,
         size: () => ({ columns: 80, rows: 24 }),
+        readerGone: new Promise<void>(() => {}),
       },
     };
     const { kubeconfig } = bed();

@@ -104,6 +104,7 @@ describeWithBrowser('the playground', (browser) => {
       colors: false,
       interactive: false,
       size: () => ({ columns: 80, rows: 24 }),
+      readerGone: new Promise<void>(() => {}),
     }, realTime);
     expect(code).toBe(0);
     expect(printed.join('')).toMatch(/podEviction\/default\/db-0 +heldUp\.backingOff/);

@@ -155,6 +155,7 @@ describeWithBrowser('the time scrubber', (browser) => {
       colors: false,
       interactive: false,
       size: () => ({ columns: 80, rows: 24 }),
+      readerGone: new Promise<void>(() => {}),
     }, realTime);
     expect([code, reported]).toEqual([0, []]);
     expect(JSON.parse(printed.join('')).actors).toEqual(board.rows());

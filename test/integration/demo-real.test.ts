@@ -31,6 +31,7 @@ describeWithBinaries('a demo on a real control plane', () => {
           colors: false,
           interactive: false,
           size: () => ({ columns: 80, rows: 24 }),
+          readerGone: new Promise<void>(() => {}),
         },
       },
     );

@@ -32,6 +32,7 @@ const doctor = async (flags: Readonly<Record<string, string>>): Promise<Checked>
         colors: false,
         interactive: false,
         size: () => ({ columns: 80, rows: 24 }),
+        readerGone: new Promise<void>(() => {}),
       },
     },
   );

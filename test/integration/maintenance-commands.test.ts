@@ -42,6 +42,7 @@ const site = async ({ withDefinitions = true, withRole = false } = {}) => {
     colors: false,
     interactive: false,
     size: () => ({ columns: 80, rows: 24 }),
+    readerGone: new Promise<void>(() => {}),
   };
   const environment = { terminal, time: realTime };
   const result = async (code: Promise<number>) => {

@@ -47,6 +47,7 @@ const site = async () => {
     colors: false,
     interactive: false,
     size: () => ({ columns: 80, rows: 24 }),
+    readerGone: new Promise<void>(() => {}),
   };
   const result = async (code: Promise<number>) => {
     Object.assign(output, { stdout: '', stderr: '' });

@@ -94,6 +94,7 @@ const tree = async (
     colors: false,
     interactive: false,
     size: () => ({ columns: 80, rows: 24 }),
+    readerGone: new Promise<void>(() => {}),
   }, realTime.now());
   return { code, stdout, lines };
 };

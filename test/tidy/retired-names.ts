@@ -146,7 +146,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
         'src/cli/demo/demo-maintenance',
       ],
       ...['src/cli/maintenance', 'test/unit/cli/maintenance', 'test/unit/cli/program'],
-      'test/unit/effects/maintenance',
+      ...['test/unit/cli/output-without-reader', 'test/unit/effects/maintenance'],
       ...['test/integration/maintenance', 'test/integration/crossed-maintenances'],
       'test/unit/interceptor/daemon-set',
       'tools/cli-maintenance',

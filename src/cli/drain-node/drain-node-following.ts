@@ -1,8 +1,9 @@
 /**
  * Follows the drains of `tidegate drain NODE…` to their ends.
  *
- * Promises: nodes are drained side by side, and each is cleaned up after when it ends; a signal
- * leaves the NodeMaintenances, says so, and a second run goes on with them.
+ * Promises: nodes are drained side by side, and each is cleaned up after when it ends, also when
+ * the output has no reader any more; a signal leaves the NodeMaintenances, says so, and a second
+ * run goes on with them.
  */
 import type { Time } from '../../domain/time.ts';
 import type { ChosenCluster } from '../cluster-question.ts';

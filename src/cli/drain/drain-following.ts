@@ -1,7 +1,7 @@
 /**
  * `tidegate drain status --watch`: watches the cluster and prints its drains as they change.
  *
- * Promises: runs until a signal ends it, with exit code 0.
+ * Promises: runs until a signal ends it or its output has no reader any more, with exit code 0.
  */
 import type { DrainReading } from '../../effects/drain-reads.ts';
 import type { DrainStatus } from '../../view/drain-status.ts';
@@ -23,7 +23,7 @@ export interface Following {
   readonly terminal: Terminal;
 }
 
-/** Shows drains until a signal ends it. */
+/** Shows drains until a signal ends it or its output has no reader any more. */
 export const followDrains = async (
   { cluster, own, selector, drainsOf, print, terminal }: Following,
 ): Promise<ExitCode> => {
@@ -36,6 +36,7 @@ export const followDrains = async (
     show: (nowMs) => {
       if (watch !== undefined) print.show(drainsOf(watch.reading(), nowMs), nowMs);
     },
+    ended: terminal.readerGone,
   });
   print.close();
   return EXIT.ok;

@@ -51,7 +51,7 @@ const lookOnce = (request: DrainStatusRequest): Promise<Answer<DrainReading>> =>
     ),
   );
 
-/** Watches drains until a signal ends it. */
+/** Watches drains until a signal ends it or its output has no reader any more. */
 export type FollowDrains = (following: Following) => Promise<ExitCode>;
 
 /** Prints drains once, or watches them. */

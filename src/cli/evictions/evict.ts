@@ -177,7 +177,10 @@ interface CommandEnvironment {
   readonly time: Pick<Time, 'now' | 'schedule'>;
 }
 
-/** Follows the request of a pod to its end. */
+/**
+ * Follows the request of a pod to its end, also when its output has no reader any more, because the
+ * exit code counts.
+ */
 const waited = async (
   { request, api, pod, timeoutMs, print }: Waiting,
   { terminal, time }: CommandEnvironment,

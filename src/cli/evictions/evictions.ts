@@ -2,7 +2,7 @@
  * `tidegate evictions`: reads the EvictionRequests of a cluster and prints them.
  *
  * Promises: read-only; exit code 4 when the cluster cannot be reached, 2 for invalid arguments;
- * stdout has only records.
+ * stdout has only records; a watch ends when it has no reader any more.
  */
 import { Effect } from 'effect';
 import type { ObservedRequest } from '../../domain/eviction-requests/observed-request.ts';
@@ -114,6 +114,7 @@ export const runEvictions = async (
     start: (environment) =>
       watch = startEvictionsWatch(environment, { api: look.value.api, scope: scopeOf(request) }),
     show: (nowMs) => print.show(statusesOf(watch?.requests() ?? [], nowMs), nowMs),
+    ended: terminal.readerGone,
   });
   print.close();
   return EXIT.ok;

@@ -2,7 +2,8 @@
  * `tidegate maintenance list` and `status`: reads NodeMaintenances and prints them.
  *
  * Promises: read-only; exit code 3 when the requested maintenance does not exist, 4 when the
- * cluster cannot be reached, 2 for invalid arguments; stdout has only records.
+ * cluster cannot be reached, 2 for invalid arguments; stdout has only records; a watch ends when
+ * it has no reader any more.
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
@@ -154,6 +155,7 @@ export const runMaintenanceShow = async (
     report: print.report,
     start: (environment) => watch = startMaintenanceWatch(environment, name),
     show: (nowMs) => print.show(viewsOf(watch?.maintenances() ?? []), nowMs),
+    ended: terminal.readerGone,
   });
   print.close();
   return EXIT.ok;

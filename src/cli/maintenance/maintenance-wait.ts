@@ -2,7 +2,7 @@
  * Waits until the work of a maintenance's stage is done.
  *
  * Promises: prints each step once; an operator that does not take the maintenance is reported once,
- * and waited for.
+ * and waited for; it goes on when its output has no reader any more, because the exit code counts.
  */
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import { type Stage } from '../../domain/node-maintenance/stage.ts';

@@ -1,8 +1,8 @@
 /**
  * Watches objects of a cluster and prints their records as they change.
  *
- * Promises: runs until a signal, or the watch itself, ends it; a watch problem is one line on
- * stderr, and its recovery another.
+ * Promises: runs until a signal, or what its caller waits for, ends it; a watch problem is one line
+ * on stderr, and its recovery another.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import type { ActorEnvironment } from '../../actors/actor-environment.ts';
@@ -35,8 +35,12 @@ export interface RecordFollowing {
   readonly terminal: Terminal;
   /** One line about the watch. */
   readonly report: (line: string) => void;
-  /** Ends it before a signal does. */
-  readonly ended?: Promise<unknown>;
+  /**
+   * Ends it before a signal does. For a command that only prints, `terminal.readerGone`: Node
+   * ignores SIGPIPE, so that `| head -1` would not end it. For a command with work or an exit code
+   * of its own, the end of that: it goes on without a reader.
+   */
+  readonly ended: Promise<unknown>;
 }
 
 /** Watch problems as messages of a command. */
@@ -62,14 +66,14 @@ const ticking = (show: () => void): () => void => {
   return () => cancel();
 };
 
-/** Shows records until a signal; resolves with what ended it. */
+/** Shows records until a signal or `ended`; resolves with which of them it was. */
 export const followRecords = async (
   { cluster, start, show: draw, terminal, report, ended }: RecordFollowing,
 ): Promise<'signal' | 'ended'> => {
   const { signal, release: releaseSignals } = awaitedSignal();
   const ends = [
     signal.then(() => 'signal' as const),
-    ...(ended === undefined ? [] : [ended.then(() => 'ended' as const)]),
+    ended.then(() => 'ended' as const),
   ];
   const layer = Layer.mergeAll(chosenConnection(cluster), clockLayer(realTime));
   const runtime = ManagedRuntime.make(Layer.orDie(layer));

@@ -17,6 +17,11 @@ export interface Terminal {
   readonly interactive: boolean;
   /** The present size of the terminal; for anything else, a usual one. */
   readonly size: () => TerminalSize;
+  /**
+   * Resolves when stdout has no reader any more: its pipe is closed, as by `| head`, or its
+   * terminal is. Only the next `print` notices it.
+   */
+  readonly readerGone: Promise<void>;
 }
 
 /** The size in characters. */
@@ -27,8 +32,8 @@ export interface TerminalSize {
 
 const ALMOST_FULL = 'EAGAIN';
 
-/** Writes a whole text, however slowly the reader of a pipe takes it. */
-const writeAll = (descriptor: 1 | 2, text: string): void => {
+/** Writes a whole text, however slowly the reader of a pipe takes it; false without a reader. */
+const writeAll = (descriptor: 1 | 2, text: string): boolean => {
   let rest = Buffer.from(text, 'utf8');
   while (rest.length > 0) {
     try {
@@ -37,10 +42,11 @@ const writeAll = (descriptor: 1 | 2, text: string): void => {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       // A reader that closed the pipe (`| head`), or a terminal that was closed, needs no more:
       // that is not a failure.
-      if (code === 'EPIPE' || code === 'EIO') return;
+      if (code === 'EPIPE' || code === 'EIO') return false;
       if (code !== ALMOST_FULL) throw error;
     }
   }
+  return true;
 };
 
 /** The environment that decides about colours. */
@@ -74,10 +80,16 @@ const sizeOf = ({ columns = 0, rows = 0 }: OutputStream): TerminalSize => ({
 export const processTerminal = (
   environment: TerminalEnvironment,
   stdout: OutputStream = process.stdout,
-): Terminal => ({
-  print: (text) => writeAll(1, text),
-  report: (line) => writeAll(2, `${line}\n`),
-  interactive: stdout.isTTY === true && environment['TERM'] !== 'dumb',
-  colors: hasColors(environment, stdout.isTTY === true),
-  size: () => stdout.isTTY === true ? sizeOf(stdout) : USUAL_SIZE,
-});
+): Terminal => {
+  const { promise: readerGone, resolve: onReaderGone } = Promise.withResolvers<void>();
+  return {
+    print: (text) => {
+      if (!writeAll(1, text)) onReaderGone();
+    },
+    report: (line) => void writeAll(2, `${line}\n`),
+    interactive: stdout.isTTY === true && environment['TERM'] !== 'dumb',
+    colors: hasColors(environment, stdout.isTTY === true),
+    size: () => stdout.isTTY === true ? sizeOf(stdout) : USUAL_SIZE,
+    readerGone,
+  };
+};

@@ -154,6 +154,7 @@ export const drainByTidegate = (asked: DrainCase): Promise<DrainRun> =>
         colors: false,
         interactive: false,
         size: () => ({ columns: 80, rows: 24 }),
+        readerGone: new Promise<void>(() => {}),
       },
     });
     return { code, output };

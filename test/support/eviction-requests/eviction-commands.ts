@@ -18,6 +18,7 @@ const written = () => {
     colors: false,
     interactive: false,
     size: () => ({ columns: 80, rows: 24 }),
+    readerGone: new Promise<void>(() => {}),
   };
   return { output, terminal };
 };

@@ -69,6 +69,7 @@ const planned = async (bed: Testbed, source: string, simulate: boolean): Promise
       colors: false,
       interactive: false,
       size: () => ({ columns: 80, rows: 24 }),
+      readerGone: new Promise<void>(() => {}),
     },
     time: realTime,
     progress: { show: () => {}, clear: () => {} },

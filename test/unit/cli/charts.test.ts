@@ -31,6 +31,7 @@ const listening = () => {
       colors: false,
       interactive: false,
       size: () => ({ columns: 80, rows: 24 }),
+      readerGone: new Promise<void>(() => {}),
     },
   };
 };

@@ -20,6 +20,7 @@ const quietly = (lines: string[]) => ({
   colors: false,
   interactive: false,
   size: () => ({ columns: 80, rows: 24 }),
+  readerGone: new Promise<void>(() => {}),
 });
 
 /** An environment in which only the scenario acts. */

@@ -59,6 +59,7 @@ const problemOf = async (given: readonly string[]): Promise<string | undefined> 
     colors: false,
     interactive: false,
     size: () => ({ columns: 80, rows: 24 }),
+    readerGone: new Promise<void>(() => {}),
   });
   return code === 0 ? undefined : `${given.join(' ')}: ${reported}`;
 };

@@ -84,6 +84,7 @@ const output = () => {
       colors: false,
       interactive: false,
       size: () => ({ columns: 80, rows: 24 }),
+      readerGone: new Promise<void>(() => {}),
     },
     ended: (code: number) => ({ code, stdout, stderr }),
   };

@@ -24,6 +24,7 @@ const printing = (format: StatusFormat, interactive: boolean) => {
     colors: interactive,
     interactive,
     size: () => ({ columns: 80, rows: 24 }),
+    readerGone: new Promise<void>(() => {}),
   }, format);
   return {
     show: (drains: readonly DrainStatus[]) => print.show(drains, SCENE_NOW_MS),

@@ -109,6 +109,7 @@ const plan = async (source: string, { format = 'table', asked = {}, ...traits }:
       colors: false,
       interactive: false,
       size: () => ({ columns: 80, rows: 24 }),
+      readerGone: new Promise<void>(() => {}),
     },
     time: { now: () => Date.parse('2026-01-01T00:00:00Z') },
     progress: { show: () => {}, clear: () => {} },

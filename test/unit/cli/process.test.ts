@@ -1,12 +1,15 @@
 /** The program as a separate process, on the runtime of this test: exit codes and outputs. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { event, json, startStubApi } from '../../support/api/stub-api.ts';
+import { rawRequest } from '../../support/eviction-requests/request-fixture.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const RUN_TYPESCRIPT = 'Deno' in globalThis ? ['run', '-A', MAIN] : [MAIN];
@@ -31,20 +34,26 @@ interface Ended {
   readonly stderr: string;
 }
 
+const started = (
+  given: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+) =>
+  spawn(process.execPath, [...RUN_TYPESCRIPT, ...given], {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: '/nonexistent',
+      // Half of the processor time of a start is to read the sources.
+      NODE_COMPILE_CACHE: compiled,
+      ...environment,
+    },
+  });
+
 const run = (
   given: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Ended> =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, [...RUN_TYPESCRIPT, ...given], {
-      env: {
-        PATH: process.env['PATH'],
-        HOME: '/nonexistent',
-        // Half of the processor time of a start is to read the sources.
-        NODE_COMPILE_CACHE: compiled,
-        ...environment,
-      },
-    });
+    const child = started(given, environment);
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk) => (stdout += chunk));
@@ -201,6 +210,27 @@ test('exit code 3: a missing object', async () => {
     server.closeAllConnections();
     server.close();
   }
+});
+
+test('exit code 0: a watch ends with the first change that its closed pipe does not take', async () => {
+  const { promise: watch, resolve: onWatch } = Promise.withResolvers<ServerResponse>();
+  const api = await startStubApi(({ query }, response) => {
+    if (query.has('watch')) return onWatch(response);
+    const resources = [{ name: 'evictionrequests' }];
+    json(response, 200, { resources, metadata: { resourceVersion: '10' }, items: [rawRequest()] });
+  });
+  onTestFinished(api.stop);
+  const file = await kubeconfigFile(api.port);
+  const child = started(['evictions', '-A', '--watch', '-o', 'name', '--kubeconfig', file]);
+  onTestFinished(() => void child.kill());
+  const exited = once(child, 'exit');
+  const [first] = await once(child.stdout, 'data');
+  expect(String(first)).toMatch(/^evictionrequest\..*\n$/);
+  const closed = once(child.stdout, 'close');
+  child.stdout.destroy();
+  await closed;
+  event(await watch, 'ADDED', rawRequest({ metadata: { name: 'another' } }));
+  expect(await exited).toEqual([0, null]);
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)('exit code 0: %s stops a fleet', async (signal) => {

@@ -59,6 +59,7 @@ const run = async (...given: readonly string[]): Promise<Run> => {
     colors: false,
     interactive: false,
     size: () => ({ columns: 80, rows: 24 }),
+    readerGone: new Promise<void>(() => {}),
   };
   return { code: await runProgram(given, roles, terminal), stdout, stderr, asked };
 };

@@ -71,6 +71,7 @@ const replayed = async (file: string, request: Partial<ReplayRequest> = {}) => {
     colors: false,
     interactive: false,
     size: () => ({ columns: 80, rows: 24 }),
+    readerGone: new Promise<void>(() => {}),
   }, simulatedTime());
   return { code, stdout, lines };
 };
