@@ -44,6 +44,7 @@ const CALLS: readonly Ban[] = [
     remedy: 'Schedule with a Time (src/domain/time.ts), or wait in a state with a named delay',
     allowed: {
       'src/effects/real-time.ts': 'the one place that arms timers',
+      'src/web/page/event-stream.ts': 'runs in a browser, which has no Time',
       'packages/interceptor/src/real-time.ts': 'arms those of a process with an interceptor',
     },
     scope: TIMELESS,

@@ -4,6 +4,7 @@
  * Promises: one pass over all actors per batch; a lost connection is shown and reestablished.
  */
 import { computed, effect, signal } from '@preact/signals';
+import { openEventStream } from './event-stream.ts';
 import { onHistory } from './history.ts';
 import { liveNowMs, past } from './past.ts';
 import { route } from './route.ts';
@@ -88,46 +89,46 @@ interface ServerMessage {
 }
 
 const followBoard = (): void => {
-  const live = new EventSource('/live');
-  live.addEventListener('board', ({ data }) => {
-    const message = reading<ServerMessage & { readonly rows: readonly SentRow[] }>(data);
-    rowsById.clear();
-    liveNowMs.value = message.nowMs;
-    connection.value = 'live';
-    take(message.rows, []);
-  });
-  live.addEventListener('changes', ({ data }) => {
-    const message = reading<
-      ServerMessage & { readonly rows: readonly SentRow[]; readonly gone: readonly string[] }
-    >(data);
-    liveNowMs.value = message.nowMs;
-    take(message.rows, message.gone);
-  });
-  live.addEventListener('home', ({ data }) => {
-    const message = reading<ServerMessage & { readonly home: DrainBoard }>(data);
-    liveNowMs.value = message.nowMs;
-    liveHome.value = message.home;
-  });
-  live.addEventListener('history', ({ data }) => {
-    const message = reading<SentHistory>(data);
-    liveNowMs.value = message.nowMs;
-    onHistory(message);
-  });
-  live.addEventListener('tick', ({ data }) => {
-    liveNowMs.value = reading<ServerMessage>(data).nowMs;
-  });
-  live.addEventListener('error', () => {
-    connection.value = 'lost';
+  openEventStream('/live', {
+    board: ({ data }) => {
+      const message = reading<ServerMessage & { readonly rows: readonly SentRow[] }>(data);
+      rowsById.clear();
+      liveNowMs.value = message.nowMs;
+      connection.value = 'live';
+      take(message.rows, []);
+    },
+    changes: ({ data }) => {
+      const message = reading<
+        ServerMessage & { readonly rows: readonly SentRow[]; readonly gone: readonly string[] }
+      >(data);
+      liveNowMs.value = message.nowMs;
+      take(message.rows, message.gone);
+    },
+    home: ({ data }) => {
+      const message = reading<ServerMessage & { readonly home: DrainBoard }>(data);
+      liveNowMs.value = message.nowMs;
+      liveHome.value = message.home;
+    },
+    history: ({ data }) => {
+      const message = reading<SentHistory>(data);
+      liveNowMs.value = message.nowMs;
+      onHistory(message);
+    },
+    tick: ({ data }) => {
+      liveNowMs.value = reading<ServerMessage>(data).nowMs;
+    },
+    error: () => {
+      connection.value = 'lost';
+    },
   });
 };
 
-const followActor = (id: string): () => void => {
-  const live = new EventSource(`/live?actor=${encodeURIComponent(id)}`);
-  live.addEventListener('actor', ({ data }) => {
-    liveFocused.value = reading<ServerMessage & { readonly actor: SentActor | null }>(data).actor;
+const followActor = (id: string): () => void =>
+  openEventStream(`/live?actor=${encodeURIComponent(id)}`, {
+    actor: ({ data }) => {
+      liveFocused.value = reading<ServerMessage & { readonly actor: SentActor | null }>(data).actor;
+    },
   });
-  return () => live.close();
-};
 
 const actorAsked = computed(() => route.value.actor);
 

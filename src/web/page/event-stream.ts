@@ -1,0 +1,62 @@
+/**
+ * A stream of server-sent events that is opened again also when the browser gives it up.
+ *
+ * Promises: at most one EventSource at a time, always with the same listeners; none once it is
+ * closed. A browser reconnects a stream that breaks off, but any status other than 200 ends an
+ * EventSource for good (HTML standard, section 9.2.3), and one 502 of an ingress suffices while the
+ * process restarts.
+ */
+
+/** What a stream needs of an EventSource. */
+interface Source {
+  readonly readyState: number;
+  readonly addEventListener: (type: string, listener: (event: MessageEvent) => void) => void;
+  readonly close: () => void;
+}
+
+/** How sources are opened, and how time passes. */
+interface StreamEnvironment {
+  readonly open: (address: string) => Source;
+  /** As `Time.schedule`. */
+  readonly schedule: (delayMs: number, run: () => void) => () => void;
+}
+
+/** `EventSource.CLOSED`: the browser has given it up. */
+const CLOSED = 2;
+
+/** About as long as browsers wait before they reconnect. */
+const REOPENING_MS = 3000;
+
+const BROWSER: StreamEnvironment = {
+  open: (address) => new EventSource(address),
+  schedule: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Opens a stream; returns a close function. A listener of `error` is called at each loss. */
+export const openEventStream = (
+  address: string,
+  listeners: Readonly<Record<string, (event: MessageEvent) => void>>,
+  { open, schedule }: StreamEnvironment = BROWSER,
+): () => void => {
+  let stop = (): void => {};
+  const begin = (): void => {
+    const source = open(address);
+    const close = (): void => source.close();
+    for (const [type, listener] of Object.entries(listeners)) {
+      source.addEventListener(type, listener);
+    }
+    source.addEventListener('error', () => {
+      // Neither a second error of this source nor one after the end opens another.
+      if (source.readyState === CLOSED && stop === close) stop = schedule(REOPENING_MS, begin);
+    });
+    stop = close;
+  };
+  begin();
+  return () => {
+    stop();
+    stop = () => {};
+  };
+};
