@@ -145,6 +145,8 @@ export interface EvictionRequestActorsOptions {
   readonly actions: Omit<EvictionRequestActions, 'now'>;
   /** The actor is gone without having released its eviction. */
   readonly onLost: (entry: RequestEntry) => void;
+  /** Nothing of the request is left to write, unless it is deleted after a time. */
+  readonly onEnded: (entry: RequestEntry) => void;
   readonly metrics: Pick<RequestMetrics, 'observe'>;
 }
 
@@ -189,6 +191,7 @@ export const evictionRequestActors = (
       entry.state = state;
       const { facts, refusedBefore, progress } = context;
       options.metrics.observe(facts.request, refusedBefore + progress.refusals);
+      if (state === 'ended') options.onEnded(entry);
     },
     onCrash: options.onLost,
     onCount: (state, count) => telemetry.gauge('tidegate_eviction_requests', count, { state }),

@@ -114,6 +114,8 @@ export class EvictionRequestRegistry {
       podOf: this.#podOf,
       progressOf: this.#progressOf,
       onLost: (entry) => this.#release(entry),
+      // The watch may have shown the end of the request before the answer to a write came.
+      onEnded: (entry) => defer(() => this.#forgetEnded(entry)),
       metrics: this.#metrics,
       actions: {
         ...evictionRequestEvents(environment, options.record),
@@ -223,7 +225,13 @@ export class EvictionRequestRegistry {
     entry.request = request;
     this.#byPod.add(podKeyOf(request), entry.uid);
     this.#actors.consider(entry);
-    if (!this.#isOpen(request) && entry.state === 'ended') this.#forget(entry);
+    this.#forgetEnded(entry);
+  }
+
+  /** Not before the watch has shown the end: an older version would bring its actor back. */
+  #forgetEnded(entry: RequestEntry): void {
+    const isKnown = this.#actors.entry(entry.uid) === entry;
+    if (isKnown && entry.state === 'ended' && !this.#isOpen(entry.request)) this.#forget(entry);
   }
 
   #forget(entry: RequestEntry): void {

@@ -5,6 +5,7 @@ import { joined, rawNativeRequest } from '../../support/eviction-requests/native
 import {
   ACTOR_A,
   ACTOR_B,
+  atSeconds,
   B_ACTIVE,
   CREATED_MS,
   entry,
@@ -32,7 +33,13 @@ const EVICTED = observedRequest({
   status: statusWith({
     active: null,
     processed: [ACTOR_B],
-    conditions: [{ type: 'Evicted', status: 'True', reason: 'PodDeleted', message: '' }],
+    conditions: [{
+      type: 'Evicted',
+      status: 'True',
+      reason: 'PodDeleted',
+      message: '',
+      lastTransitionTime: atSeconds(0),
+    }],
   }),
 });
 
@@ -186,8 +193,20 @@ test('a request that becomes final during a write keeps its actor until the answ
   rig.observe(EVICTED);
   expect(actorsIn(rig)).toBe(1);
   await rig.time.advance(1000);
-  rig.observe(EVICTED);
   expect(actorsIn(rig)).toBe(0);
+  expect(await rig.series('tidegate_eviction_requests{state="ended"}'))
+    .toEqual(['tidegate_eviction_requests{state="ended"} 0']);
+});
+
+test('ER-21: one that becomes final during a write keeps its actor for its time to live', async () => {
+  const rig = requestRegistryRig({ ttlMs: 60_000 });
+  rig.observe(observedRequest());
+  await rig.time.advance(100);
+  rig.observe(EVICTED);
+  await rig.time.advance(30_000);
+  expect([actorsIn(rig), rig.writes.length]).toEqual([1, 1]);
+  await rig.time.advance(40_000);
+  expect(rig.writes.at(-1)?.write).toEqual({ write: 'remove' });
 });
 
 // A requester deletes the request as soon as it sees its end: before this process has its answer.
