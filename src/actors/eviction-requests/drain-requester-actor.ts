@@ -1,7 +1,7 @@
 /**
  * The `evictionRequester` statechart with its writes to the API server, and its registry.
  *
- * Promises: one actor for each pod and owner that asks; a restart goes on from the request.
+ * Promises: one actor for each pod and name that asks; a restart goes on from the request.
  */
 import { fromPromise } from 'xstate';
 import type { DrainOwner } from '../../domain/drain/cordon.ts';
@@ -50,15 +50,18 @@ export const provideEvictionRequester = (
   });
 };
 
-/** A pod whose eviction an owner requests. */
+/** A pod whose eviction is requested by a name. */
 export interface RequesterEntry {
   readonly key: string;
-  readonly owner: DrainOwner;
   readonly requester: string;
   readonly uid: Uid;
   readonly pod: RequestedPod;
   readonly node: string;
-  wanted: boolean;
+  /**
+   * The owners whose drains want the pod to leave; the entry leaves the request with the last one.
+   * A maintenance has the name of the one before, which was deleted.
+   */
+  readonly owners: Set<DrainOwner>;
   life: PodLife;
   /** What was last reported of it. */
   reported: string;
@@ -86,17 +89,17 @@ export const drainRequesterActors = (
       (write) => registry.inFlight(write, WRITES_STOPPED),
     ),
     keyOf: ({ key }: RequesterEntry) => key,
-    labelOf: ({ pod: { namespace, name }, owner }) => `${namespace}/${name} ${owner}`,
-    input: ({ requester, pod, wanted, life }, seed) => ({
+    labelOf: ({ pod: { namespace, name }, requester }) => `${namespace}/${name} ${requester}`,
+    input: ({ requester, pod, owners, life }, seed) => ({
       requester,
       pod,
       request: requestOf(pod) ?? null,
-      wanted,
+      wanted: owners.size > 0,
       life,
       seed,
     }),
     onSnapshot: (entry, { context }) => onSnapshot(entry, context),
-    logFields: ({ pod, owner }) => ({ pod: `${pod.namespace}/${pod.name}`, owner }),
+    logFields: ({ pod, requester }) => ({ pod: `${pod.namespace}/${pod.name}`, requester }),
   });
   return registry;
 };

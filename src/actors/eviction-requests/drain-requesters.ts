@@ -8,7 +8,7 @@
 import { type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { Blocker } from '../../domain/drain/blocker.ts';
-import { annotationOf, type DrainOwner, isDrainOwner } from '../../domain/drain/cordon.ts';
+import { annotationOf } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import {
@@ -58,7 +58,8 @@ export interface DrainRequestersOptions {
   readonly record: RecordEvent;
 }
 
-const keyOf = (pod: string, owner: DrainOwner): string => `${pod} ${owner}`;
+/** By name, not by owner: two actors of one name would undo each other's writes. */
+const keyOf = (pod: string, requester: string): string => `${pod} ${requester}`;
 
 const lifeOf = ({ finished, terminating }: DrainPod): PodLife => {
   if (finished) return 'Gone';
@@ -112,20 +113,22 @@ export class DrainRequesters implements RequestedEvictions {
     const { maintained } = this.#options;
     const requester = maintained?.requesterOf(owner) ?? requesterName(owner);
     if (!this.#isLeading || requester === undefined) return;
-    const known = this.#registry.entry(keyOf(pod.uid, owner));
-    if (known === undefined && this.#asks(pod)) {
-      this.#start({ pod, uid: pod.uid, owner, requester, node: pod.node, life: lifeOf(pod) }, true);
-    } else if (known?.wanted === false) {
-      known.wanted = true;
-      this.#registry.get(known.key)?.send({ type: 'eviction.wanted' });
+    const known = this.#registry.entry(keyOf(pod.uid, requester));
+    if (known !== undefined) {
+      const isNew = known.owners.size === 0;
+      known.owners.add(owner);
+      if (isNew) this.#registry.get(known.key)?.send({ type: 'eviction.wanted' });
+    } else if (this.#asks(pod)) {
+      const owners = new Set([owner]);
+      this.#start({ pod, uid: pod.uid, owners, requester, node: pod.node, life: lifeOf(pod) });
     }
   };
 
   readonly withdraw: RequestedEvictions['withdraw'] = (pod, owner) => {
-    const entry = this.#registry.entry(keyOf(pod, owner));
-    if (entry?.wanted !== true) return;
-    entry.wanted = false;
-    this.#registry.get(entry.key)?.send({ type: 'eviction.released' });
+    for (const { key, owners } of this.#entriesOf(pod)) {
+      if (!owners.delete(owner) || owners.size > 0) continue;
+      this.#registry.get(key)?.send({ type: 'eviction.released' });
+    }
   };
 
   readonly blockerOf = (pod: Uid): Blocker | undefined => {
@@ -179,20 +182,12 @@ export class DrainRequesters implements RequestedEvictions {
     });
   }
 
-  #start(
-    { pod, ...rest }: Omit<RequesterEntry, 'key' | 'wanted' | 'reported'>,
-    wanted: boolean,
-  ): void {
+  #start({ pod, ...rest }: Omit<RequesterEntry, 'key' | 'reported'>): void {
     const { namespace, name } = pod;
-    const key = keyOf(rest.uid, rest.owner);
+    const key = keyOf(rest.uid, rest.requester);
     this.#byPod.add(rest.uid, key);
-    this.#registry.consider({
-      ...rest,
-      key,
-      pod: { namespace, name, uid: rest.uid },
-      wanted,
-      reported: '',
-    });
+    const entry = { ...rest, key, pod: { namespace, name, uid: rest.uid }, reported: '' };
+    this.#registry.consider(entry);
   }
 
   #forget(entry: RequesterEntry): void {
@@ -207,9 +202,7 @@ export class DrainRequesters implements RequestedEvictions {
     { requester, pod }: EvictionRequesterContext,
     act: (entry: RequesterEntry) => void,
   ): void {
-    const key = this.#byPod.all(pod.uid)
-      .find((one) => this.#registry.entry(one)?.requester === requester);
-    const entry = key === undefined ? undefined : this.#registry.entry(key);
+    const entry = this.#registry.entry(keyOf(pod.uid, requester));
     if (entry !== undefined) act(entry);
   }
 
@@ -231,9 +224,14 @@ export class DrainRequesters implements RequestedEvictions {
       }
       this.#defer(() => this.#changes.next(entry.uid));
     }
-    const isOver = phase === 'Done' && context.pendingWrite === null &&
-      (!entry.wanted || entry.life === 'Gone');
-    if (isOver) this.#defer(() => this.#forget(entry));
+    if (phase === 'Done') this.#defer(() => this.#forgetDone(entry));
+  }
+
+  /** Unless a drain wants the pod to leave again. */
+  #forgetDone(entry: RequesterEntry): void {
+    const context = this.#registry.get(entry.key)?.getSnapshot().context;
+    const isDone = context?.phase === 'Done' && context.pendingWrite === null;
+    if (isDone && (entry.owners.size === 0 || entry.life === 'Gone')) this.#forget(entry);
   }
 
   #fellBack({ node, pod }: RequesterEntry, { cause, text }: { cause: string; text: string }): void {
@@ -268,7 +266,7 @@ export class DrainRequesters implements RequestedEvictions {
     const { pods, nodes, maintained } = this.#options;
     for (const requester of requesters) {
       const owner = maintained?.ownerOf(requester) ?? ownerOfRequester(requester);
-      if (!isDrainOwner(owner) || this.#registry.has(keyOf(pod.uid, owner))) continue;
+      if (owner === '' || this.#registry.has(keyOf(pod.uid, requester))) continue;
       const cached = pods.get(objectKey(pod.name, namespace));
       const current = cached?.uid === pod.uid ? cached : undefined;
       const node = current === undefined ? undefined : nodes.get(objectKey(current.node));
@@ -276,11 +274,11 @@ export class DrainRequesters implements RequestedEvictions {
       this.#start({
         pod: { namespace, ...pod },
         uid: uidOf(pod.uid),
-        owner,
+        owners: new Set(),
         requester,
         node: current?.node ?? '',
         life: current === undefined ? 'Gone' : lifeOf(current),
-      }, false);
+      });
     }
   }
 

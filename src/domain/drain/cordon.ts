@@ -173,6 +173,12 @@ export const cordonsIn = (
 export const maintenanceOwner = (uid: string): `maintenance-${string}` =>
   `maintenance-${uid.replaceAll('-', '').slice(0, 12)}`;
 
+const MAINTENANCE_OWNER = /^maintenance-[0-9a-f]{12}$/u;
+
+/** True for an owner of drains that this program made; a key on a Node may have any end. */
+export const isExactDrainOwner = (owner: string): owner is DrainOwner =>
+  owner === 'reclaim' || owner === 'disabled' || MAINTENANCE_OWNER.test(owner);
+
 /** The parsed key of an owner on this Node; `undefined` without one. */
 export const cordonOf = (
   facts: Pick<CordonFacts, 'cordons' | 'hasUnreadCordons'>,

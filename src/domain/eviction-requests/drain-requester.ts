@@ -6,7 +6,7 @@
  * when nobody else is interested in it, or when it can never be revived (ER-16).
  */
 import type { Blocker } from '../drain/blocker.ts';
-import type { DrainOwner } from '../drain/cordon.ts';
+import { type DrainOwner, isExactDrainOwner } from '../drain/cordon.ts';
 import { quoted } from '../text.ts';
 import { rfc3339Seconds } from '../time.ts';
 import { conditionOf, isFinal, type ObservedRequest } from './observed-request.ts';
@@ -23,9 +23,15 @@ export const requesterName = (owner: DrainOwner): string | undefined => {
   return isQualifiedName(name) ? name : undefined;
 };
 
-/** The owner whose entry has this name, before it is known to be an owner of drains. */
-export const ownerOfRequester = (name: string): string =>
-  name.endsWith(`.${REQUESTER_DOMAIN}`) ? name.slice(0, -REQUESTER_DOMAIN.length - 1) : '';
+/**
+ * The owner of drains whose entry has this name; empty for any other name. The name of a
+ * maintenance does not contain its owner: of "maintenance-a" it begins as owners do.
+ */
+export const ownerOfRequester = (name: string): DrainOwner | '' => {
+  const isOurs = name.endsWith(`.${REQUESTER_DOMAIN}`);
+  const owner = isOurs ? name.slice(0, -REQUESTER_DOMAIN.length - 1) : '';
+  return isExactDrainOwner(owner) ? owner : '';
+};
 
 /** Whether the pod is there; a finished pod counts as gone. */
 export type PodLife = 'Runs' | 'Leaves' | 'Gone';

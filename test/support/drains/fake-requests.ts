@@ -126,6 +126,8 @@ export const fakeRequests = (time: Time) => {
         cache.remove(one);
       }
     },
+    /** The list is complete once more. */
+    relist: () => cache.relist(),
     /** Whether anybody follows the requests. */
     isFollowed: cache.isFollowed,
     of: (pod: string): ObservedRequest | undefined =>

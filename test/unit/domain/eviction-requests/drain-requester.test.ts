@@ -194,5 +194,16 @@ test('ER-08: every owner of a drain has a requester with a qualified name', () =
     expect(ownerOfRequester(name)).toBe(owner);
   }
   expect(requesterName('maintenance-Wrong')).toBe(undefined);
-  expect(ownerOfRequester(DRAIN)).toBe('');
+});
+
+test.each([
+  DRAIN,
+  'person.tidegate.dev',
+  'surge.tidegate.dev',
+  'maintenance-a.tidegate.dev',
+  'maintenance-0123456789abc.tidegate.dev',
+  'maintenance-a.nodemaintenance.tidegate.dev',
+  'maintenance-0123456789ab.nodemaintenance.tidegate.dev',
+])('NM-19: %s is not the requester of a drain by the name of its owner', (name) => {
+  expect(ownerOfRequester(name)).toBe('');
 });

@@ -1,0 +1,96 @@
+/**
+ * What a new leader takes for entries of drains that have ended, on a small cluster in memory.
+ *
+ * The entry of a maintenance was taken for that of a drain named "maintenance-a.nodemaintenance"
+ * until its name was known, so that each new leader canceled its requests; and of two requesters
+ * of one name, the second could write nothing.
+ */
+import { first } from 'rxjs';
+import { describe, expect, test } from 'vitest';
+import { MaintainedNodes } from '../../../src/actors/node-drains/maintained-nodes.ts';
+import { evictionsOfTest } from '../../support/drains/eviction-test-rig.ts';
+
+const BACKUP = 'backup.db.example.com';
+const OTHER = 'other.example.com';
+const OURS = 'reclaim.tidegate.dev';
+const NAME = 'maintenance-a.nodemaintenance.tidegate.dev';
+const OWNER = 'maintenance-0123456789ab';
+const NEXT_OWNER = 'maintenance-ba9876543210';
+
+/** A maintenance that drains the node `n1`; its pod `p1` registers an interceptor. */
+const maintaining = async () => {
+  const maintained = new MaintainedNodes();
+  const made = evictionsOfTest({ mode: 'auto', maintained });
+  made.cluster.addPod({ name: 'p1', node: 'n1', app: 'p1' });
+  made.requests.register('p1', [BACKUP]);
+  maintained.setRequester(OWNER, NAME);
+  await made.ready();
+  made.drainBy(OWNER)('n1');
+  await made.time.advance(1000);
+  const requestersNow = () => made.requests.of('p1')?.requesters;
+  expect(requestersNow()).toEqual([NAME]);
+  return { ...made, maintained, requestersNow };
+};
+
+describe('the entry of a maintenance', () => {
+  test('ER-85: stays at a new leader that does not know its name yet', async () => {
+    const { time, requesters, maintained, requests, requestersNow } = await maintaining();
+    requesters.onLeadershipLost();
+    maintained.clear();
+    requesters.onLeading();
+    await time.advance(1000);
+    expect([requestersNow(), requests.writes]).toEqual([[NAME], ['join p1']]);
+  });
+
+  test('ER-85: stays at each list of a process that knows no maintenances', async () => {
+    const { cluster, requests, ready, time, drain } = evictionsOfTest({ mode: 'auto' });
+    cluster.addPod({ name: 'p1', node: 'n1', app: 'p1' });
+    requests.register('p1', [BACKUP]);
+    await ready();
+    drain('n1');
+    await time.advance(1000);
+    requests.change('p1', () => ({ requesters: [OURS, NAME] }));
+    await time.advance(1000);
+    requests.relist();
+    await time.advance(1000);
+    expect(requests.of('p1')?.requesters).toEqual([OURS, NAME]);
+  });
+
+  test('ER-75: comes again for the next maintenance of that name', async () => {
+    const { time, registry, maintained, drainBy, requestersNow } = await maintaining();
+    registry.release('n1', OWNER);
+    await time.advance(1000);
+    expect(requestersNow(), 'until the request is canceled').toEqual([]);
+    maintained.setRequester(NEXT_OWNER, NAME);
+    drainBy(NEXT_OWNER)('n1');
+    await time.advance(1000);
+    expect(requestersNow()).toEqual([NAME]);
+  });
+
+  test('NM-19: stays until no maintenance of that name drains the pod', async () => {
+    const { time, registry, maintained, drainBy, requests } = await maintaining();
+    maintained.setRequester(NEXT_OWNER, NAME);
+    drainBy(NEXT_OWNER)('n1');
+    registry.release('n1', OWNER);
+    await time.advance(1000);
+    expect(requests.writes).toEqual(['join p1']);
+    registry.release('n1', NEXT_OWNER);
+    await time.advance(1000);
+    expect(requests.writes).toEqual(['join p1', 'leave p1']);
+  });
+
+  test('ER-75: comes again when another drain begins at the moment at which one leaves', async () => {
+    const { time, registry, drainBy, requests, requestersNow } = await maintaining();
+    requests.change('p1', () => ({ requesters: [OTHER] }));
+    const left = requests.cache.facts.pipe(first(({ _tag }) => _tag === 'Present'));
+    left.subscribe(() => {
+      registry.release('n1', OWNER);
+      drainBy(OWNER)('n1');
+    });
+    await time.advance(1000);
+    expect(requestersNow()).toEqual([OTHER, NAME]);
+    registry.release('n1', OWNER);
+    await time.advance(1000);
+    expect(requestersNow(), 'it leaves with the other drain').toEqual([OTHER]);
+  });
+});
