@@ -2,10 +2,10 @@
  * The drains of this process as requesters of EvictionRequests (ER-74 to ER-78).
  *
  * Promises: nothing is written unless this process leads; the next leader goes on with the entries
- * of this one, and removes those of drains that have ended; a pod that is not asked for by request
+ * of this one, and removes those of drains that have ended, by current Nodes and pods; a pod that is not asked for by request
  * is left to the plain eviction, with one Event on its Node for each cause.
  */
-import { type Observable, Subject, Subscription } from 'rxjs';
+import { audit, type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { Blocker } from '../../domain/drain/blocker.ts';
 import { annotationOf } from '../../domain/drain/cordon.ts';
@@ -51,6 +51,8 @@ export interface DrainRequestersOptions {
   /** The interceptors of the same pods. */
   readonly registrations: Pick<Informer<InterceptedPod>, 'get'>;
   readonly nodes: Pick<Informer<DrainedNode>, 'get'>;
+  /** Resolves once Nodes and pods are those of the cluster, as far as is known. */
+  readonly whenCurrent: () => Promise<void>;
   /** The interceptors of a pod besides those that it registers. */
   readonly defaultsFor: (pod: DrainPod) => readonly string[];
   /** The names of maintenances; without it, those of their owners. */
@@ -77,6 +79,9 @@ export class DrainRequesters implements RequestedEvictions {
   /** Causes that are recorded on a Node while drains ask for pods of it. */
   readonly #recorded = new Map<string, Set<string>>();
   readonly #subscription = new Subscription();
+  readonly #sweeps = new Subject<void>();
+  /** Sweeps of the current term as leader, those that wait included. */
+  #sweeping = Subscription.EMPTY;
   readonly #defer: Defer;
   #isLeading = false;
 
@@ -145,12 +150,17 @@ export class DrainRequesters implements RequestedEvictions {
 
   readonly onLeading = (): void => {
     this.#isLeading = true;
+    this.#sweeping.unsubscribe();
+    // By old Nodes, a process that was cut off would end drains that have begun since.
+    this.#sweeping = this.#sweeps.pipe(audit(this.#options.whenCurrent))
+      .subscribe(() => this.#sweepAll());
     this.sweep();
   };
 
   /** The next leader goes on with the entries: none is removed. */
   readonly onLeadershipLost = (): void => {
     this.#isLeading = false;
+    this.#sweeping.unsubscribe();
     for (const entry of [...this.#registry.entries()]) this.#forget(entry);
     this.#recorded.clear();
   };
@@ -158,6 +168,7 @@ export class DrainRequesters implements RequestedEvictions {
   /** Writes nothing new; resolves when writes in flight have their answers. */
   readonly stop = (): Promise<void> => {
     this.#isLeading = false;
+    this.#sweeping.unsubscribe();
     this.#subscription.unsubscribe();
     this.#slots.stop();
     return this.#registry.stop();
@@ -255,12 +266,14 @@ export class DrainRequesters implements RequestedEvictions {
     record({ regarding, reason: 'EvictionRequestUnavailable', note });
   }
 
-  /** Removes the entries of drains that ended while no process led. */
-  readonly sweep = (): void => {
+  /** Removes the entries of drains that ended while no process led, once Nodes are current. */
+  readonly sweep = (): void => this.#sweeps.next();
+
+  #sweepAll(): void {
     const { requests } = this.#options;
-    if (!this.#isLeading || !requests.synced) return;
+    if (!requests.synced) return;
     for (const request of [...requests.values()]) this.#sweepRequest(request);
-  };
+  }
 
   #sweepRequest({ requesters, namespace, pod }: ObservedRequest): void {
     const { pods, nodes, maintained } = this.#options;

@@ -14,6 +14,7 @@ import type { EvictionsApiOption } from '../../domain/native-evictions/evictions
 import { EvictionRequests } from '../../effects/eviction-requests.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { Informer } from '../informers/informer.ts';
+import { whenAllCurrent } from '../informers/shared-informers.ts';
 import type { MaintainedNodes } from '../node-drains/maintained-nodes.ts';
 import { type RoleContext, type RoleStart, STARTED } from '../role.ts';
 import { DrainRequesters } from './drain-requesters.ts';
@@ -68,6 +69,7 @@ export const drainRequests = (
       pods,
       registrations,
       nodes,
+      whenCurrent: () => whenAllCurrent([nodes, pods]),
       maintained,
       defaultsFor: (pod) => followed.isNative() ? [] : defaultsFor(pod),
       record,

@@ -38,6 +38,13 @@ export const whenCurrent = async (
   if (isBehind(informer)) await informer.relist();
 };
 
+/** Resolves once none of them is behind; one may fall behind again while another is listed. */
+export const whenAllCurrent = async (
+  informers: readonly Pick<Informer<Identity>, 'actor' | 'relist'>[],
+): Promise<void> => {
+  while (informers.some(isBehind)) await Promise.all(informers.map(whenCurrent));
+};
+
 /** What one reader follows. */
 export interface SharedInformerOptions<T extends Identity> extends InformerOptions<T> {
   /** Asked once, at the start: false when this reader can do without; default: it cannot. */

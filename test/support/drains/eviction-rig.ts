@@ -28,6 +28,8 @@ export interface RigOptions {
   readonly defaultsFor?: (pod: DrainPod) => readonly string[];
   /** The names of maintenances; without it, those of their owners. */
   readonly maintained?: MaintainedNodes;
+  /** When Nodes and pods are those of the cluster; default: at once. */
+  readonly whenCurrent?: () => Promise<void>;
   /** When the list of budgets is complete; default: at once. */
   readonly budgetsListed?: Observable<unknown>;
   /** Is called with each warning that is logged; may throw. */
@@ -83,6 +85,7 @@ export const evictionRig = (
     nodes: cluster.caches.nodes,
     defaultsFor: options.defaultsFor ?? (() => []),
     maintained: options.maintained,
+    whenCurrent: options.whenCurrent ?? (() => Promise.resolve()),
     record: (note) => notes.push(note),
   });
   requesters.onLeading();

@@ -5,6 +5,7 @@ import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import {
   isBehind,
   missingLists,
+  whenAllCurrent,
   whenCurrent,
 } from '../../../src/actors/informers/shared-informers.ts';
 import type { Identity } from '../../../src/domain/facts.ts';
@@ -123,6 +124,36 @@ describe('shared informers', () => {
     await time.advance(10_000);
     await current;
     expect(api.calls).toHaveLength(2);
+  });
+
+  test('are all current once none fell behind while another was listed', async () => {
+    const { time, api, informers } = rig();
+    const [colors, sizes] = [
+      informers.collection({ ...THINGS, project: colored }),
+      informers.collection({ id: 'others', path: '/others', project: sized }),
+    ];
+    const cut = async (): Promise<void> => {
+      api.refuseWatches('unreachable', 'unreachable');
+      api.endWatches('cut');
+      await time.settle();
+    };
+    informers.start();
+    await time.settle();
+    await cut();
+    let lists = 0;
+    const late = {
+      get actor() {
+        return sizes.actor;
+      },
+      relist: async (): Promise<void> => {
+        await sizes.relist();
+        lists += 1;
+        if (lists === 1) await cut();
+      },
+    };
+    const current = whenAllCurrent([colors, late]).then(() => [colors, sizes].map(isBehind));
+    await time.advance(60_000);
+    expect([await current, lists]).toEqual([[false, false], 2]);
   });
 
   test('make a lost list again soon after the API server answers another request', async () => {

@@ -3,11 +3,13 @@
  *
  * The entry of a maintenance was taken for that of a drain named "maintenance-a.nodemaintenance"
  * until its name was known, so that each new leader canceled its requests; and of two requesters
- * of one name, the second could write nothing.
+ * of one name, the second could write nothing. A process that had been cut off looked for ended
+ * drains before it had the Nodes anew, and canceled the request of a drain that had begun since.
  */
 import { first } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { MaintainedNodes } from '../../../src/actors/node-drains/maintained-nodes.ts';
+import { CORDON_PREFIX, type CordonEnd, printCordon } from '../../../src/domain/drain/cordon.ts';
 import { evictionsOfTest } from '../../support/drains/eviction-test-rig.ts';
 
 const BACKUP = 'backup.db.example.com';
@@ -93,4 +95,105 @@ describe('the entry of a maintenance', () => {
     await time.advance(1000);
     expect(requestersNow(), 'it leaves with the other drain').toEqual([OTHER]);
   });
+});
+
+/** The drain of another leader, whose key this process has on the node only once it is shown. */
+const cutOff = async () => {
+  let current = Promise.resolve();
+  const made = evictionsOfTest({ mode: 'auto', whenCurrent: () => current });
+  const { cluster, requests, requesters, registry, time } = made;
+  cluster.addPod({ name: 'p1', node: 'n1', app: 'p1' });
+  requests.register('p1', [BACKUP]);
+  await made.ready();
+  made.drain('n1');
+  await time.advance(1000);
+  requesters.onLeadershipLost();
+  registry.release('n1', 'reclaim');
+  const key = { ids: ['i1'], deadlineMs: null, graceSeconds: 0, sinceMs: 0 };
+  return {
+    ...made,
+    show: async (ended: CordonEnd | null): Promise<void> => {
+      const text = printCordon({ ...key, ended });
+      cluster.node('n1', 'True', { [`${CORDON_PREFIX}reclaim`]: text });
+      await time.advance(1000);
+    },
+    /** The node without the key, as a cache shows it that is behind. */
+    showOld: async (): Promise<void> => {
+      cluster.node('n1', 'True');
+      await time.advance(1000);
+    },
+    /** Nodes and pods are behind until the returned function is called. */
+    fallBehind: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      current = promise;
+      return async (): Promise<void> => {
+        current = Promise.resolve();
+        resolve();
+        await time.advance(1000);
+      };
+    },
+  };
+};
+
+describe('a process that was cut off', () => {
+  test('ER-85: leaves no request when it leads before its Nodes and pods are current', async () => {
+    const { fallBehind, requests, requesters, time, show } = await cutOff();
+    const catchUp = fallBehind();
+    requesters.onLeading();
+    await time.advance(1000);
+    await show(null);
+    await catchUp();
+    expect(requests.writes).toEqual(['join p1']);
+  });
+
+  test('ER-85: leaves none when the list of requests is complete before Nodes and pods', async () => {
+    const { fallBehind, requests, requesters, time, show, showOld } = await cutOff();
+    await show(null);
+    requesters.onLeading();
+    await time.advance(1000);
+    await showOld();
+    const catchUp = fallBehind();
+    requests.relist();
+    await time.advance(1000);
+    await show(null);
+    await catchUp();
+    expect(requests.writes).toEqual(['join p1']);
+  });
+
+  test('ER-76: leaves those of drains that have ended once it is current', async () => {
+    const { fallBehind, requests, requesters, show } = await cutOff();
+    const catchUp = fallBehind();
+    requesters.onLeading();
+    await show('Drained');
+    expect(requests.writes).toEqual(['join p1']);
+    await catchUp();
+    expect(requests.writes).toEqual(['join p1', 'leave p1']);
+  });
+
+  test('ER-85: that leads again waits for Nodes and pods anew', async () => {
+    const { fallBehind, requests, requesters, time, show } = await cutOff();
+    const first = fallBehind();
+    requesters.onLeading();
+    requesters.onLeadershipLost();
+    const second = fallBehind();
+    requesters.onLeading();
+    await first();
+    expect(requests.writes).toEqual(['join p1']);
+    await show(null);
+    await second();
+    await time.advance(1000);
+    expect(requests.writes).toEqual(['join p1']);
+  });
+
+  test.each(['onLeadershipLost', 'stop'] as const)(
+    'ER-85: leaves no request after %s, although it is current then',
+    async (end) => {
+      const { fallBehind, requests, requesters } = await cutOff();
+      const catchUp = fallBehind();
+      requesters.onLeading();
+      await requesters[end]();
+      await catchUp();
+      expect(requests.writes).toEqual(['join p1']);
+    },
+  );
 });
