@@ -56,7 +56,7 @@ export interface DrainRequestersOptions {
   /** The interceptors of a pod besides those that it registers. */
   readonly defaultsFor: (pod: DrainPod) => readonly string[];
   /** The names of maintenances; without it, those of their owners. */
-  readonly maintained?: Pick<MaintainedNodes, 'requesterOf' | 'ownerOf'> | undefined;
+  readonly maintained?: Pick<MaintainedNodes, 'requesterOf' | 'ownerOf' | 'isGone'> | undefined;
   readonly record: RecordEvent;
 }
 
@@ -279,11 +279,13 @@ export class DrainRequesters implements RequestedEvictions {
     const { pods, nodes, maintained } = this.#options;
     for (const requester of requesters) {
       const owner = maintained?.ownerOf(requester) ?? ownerOfRequester(requester);
-      if (owner === '' || this.#registry.has(keyOf(pod.uid, requester))) continue;
+      if (owner === '' && maintained?.isGone(requester) !== true) continue;
+      if (this.#registry.has(keyOf(pod.uid, requester))) continue;
       const cached = pods.get(objectKey(pod.name, namespace));
       const current = cached?.uid === pod.uid ? cached : undefined;
       const node = current === undefined ? undefined : nodes.get(objectKey(current.node));
-      if (node !== undefined && annotationOf(node, owner)?.ended === null) continue;
+      const annotation = node && owner !== '' ? annotationOf(node, owner) : undefined;
+      if (annotation?.ended === null) continue;
       this.#start({
         pod: { namespace, ...pod },
         uid: uidOf(pod.uid),

@@ -7,6 +7,7 @@
 import { type DrainOwner, isMaintenanceOwner } from '../../domain/drain/cordon.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import { requesterName } from '../../domain/eviction-requests/drain-requester.ts';
+import { isMaintenanceRequester } from '../../domain/eviction-requests/qualified-name.ts';
 import { drainKey } from './drain-index.ts';
 import type { LocalData } from './local-data.ts';
 
@@ -64,6 +65,7 @@ export class MaintainedNodes {
   /** Requester names by owner, and owners by requester name. */
   readonly #requesters = new Map<string, string>();
   readonly #owners = new Map<string, DrainOwner>();
+  #areAllNamed = false;
 
   readonly set = (node: string, owner: DrainOwner, maintained: MaintainedNode): void =>
     void this.#nodes.set(drainKey(node, owner), maintained);
@@ -75,6 +77,7 @@ export class MaintainedNodes {
     this.#nodes.clear();
     this.#requesters.clear();
     this.#owners.clear();
+    this.#areAllNamed = false;
   };
 
   /** The name by which the owner asks for evictions. */
@@ -88,6 +91,15 @@ export class MaintainedNodes {
 
   /** Undefined for a name that no known maintenance has. */
   readonly ownerOf = (requester: string): DrainOwner | undefined => this.#owners.get(requester);
+
+  /** Every maintenance of the cluster has its name; never so in a process without maintenances. */
+  readonly setAllNamed = (): void => {
+    this.#areAllNamed = true;
+  };
+
+  /** Whether the name is that of a maintenance that does not exist any more. */
+  readonly isGone = (requester: string): boolean =>
+    this.#areAllNamed && isMaintenanceRequester(requester) && !this.#owners.has(requester);
 
   /** Whether a key of the owner on the Node begins a drain. */
   readonly resumes = (node: string, owner: DrainOwner): boolean =>

@@ -17,7 +17,7 @@ import { NODE_MAINTENANCES_PATH, NodeMaintenances } from '../../effects/node-mai
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ServingGates } from '../../effects/serving-gates.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { isBehind, missingLists } from '../informers/shared-informers.ts';
+import { isBehind, missingLists, whenCurrent } from '../informers/shared-informers.ts';
 import { type DrainEngine, type DrainPolicy, ownDrains } from '../node-drains/drain-engine.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import { type MaintainableNode, NodeMaintenanceRegistry } from './node-maintenances.ts';
@@ -85,6 +85,7 @@ export const nodeMaintenanceRole = (
     engine,
     unschedulable,
     isSynced: () => awaited().every(({ synced }) => synced),
+    whenMaintenancesCurrent: () => whenCurrent(maintenances),
     isBehind: () => [nodes, engine.pods, unschedulable].some(isBehind),
     record,
   });

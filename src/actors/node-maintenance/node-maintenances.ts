@@ -5,7 +5,7 @@
  * pods are complete; keys that a maintenance left behind leave their Nodes; what a maintenance
  * drains goes through the drains of the process, beside those of every other owner.
  */
-import { merge, Subject, Subscription } from 'rxjs';
+import { from, merge, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { isMaintenanceOwner } from '../../domain/drain/cordon.ts';
@@ -80,6 +80,8 @@ export interface NodeMaintenancesOptions {
   readonly unschedulable: Pick<Informer<UnschedulablePod>, 'facts' | 'values'>;
   /** The lists of maintenances, Nodes and pods are complete. */
   readonly isSynced: () => boolean;
+  /** Resolves once the maintenances are those of the cluster, as far as is known. */
+  readonly whenMaintenancesCurrent: () => Promise<void>;
   /** Nodes or pods could not be read lately. */
   readonly isBehind: () => boolean;
   readonly record: RecordEvent;
@@ -100,6 +102,7 @@ export class NodeMaintenanceRegistry {
   readonly #pods = nodePods();
   readonly #changes = new Subject<void>();
   readonly #subscription = new Subscription();
+  #naming = Subscription.EMPTY;
   #progress: ProgressMemory = NO_PROGRESS;
   #isLeading = false;
 
@@ -191,6 +194,7 @@ export class NodeMaintenanceRegistry {
 
   readonly onLeadershipLost = (): void => {
     this.#isLeading = false;
+    this.#naming.unsubscribe();
     for (const { uid } of [...this.#actors.entries()]) this.#actors.remove(uid);
     this.#options.engine.maintained.clear();
     this.#advertised.clear();
@@ -263,8 +267,12 @@ export class NodeMaintenanceRegistry {
   #considerAll(): void {
     if (!this.#isReady) return;
     for (const maintenance of [...this.#options.maintenances.values()]) this.#consider(maintenance);
-    // The names of the maintenances are known now.
-    this.#options.engine.requested?.sweep();
+    this.#naming.unsubscribe();
+    // By an old list, the requests of a maintenance that began since would be left.
+    this.#naming = from(this.#options.whenMaintenancesCurrent()).subscribe(() => {
+      this.#options.engine.maintained.setAllNamed();
+      this.#options.engine.requested?.sweep();
+    });
     this.#changes.next();
   }
 

@@ -39,6 +39,10 @@ const HASH_DIGITS = 16;
 
 const joined = (label: string, domain: string): string => `${label}.${domain}`;
 
+/** Whether a maintenance requests evictions under the name, one that exists or not. */
+export const isMaintenanceRequester = (name: string): boolean =>
+  name.endsWith(`.${MAINTENANCE_DOMAIN}`);
+
 /**
  * The name under which a maintenance requests evictions: its own name and our domain. One that
  * is too long ends with a hash of all of it, so that two of them stay apart.

@@ -87,6 +87,8 @@ const written = (current: ObservedMaintenance, write: MaintenanceWrite): Observe
 export interface RegistryRigOptions {
   /** How the nth write of conditions ends. */
   readonly conditionOutcome?: (nth: number) => NodeConditionsOutcome;
+  /** When the list of maintenances is that of the cluster; default: at once. */
+  readonly whenMaintenancesCurrent?: () => Promise<void>;
 }
 
 const conditionsWritten = (nth: number): NodeConditionsOutcome => ({
@@ -95,7 +97,12 @@ const conditionsWritten = (nth: number): NodeConditionsOutcome => ({
 });
 
 /** The registry, not leading and before its lists are complete. */
-export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRigOptions = {}) => {
+export const registryRig = (
+  {
+    conditionOutcome = conditionsWritten,
+    whenMaintenancesCurrent = () => Promise.resolve(),
+  }: RegistryRigOptions = {},
+) => {
   const time = simulatedTime();
   const writes: MaintenanceWrite[] = [];
   const conditionWrites: NodeConditionsWrite[] = [];
@@ -135,6 +142,7 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
   const [ordered, withdrawn]: [Set<string>, Set<string>] = [new Set(), new Set()];
   let isSynced = false;
   let sweeps = 0;
+  const maintained = new MaintainedNodes();
   const registry = new NodeMaintenanceRegistry(environment, {
     maintenances,
     nodes,
@@ -149,7 +157,7 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
         staying: () => undefined,
         events: NEVER,
       },
-      maintained: new MaintainedNodes(),
+      maintained,
       requested: { sweep: () => void (sweeps += 1) },
       pods,
       budgets,
@@ -157,6 +165,7 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
     unschedulable,
     isSynced: () => isSynced,
     isBehind: () => false,
+    whenMaintenancesCurrent,
     record: (note) => void notes.push(note),
   });
   onTestFinished(() => registry.stop());
@@ -175,6 +184,8 @@ export const registryRig = ({ conditionOutcome = conditionsWritten }: RegistryRi
     notes,
     maintenances,
     series,
+    /** What the drains know of the maintenances. */
+    maintained,
     /** How often requesters were asked to look for what has ended. */
     sweeps: () => sweeps,
     registry,

@@ -143,6 +143,38 @@ test('keys of maintenances that do not exist leave when a process begins to lead
   expect(sweeps(), 'their requests leave, too').toBe(1);
 });
 
+/** Requests of a maintenance that a process does not know may be those of one that goes on. */
+test('NM-19: no maintenance is taken for gone before the list of them is current', async () => {
+  const current = Promise.withResolvers<void>();
+  const { time, registry, maintained, maintain, sync, sweeps } = registryRig({
+    whenMaintenancesCurrent: () => current.promise,
+  });
+  const isGone = () => maintained.isGone('late.nodemaintenance.tidegate.dev');
+  sync();
+  registry.onLeading();
+  await time.advance(5000);
+  expect([isGone(), sweeps()]).toEqual([false, 0]);
+  maintain('late', { stage: 'Idle' });
+  current.resolve();
+  await time.advance(5000);
+  expect([isGone(), sweeps()]).toEqual([false, 1]);
+  expect(maintained.isGone('early.nodemaintenance.tidegate.dev')).toBe(true);
+});
+
+test('NM-19: a process that leads no more takes no maintenance for gone', async () => {
+  const current = Promise.withResolvers<void>();
+  const { time, registry, maintained, sync, sweeps } = registryRig({
+    whenMaintenancesCurrent: () => current.promise,
+  });
+  sync();
+  registry.onLeading();
+  registry.onLeadershipLost();
+  current.resolve();
+  await time.advance(5000);
+  expect(sweeps()).toBe(0);
+  expect(maintained.isGone('early.nodemaintenance.tidegate.dev')).toBe(false);
+});
+
 const DRAINING = { stage: 'Drain', isProtected: true, nodes: [nodeRaw('n1')] } as const;
 const SERIES = 'tidegate_node_maintenance_pods_left';
 

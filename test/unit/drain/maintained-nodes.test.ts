@@ -97,3 +97,15 @@ test('an owner asks by the name that its maintenance has, or by its own', () => 
   expect(nodes.requesterOf(OWNER)).toBe(`${OWNER}.tidegate.dev`);
   expect(nodes.ownerOf('kernel.tidegate.dev')).toBeUndefined();
 });
+
+test('a name is that of a maintenance that is gone once all others have theirs', () => {
+  const nodes = maintained();
+  const names = ['gone.nodemaintenance.tidegate.dev', 'kept.nodemaintenance.tidegate.dev'];
+  const gone = () => [...names, 'gone.tidegate.dev', 'reclaim.tidegate.dev'].filter(nodes.isGone);
+  nodes.setRequester(OWNER, 'kept.nodemaintenance.tidegate.dev');
+  expect(gone()).toEqual([]);
+  nodes.setAllNamed();
+  expect(gone()).toEqual(names.slice(0, 1));
+  nodes.clear();
+  expect(gone(), 'in the next term').toEqual([]);
+});

@@ -5,11 +5,17 @@
  * until its name was known, so that each new leader canceled its requests; and of two requesters
  * of one name, the second could write nothing. A process that had been cut off looked for ended
  * drains before it had the Nodes anew, and canceled the request of a drain that had begun since.
+ * Entries of a maintenance that was deleted stayed after a restart, and their pods were evicted.
  */
 import { first } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import { MaintainedNodes } from '../../../src/actors/node-drains/maintained-nodes.ts';
-import { CORDON_PREFIX, type CordonEnd, printCordon } from '../../../src/domain/drain/cordon.ts';
+import {
+  CORDON_PREFIX,
+  type CordonEnd,
+  type DrainOwner,
+  printCordon,
+} from '../../../src/domain/drain/cordon.ts';
 import { evictionsOfTest } from '../../support/drains/eviction-test-rig.ts';
 
 const BACKUP = 'backup.db.example.com';
@@ -18,6 +24,17 @@ const OURS = 'reclaim.tidegate.dev';
 const NAME = 'maintenance-a.nodemaintenance.tidegate.dev';
 const OWNER = 'maintenance-0123456789ab';
 const NEXT_OWNER = 'maintenance-ba9876543210';
+
+/** The key of a drain on its Node. */
+const keyOf = (owner: DrainOwner, ended: CordonEnd | null = null) => ({
+  [`${CORDON_PREFIX}${owner}`]: printCordon({
+    ids: ['i1'],
+    deadlineMs: null,
+    graceSeconds: 0,
+    sinceMs: 0,
+    ended,
+  }),
+});
 
 /** A maintenance that drains the node `n1`; its pod `p1` registers an interceptor. */
 const maintaining = async () => {
@@ -31,14 +48,19 @@ const maintaining = async () => {
   await made.time.advance(1000);
   const requestersNow = () => made.requests.of('p1')?.requesters;
   expect(requestersNow()).toEqual([NAME]);
-  return { ...made, maintained, requestersNow };
+  /** What the drains and the registry of maintenances do then. */
+  const loseLease = (): void => {
+    made.requesters.onLeadershipLost();
+    made.registry.release('n1', OWNER);
+    maintained.clear();
+  };
+  return { ...made, maintained, loseLease, requestersNow };
 };
 
 describe('the entry of a maintenance', () => {
   test('ER-85: stays at a new leader that does not know its name yet', async () => {
-    const { time, requesters, maintained, requests, requestersNow } = await maintaining();
-    requesters.onLeadershipLost();
-    maintained.clear();
+    const { time, requesters, loseLease, requests, requestersNow } = await maintaining();
+    loseLease();
     requesters.onLeading();
     await time.advance(1000);
     expect([requestersNow(), requests.writes]).toEqual([[NAME], ['join p1']]);
@@ -56,6 +78,41 @@ describe('the entry of a maintenance', () => {
     requests.relist();
     await time.advance(1000);
     expect(requests.of('p1')?.requesters).toEqual([OURS, NAME]);
+  });
+
+  test('NM-19: leaves at a new leader that has all maintenances, and not this one', async () => {
+    const rig = await maintaining();
+    const { cluster, time, requesters, maintained, requests, requestersNow } = rig;
+    const others = [
+      'kernel.nodemaintenance.tidegate.dev',
+      'kernel.nodemaintenance.example.com',
+      'surge.tidegate.dev',
+    ];
+    requests.change('p1', () => ({ requesters: [NAME, ...others] }));
+    rig.loseLease();
+    requesters.onLeading();
+    await time.advance(1000);
+    expect(requestersNow()).toEqual([NAME, ...others]);
+    maintained.setRequester(NEXT_OWNER, 'kernel.nodemaintenance.tidegate.dev');
+    cluster.node('n1', 'True', keyOf(NEXT_OWNER));
+    await time.advance(1000);
+    maintained.setAllNamed();
+    requesters.sweep();
+    await time.advance(1000);
+    expect(requestersNow()).toEqual(others);
+  });
+
+  test('NM-19: comes again when its maintenance turns up after all', async () => {
+    const { time, requesters, maintained, drainBy, loseLease, requestersNow } = await maintaining();
+    loseLease();
+    maintained.setAllNamed();
+    requesters.onLeading();
+    await time.advance(1000);
+    expect(requestersNow()).toEqual([]);
+    maintained.setRequester(OWNER, NAME);
+    drainBy(OWNER)('n1');
+    await time.advance(1000);
+    expect(requestersNow()).toEqual([NAME]);
   });
 
   test('ER-75: comes again for the next maintenance of that name', async () => {
@@ -109,12 +166,10 @@ const cutOff = async () => {
   await time.advance(1000);
   requesters.onLeadershipLost();
   registry.release('n1', 'reclaim');
-  const key = { ids: ['i1'], deadlineMs: null, graceSeconds: 0, sinceMs: 0 };
   return {
     ...made,
     show: async (ended: CordonEnd | null): Promise<void> => {
-      const text = printCordon({ ...key, ended });
-      cluster.node('n1', 'True', { [`${CORDON_PREFIX}reclaim`]: text });
+      cluster.node('n1', 'True', keyOf('reclaim', ended));
       await time.advance(1000);
     },
     /** The node without the key, as a cache shows it that is behind. */
