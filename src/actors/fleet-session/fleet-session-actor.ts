@@ -108,7 +108,7 @@ export const provideFleetSession = (
   const { environment, options, state } = dependencies;
   const { telemetry } = environment;
   const runtime: EffectRuntime<SessionServices> = environment.runtime;
-  const recordEnding = endingRecorder(environment, options.record);
+  const endings = endingRecorder(environment, options.record);
   const outage = outageRecorder(options.address, options.record);
   return fleetSession.provide({
     actors: {
@@ -144,12 +144,15 @@ export const provideFleetSession = (
           stream: context.stream,
         }),
       recordEnding: ({ context }) => {
-        if (context.ending !== null) recordEnding(context.ending, context.attempt);
+        if (context.ending !== null) endings.ended(context.ending, context.attempt);
       },
       recordUnreachable: ({ context }) => {
         if (context.ending !== null) outage.unreachable(context.ending);
       },
-      recordReachable: () => outage.reachable(),
+      recordReachable: () => {
+        endings.reachable();
+        outage.reachable();
+      },
     },
   });
 };

@@ -84,25 +84,38 @@ export const stateRecorder = ({ telemetry }: Pick<ActorEnvironment<never>, 'tele
   };
 };
 
-/** Logs and counts ends; a refusal becomes an Event when it differs from the last. */
+/** Records how streams end. */
+export interface EndingRecorder {
+  /** Logs and counts an end; a refusal becomes an Event when it differs from the last. */
+  readonly ended: (ending: SessionEnding, attempt: number) => void;
+  /** The next refusal is another incident, and one more Event also when it is equal. */
+  readonly reachable: () => void;
+}
+
+/** Records Events about refusals. */
 export const endingRecorder = (
   { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
   record: RecordOnLease,
-): (ending: SessionEnding, attempt: number) => void => {
+): EndingRecorder => {
   let lastRefusal = '';
-  return (ending, attempt) => {
-    const { why, detail } = ending;
-    const refused = why === 'CredentialsRefused' || why === 'RefusedByShard';
-    telemetry.count('tidegate_session_endings_total', 1, { cause: why });
-    telemetry.log(refused ? 'error' : 'warn', refused ? 'Session refused' : 'Session ended', {
-      cause: why,
-      detail,
-      attempt,
-    });
-    if (refused && detail !== lastRefusal) {
-      lastRefusal = detail;
-      record('SessionRefused', detail);
-    }
+  return {
+    ended: (ending, attempt) => {
+      const { why, detail } = ending;
+      const refused = why === 'CredentialsRefused' || why === 'RefusedByShard';
+      telemetry.count('tidegate_session_endings_total', 1, { cause: why });
+      telemetry.log(refused ? 'error' : 'warn', refused ? 'Session refused' : 'Session ended', {
+        cause: why,
+        detail,
+        attempt,
+      });
+      if (refused && detail !== lastRefusal) {
+        lastRefusal = detail;
+        record('SessionRefused', detail);
+      }
+    },
+    reachable: () => {
+      lastRefusal = '';
+    },
   };
 };
 

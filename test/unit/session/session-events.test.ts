@@ -30,7 +30,7 @@ const receivers = () => {
 
 test('wire 7: each end is counted and logged; a refusal is one Event until it differs', () => {
   const { logged, counted, recorded, telemetry, record } = receivers();
-  const ended = endingRecorder({ telemetry }, record);
+  const { ended } = endingRecorder({ telemetry }, record);
   const ends: readonly SessionEnding[] = [
     { why: 'Unreachable', detail: 'UNAVAILABLE' },
     { why: 'RefusedByShard', detail: 'another session' },
@@ -57,6 +57,22 @@ test('wire 7: each end is counted and logged; a refusal is one Event until it di
         : ['error', 'Session refused', { cause: why, detail, attempt }]
     ),
   );
+});
+
+test('wire 7: after the shard was reached, an equal refusal is another incident', () => {
+  const { recorded, telemetry, record } = receivers();
+  const { ended, reachable } = endingRecorder({ telemetry }, record);
+  const refusal: SessionEnding = { why: 'RefusedByShard', detail: 'unknown cluster' };
+  ended(refusal, 0);
+  ended(refusal, 1);
+  reachable();
+  ended({ why: 'EndedByShard', detail: 'goes down' }, 0);
+  ended(refusal, 1);
+  ended(refusal, 2);
+  expect(recorded).toEqual([
+    'SessionRefused: unknown cluster',
+    'SessionRefused: unknown cluster',
+  ]);
 });
 
 test('wire 7: an outage has the note of its first end for each cause; its end is one Event', () => {

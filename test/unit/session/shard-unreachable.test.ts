@@ -111,6 +111,17 @@ describe('wire 7: a shard that is out of reach', () => {
   });
 });
 
+test('wire 7: a refusal after a session that worked is one more Event, also an equal one', async () => {
+  const refusal: SessionEnding = { why: 'RefusedByShard', detail: 'PERMISSION_DENIED: not yours' };
+  const rig = await without(refusal);
+  await reached(rig);
+  rig.shard.refuse(refusal);
+  rig.shard.stream().end({ why: 'EndedByShard', detail: 'UNAVAILABLE: goes down' });
+  await rig.time.advance(95_000);
+  const event = 'SessionRefused: PERMISSION_DENIED: not yours';
+  expect(rig.recorded).toEqual([event, event]);
+});
+
 describe('the note of an outage', () => {
   test.each(
     [
