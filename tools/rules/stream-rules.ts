@@ -46,7 +46,8 @@ const stream: RuleChapter = {
         'answers for one collection again, all that wait to retry do so at once. While the API ' +
         'server is away the last known demand is sent for as long as this process may lead; after ' +
         'that leadership is unknown, the session is closed, and the shard keeps the last demand. ' +
-        'A valid request that becomes invalid keeps its last valid version until it is deleted.',
+        'A valid request that becomes invalid keeps its last valid version until it is deleted. A ' +
+        'new process does not know that version and leaves the request out; the Warning says so.',
       testedBy: ['wire 5:'],
     },
     {

@@ -3,7 +3,8 @@
  * stream and every interval after that, and acknowledges requests after the shard did.
  *
  * Promises: while demand is held, roll-ups repeat the demand of the moment at which it was held
- * (WIRE-05); an invalid request affects no other and gets one Event that names the field.
+ * (WIRE-05); an invalid request affects no other and gets one Event that names the field, and says
+ * whether an earlier version of the request counts.
  */
 import { concat, EMPTY, filter, interval, of, Subscription, switchMap } from 'rxjs';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
@@ -14,6 +15,7 @@ import type { CapacityRequestProjection } from '../../domain/demand/request.ts';
 import type { Fact } from '../../domain/facts.ts';
 import type { ObjectKey } from '../../domain/ids.ts';
 import type { Rollup } from '../../domain/session.ts';
+import { cutTextToBytes } from '../../domain/text.ts';
 import type { CapacityRequests } from '../../effects/capacity-requests.ts';
 import { startAcknowledgements, startPendingPhases } from './acknowledgements.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
@@ -42,7 +44,34 @@ export interface Rollups {
   readonly stop: () => void;
 }
 
-const eventAbout = ({ key, uid, reading }: CapacityRequestProjection): EventNote => {
+/** An invalid request, and whether an earlier version of it counts. */
+interface Invalid {
+  readonly request: CapacityRequestProjection;
+  readonly keepsLastGood: boolean;
+}
+
+/** Leaves room for the sentence about the last valid version in the 1,024 bytes of a note. */
+const PROBLEM_BYTES_MAX = 940;
+
+/** Only a request that was acknowledged is known to have had a valid version (WIRE-05). */
+const lastValidSentence = ({ request, keepsLastGood }: Invalid): string => {
+  if (keepsLastGood) return 'Its last valid version still counts, until this process ends';
+  return request.phase === 'Acknowledged'
+    ? 'It does not count: this process does not know its last valid version'
+    : '';
+};
+
+const noteAbout = (invalid: Invalid): string => {
+  const { reading } = invalid.request;
+  const problem = reading._tag === 'Unreadable' ? problemsText(reading.problems) : '';
+  const sentence = lastValidSentence(invalid);
+  if (sentence === '') return problem;
+  const cut = cutTextToBytes(problem, PROBLEM_BYTES_MAX);
+  return cut === problem ? `${problem}. ${sentence}` : `${cut}… ${sentence}`;
+};
+
+const eventAbout = (invalid: Invalid): EventNote => {
+  const { key, uid, reading } = invalid.request;
   const slash = key.indexOf('/');
   return {
     regarding: {
@@ -55,20 +84,20 @@ const eventAbout = ({ key, uid, reading }: CapacityRequestProjection): EventNote
     reason: reading._tag === 'Unreadable' && reading.tooLarge
       ? 'CapacityRequestTooLarge'
       : 'InvalidCapacityRequest',
-    note: reading._tag === 'Unreadable' ? problemsText(reading.problems) : '',
+    note: noteAbout(invalid),
   };
 };
 
 /** Unreadable requests; each gets an Event once, when this process leads. */
 const unreadableRequests = (environment: ActorEnvironment<never>, options: RollupsOptions) => {
-  const unrecorded = new Map<ObjectKey, CapacityRequestProjection>();
+  const unrecorded = new Map<ObjectKey, Invalid>();
   let leading = false;
   const recordAll = (): void => {
     if (!leading) return;
-    for (const request of unrecorded.values()) {
-      const event = eventAbout(request);
+    for (const invalid of unrecorded.values()) {
+      const event = eventAbout(invalid);
       environment.telemetry.log('warn', 'Invalid CapacityRequest', {
-        request: request.key,
+        request: invalid.request.key,
         problem: event.note,
       });
       options.record(event);
@@ -78,7 +107,10 @@ const unreadableRequests = (environment: ActorEnvironment<never>, options: Rollu
   return {
     observe: (request: CapacityRequestProjection, observed: Observed): void => {
       if (observed._tag === 'Counted') unrecorded.delete(request.key);
-      else if (observed.isNew) unrecorded.set(request.key, request);
+      else if (observed.isNew) {
+        const keepsLastGood = observed._tag === 'KeptLastGood';
+        unrecorded.set(request.key, { request, keepsLastGood });
+      }
     },
     /** Drops all but these. */
     retain: (unreadable: readonly CapacityRequestProjection[]): void => {

@@ -112,6 +112,37 @@ describe('roll-ups', () => {
     expect(events).toHaveLength(1);
   });
 
+  test('wire 5: the Warning says whether the last valid version of an invalid request counts', () => {
+    const { cluster, events } = start();
+    const bad = { spec: { resources: { cpu: '-3' } } };
+    cluster.list(
+      request('turned'),
+      request('known', { phase: 'Acknowledged', ...bad }),
+      request('new', { phase: 'Pending', ...bad }),
+    );
+    cluster.show(request('turned', { version: '2', phase: 'Acknowledged', ...bad }));
+    const problem = 'spec.resources["cpu"] is "-3", which is negative. Give zero or more';
+    expect(events.map(({ regarding: { name }, note }) => [name, note])).toEqual([
+      [
+        'known',
+        `${problem}. It does not count: this process does not know its last valid version`,
+      ],
+      ['new', problem],
+      ['turned', `${problem}. Its last valid version still counts, until this process ends`],
+    ]);
+  });
+
+  test('wire 5: a Warning with long problems still says whether the last valid version counts', () => {
+    const { cluster, events } = start();
+    cluster.list(request('turned'));
+    const names = ['一', '二', '三', '四', '五'].map((letter) => letter.repeat(100));
+    const resources = Object.fromEntries(names.map((name) => [name, '-1']));
+    cluster.show(request('turned', { version: '2', spec: { resources } }));
+    const [note = ''] = events.map((event) => event.note);
+    expect(new TextEncoder().encode(note).length).toBeLessThanOrEqual(1024);
+    expect(note).toMatch(/^spec\.resources.*… Its last valid version still counts, until/);
+  });
+
   test('a standby defers its Events until it leads', () => {
     const { cluster, leading, events } = start();
     leading.next(false);
