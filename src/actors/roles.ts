@@ -35,6 +35,8 @@ import { upcomingNodeCollection, upcomingNodesRole } from './upcoming-nodes/upco
 export interface FleetOptions extends FleetSessionRoleOptions {
   readonly ackConcurrency: number;
   readonly drains: DrainPolicy;
+  /** `--lease-duration`. */
+  readonly leaseMs: number;
   /** Interns equal machine specs, in caches and answers alike. */
   readonly intern: Intern;
 }
@@ -71,11 +73,12 @@ const fleetRoles = (
     readonly pods: CapacityRequestsRole | undefined;
   },
 ) => {
-  const { intern, rollupIntervalMs, ackConcurrency, drains: policy } = options;
+  const { intern, leaseMs, rollupIntervalMs, ackConcurrency, drains: policy } = options;
   const fleetSession = fleetSessionRole(environment, options, context);
   const { session } = fleetSession;
   const collection = upcomingNodeCollection(intern);
-  const upcomingNodes = upcomingNodesRole(environment, { session, collection, intern }, context);
+  const machineOptions = { session, collection, intern, leaseMs };
+  const upcomingNodes = upcomingNodesRole(environment, machineOptions, context);
   const demand = demandRole(environment, {
     session,
     rollupIntervalMs,

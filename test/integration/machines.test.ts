@@ -30,6 +30,7 @@ import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../src/effects/upcom
 import { writeBudget } from '../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../src/effects/write-gate.ts';
 import { fileSource } from '../support/api/live-environment.ts';
+import { LEASE_TIMES } from '../support/api/lease-times.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 import { atScale } from '../support/scale.ts';
@@ -89,7 +90,9 @@ const start = async (bed: Testbed) => {
     nodes,
     record,
     intern,
+    leaseMs: LEASE_TIMES.leaseMs,
   });
+  registry.onLeading();
   const free = startAvailableCapacities(environment, {
     shardEvents,
     acknowledged: NEVER,

@@ -185,6 +185,7 @@ const startRoles = (
       bootstrapTemplateFile,
       credentialFiles: undefined,
       drains,
+      leaseMs: lease.leaseMs,
       intern,
     },
     pods: flags.withPods

@@ -68,8 +68,12 @@ const machines: RuleChapter = {
     },
     {
       id: 'UPN-08',
-      text: 'One Event reports the Node’s own readiness; the phase stays the shard’s.',
+      text: 'One Event reports the Node’s own readiness; the phase stays the shard’s. Only the ' +
+        'leader records it; the next one does so for Nodes that became Ready within two leases ' +
+        'before it took over.',
       testedBy: [
+        'upcomingNodes: is recorded by the leader only, and by the next one if Ready since shortly',
+        'upcomingNodes: is recorded once, also after a term in which its machine was not written',
         'upcomingNodes: records its first readiness in one Event and leaves the phase to the shard',
       ],
     },

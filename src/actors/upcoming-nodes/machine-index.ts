@@ -47,6 +47,8 @@ export interface MachineEntry {
   stream: number;
   /** The UID of the Node whose readiness has an Event; empty without one. */
   readyRecorded: string;
+  /** When a process that did not lead first observed this Node Ready, on the monotonic clock. */
+  readySeen: { readonly uid: string; readonly atMs: number } | undefined;
   /** The arrival of the oldest frame with a pending write, on the monotonic clock. */
   pendingSinceMs: number | undefined;
   /** The malformed fields of its last frame, as recorded; empty without any. */
@@ -137,6 +139,7 @@ const newEntry = (id: string): MachineEntry => ({
   awaiting: [],
   stream: NEVER,
   readyRecorded: '',
+  readySeen: undefined,
   pendingSinceMs: undefined,
   leftOut: '',
 });

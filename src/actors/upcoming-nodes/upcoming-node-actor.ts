@@ -8,7 +8,6 @@ import { Effect } from 'effect';
 import { type Actor, fromPromise, type SnapshotFrom } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
-import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { configuredPatch } from '../../domain/drain/cordon-patch.ts';
 import { type NodeLink, nodeLinkOf, sameNodeLink } from '../../domain/node-link.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
@@ -18,7 +17,6 @@ import type { Time } from '../../domain/time.ts';
 import {
   machinePhaseOf,
   pendingWrite,
-  readinessUnrecorded,
   showsDrain,
   UNBOUND,
   type UpcomingNodeFacts,
@@ -35,6 +33,7 @@ import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import { warningAggregator } from '../../streams/warning-aggregator.ts';
 import type { MachineEntry, MachineIndex } from './machine-index.ts';
+import { type NodeReadiness, nodeReadiness, objectIn } from './node-readiness.ts';
 
 /** The actions of the statechart. */
 export interface UpcomingNodeActions {
@@ -112,18 +111,14 @@ export const releaseFrom =
       }
     });
 
-const objectIn = ({ name, facts }: UpcomingNodeContext): EventNote['regarding'] => ({
-  apiVersion: GROUP_VERSION,
-  kind: 'UpcomingNode',
-  name,
-  uid: facts.current?.uid ?? '',
-});
+/** The Events about writes. */
+type ProblemEvents = Pick<UpcomingNodeActions, 'recordRefused' | 'recordFailing'>;
 
-/** Records the Events of UpcomingNodes. */
-const upcomingNodeEvents = (
+/** Records failed writes. */
+const problemEvents = (
   { telemetry, time }: { readonly telemetry: Telemetry; readonly time: Time },
   record: RecordEvent,
-): Omit<UpcomingNodeActions, 'requestSlot'> => {
+): ProblemEvents => {
   const warn = warningAggregator(telemetry, time, 'Cannot write UpcomingNodes');
   const recordProblem = (reason: EventNote['reason']) => (context: UpcomingNodeContext): void => {
     const { name, problem } = context;
@@ -132,12 +127,6 @@ const upcomingNodeEvents = (
     record({ regarding: objectIn(context), reason, note });
   };
   return {
-    recordNodeReady: (context) =>
-      record({
-        regarding: objectIn(context),
-        reason: 'NodeReady',
-        note: `Node "${context.facts.node?.name ?? ''}" is Ready`,
-      }),
     recordRefused: recordProblem('WriteRefused'),
     recordFailing: recordProblem('WriteFailing'),
   };
@@ -161,6 +150,8 @@ export interface UpcomingNodeActorsOptions {
   /** The lists of objects and Nodes are complete; nothing acts before. */
   readonly isReady: () => boolean;
   readonly record: RecordEvent;
+  /** `--lease-duration`. */
+  readonly leaseMs: number;
 }
 
 /** The actors of all machines. */
@@ -173,6 +164,8 @@ export interface UpcomingNodeActors {
   readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
   /** The object is gone; an ended machine is removed. */
   readonly onVanished: (entry: MachineEntry, last: UpcomingNodeProjection) => void;
+  /** From now on readiness is recorded: that of moments ago at once. */
+  readonly onLeading: () => void;
   /** Discards the reports of every machine; nothing is pending until the next report. */
   readonly onLeadershipLost: () => void;
   readonly counts: () => Readonly<Record<string, number>>;
@@ -185,19 +178,21 @@ class MachineActors implements UpcomingNodeActors {
   readonly #index: MachineIndex;
   readonly #object: UpcomingNodeActorsOptions['object'];
   readonly #isReady: UpcomingNodeActorsOptions['isReady'];
+  readonly #readiness: NodeReadiness;
   readonly #registry: ActorRegistry<Machine, MachineEntry>;
   readonly #frameSlots: ConcurrencyLimit<MachineEntry>;
   readonly #drainSlots: ConcurrencyLimit<MachineEntry>;
 
   constructor(
     environment: ActorEnvironment<UpcomingNodes | Cordons>,
-    { index, object, isReady, record }: UpcomingNodeActorsOptions,
+    { index, object, isReady, record, leaseMs }: UpcomingNodeActorsOptions,
   ) {
     this.#environment = environment;
     this.#index = index;
     this.#object = object;
     this.#isReady = isReady;
-    this.#registry = actorRegistry(environment, this.#kind(record));
+    this.#readiness = nodeReadiness(environment, { index, leaseMs, record });
+    this.#registry = actorRegistry(environment, this.#kind(problemEvents(environment, record)));
     const inUse = { frames: 0, drains: 0 };
     const limit = (purpose: keyof typeof inUse, atOnce: number) =>
       startConcurrencyLimit<MachineEntry>({
@@ -221,6 +216,7 @@ class MachineActors implements UpcomingNodeActors {
   readonly consider = (entry: MachineEntry): void => {
     if (!this.#isReady()) return;
     this.#index.settleDrain(entry);
+    this.#readiness.observe(entry);
     this.#registry.consider(entry);
     this.#answerDrain(entry);
     // A machine that waits for a slot because of a frame has requested only that slot.
@@ -243,8 +239,12 @@ class MachineActors implements UpcomingNodeActors {
     else this.consider(entry);
   };
 
-  readonly onLeadershipLost = (): void =>
+  readonly onLeading = (): void => this.#readiness.onLeading();
+
+  readonly onLeadershipLost = (): void => {
+    this.#readiness.onLeadershipLost();
     this.#registry.suspend(this.#index.entries(), (entry) => {
+      this.#readiness.observe(entry);
       entry.reported = undefined;
       entry.drain = undefined;
       entry.outlivedDrain = false;
@@ -252,6 +252,7 @@ class MachineActors implements UpcomingNodeActors {
       entry.awaiting = [];
       entry.wasConfigured = false;
     });
+  };
 
   readonly idle = async (): Promise<void> => {
     await this.#frameSlots.idle();
@@ -264,11 +265,11 @@ class MachineActors implements UpcomingNodeActors {
     return this.#registry.stop();
   };
 
-  #kind(record: RecordEvent): ActorKind<Machine, MachineEntry> {
+  #kind(problems: ProblemEvents): ActorKind<Machine, MachineEntry> {
     const { telemetry } = this.#environment;
     return {
       name: 'upcomingNode',
-      logic: this.#provided(record),
+      logic: this.#provided(problems),
       keyOf: ({ machineId }) => machineId,
       input: (entry, seed) => ({
         machineId: entry.machineId,
@@ -298,19 +299,14 @@ class MachineActors implements UpcomingNodeActors {
     };
   }
 
-  #provided(record: RecordEvent): Machine {
-    const events = upcomingNodeEvents(this.#environment, record);
+  #provided(problems: ProblemEvents): Machine {
     return provideUpcomingNode(this.#environment.runtime, {
-      ...events,
+      ...problems,
       requestSlot: ({ machineId }) => {
         const entry = this.#index.get(machineId);
         if (entry !== undefined) this.#requestSlot(entry);
       },
-      recordNodeReady: (context) => {
-        const entry = this.#index.get(context.machineId);
-        if (entry !== undefined) entry.readyRecorded = context.facts.node?.uid ?? '';
-        events.recordNodeReady(context);
-      },
+      recordNodeReady: (context) => this.#readiness.record(context),
     }, {
       inFlight: (write) => this.#registry.inFlight(write, WRITES_STOPPED),
       releaseNode: releaseFrom(this.#index),
@@ -330,7 +326,7 @@ class MachineActors implements UpcomingNodeActors {
   #isPending(entry: MachineEntry): boolean {
     const facts = this.#index.facts(entry);
     return pendingWrite(entry.machineId, facts) !== undefined ||
-      readinessUnrecorded(facts, entry.readyRecorded);
+      this.#readiness.isPending(entry, facts);
   }
 
   /** True when the cache has all the actor's knowledge. */

@@ -35,6 +35,8 @@ export interface UpcomingNodesRoleOptions {
   readonly collection: InformerOptions<UpcomingNodeProjection>;
   /** Interns equal machine specs, in caches and answers alike. */
   readonly intern: Intern;
+  /** `--lease-duration`. */
+  readonly leaseMs: number;
 }
 
 /** The role, and its machines. */
@@ -45,7 +47,7 @@ export interface UpcomingNodesRole extends Role {
 /** Creates the role, not leading. */
 export const upcomingNodesRole = (
   environment: ActorEnvironment<UpcomingNodes | AvailableCapacities | Cordons>,
-  { session, collection, intern }: UpcomingNodesRoleOptions,
+  { session, collection, intern, leaseMs }: UpcomingNodesRoleOptions,
   { informers, record }: RoleContext,
 ): UpcomingNodesRole => {
   const { shardEvents, acknowledged } = session;
@@ -62,6 +64,7 @@ export const upcomingNodesRole = (
     nodes,
     record,
     intern,
+    leaseMs,
   });
   const capacities = startAvailableCapacities(environment, {
     shardEvents,
@@ -72,8 +75,8 @@ export const upcomingNodesRole = (
   return {
     ...roleDefaults('upcoming-nodes', [upcomingNodes, availableCapacities, nodes]),
     machines,
-    // Machines and profiles act only on reports of this term's session.
-    onLeading: () => {},
+    // Apart from this, machines and profiles act only on reports of the session of this term.
+    onLeading: machines.onLeading,
     onLeadershipLost: () => {
       machines.onLeadershipLost();
       capacities.onLeadershipLost();

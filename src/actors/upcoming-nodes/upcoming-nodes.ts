@@ -41,6 +41,8 @@ export interface UpcomingNodesOptions {
   readonly record: RecordEvent;
   /** Interns equal specs; the informer's projection uses the same function. */
   readonly intern: Intern;
+  /** `--lease-duration`. */
+  readonly leaseMs: number;
 }
 
 /** All machines of this cluster. */
@@ -62,6 +64,8 @@ export interface UpcomingNodeRegistry {
    * Frames do not undo it (DR-40). Never resolves after the lease is lost.
    */
   readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
+  /** This process leads: it records the readiness of Nodes from now on. */
+  readonly onLeading: () => void;
   /**
    * Discards the shard's reports at the end of a term of leadership, because another process has
    * its own session from then on. The next session's replay reports them again.
@@ -103,7 +107,7 @@ class Machines implements UpcomingNodeRegistry {
 
   constructor(
     environment: ActorEnvironment<UpcomingNodes | Cordons>,
-    { shardEvents, upcomingNodes, nodes, record, intern }: UpcomingNodesOptions,
+    { shardEvents, upcomingNodes, nodes, record, intern, leaseMs }: UpcomingNodesOptions,
   ) {
     const { get: object } = upcomingNodes;
     const { telemetry, time } = environment;
@@ -118,6 +122,7 @@ class Machines implements UpcomingNodeRegistry {
       object,
       isReady: () => this.#listed.both,
       record,
+      leaseMs,
     });
     this.drain = this.#actors.drain;
     const coalesced = this.#reports.pipe(coalescePerKey({
@@ -140,6 +145,8 @@ class Machines implements UpcomingNodeRegistry {
   readonly machineOf = (node: string) => this.#index.machineOf(node);
   readonly wasConfigured = (machineId: string) =>
     this.#index.get(machineId)?.wasConfigured === true;
+
+  readonly onLeading = (): void => this.#actors.onLeading();
 
   readonly onLeadershipLost = (): void => {
     this.#replay.early = new Set();

@@ -68,7 +68,7 @@ const drainPolicyOf = (
 
 /** The inputs of the selected roles. */
 const rolesOptions = (
-  { fleet, pods, evictions, maintenance, availability, interceptors }: OperatorSettings,
+  { fleet, lease, pods, evictions, maintenance, availability, interceptors }: OperatorSettings,
   intern: Intern,
 ): RolesOptions => ({
   fleet: fleet && {
@@ -84,6 +84,7 @@ const rolesOptions = (
       authority: fleet.tls.caFile,
     },
     drains: drainPolicyOf(fleet.drains),
+    leaseMs: lease.durationMs,
     intern,
   },
   pods,

@@ -20,6 +20,7 @@ import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
 import { fakeApi, fakeObjects } from '../api/fake-objects.ts';
+import { LEASE_TIMES } from '../api/lease-times.ts';
 
 /** The annotation that names the machine. */
 export const ID_KEY = 'bigfleet.lucy.sh/machine-id';
@@ -29,8 +30,8 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-/** A cluster, a session and a registry, all on one simulated time. */
-export const machineRig = ({ synced = true, nodesSynced = true } = {}) => {
+/** A cluster, a session and a registry of the leader, all on one simulated time. */
+export const machineRig = ({ synced = true, nodesSynced = true, leads = true } = {}) => {
   const time = simulatedTime();
   const cluster = fakeObjects(UPCOMING_NODES_PATH, projectUpcomingNode);
   const nodes = fakeObjects('/api/v1/nodes', projectNode);
@@ -55,14 +56,18 @@ export const machineRig = ({ synced = true, nodesSynced = true } = {}) => {
   const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   if (nodesSynced) nodes.list();
   if (synced) cluster.list();
-  const start = () =>
-    startUpcomingNodes(environment, {
+  const start = () => {
+    const started = startUpcomingNodes(environment, {
       shardEvents,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
       record: (note) => notes.push(note),
       intern: textPool(100),
+      leaseMs: LEASE_TIMES.leaseMs,
     });
+    if (leads) started.onLeading();
+    return started;
+  };
   let registry = start();
   stops.push(async () => {
     const stopping = registry.stop();

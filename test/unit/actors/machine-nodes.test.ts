@@ -1,5 +1,8 @@
 /** The Nodes of machines, as the registry of machines reports them. */
+import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
+import { NotSent } from '../../../src/effects/kube-api.ts';
+import { LEASE_TIMES } from '../../support/api/lease-times.ts';
 import { machineRig } from '../../support/fleet/machine-rig.ts';
 
 describe('the Node of a machine', () => {
@@ -44,6 +47,56 @@ describe('the Node of a machine', () => {
     node('m1', true, { metadata: { name: 'm1', uid: 'uid-1', labels: { a: 'b' } } });
     await settle();
     expect(notes.length).toBe(1);
+  });
+
+  test('upcomingNodes: is recorded by the leader only, and by the next one if Ready since shortly', async () => {
+    const { cluster, node, notes, registry, settle, time } = machineRig({ leads: false });
+    const ready = async (name: string) => {
+      cluster.put(`un-${name}`, { status: { phase: 'Registered', providerID: `host-${name}` } });
+      for (const isReady of [false, true]) node(name, isReady);
+      await settle();
+    };
+    await ready('m1');
+    expect([...registry().actors()], 'a standby has nothing to do').toEqual([]);
+    await time.advance(2 * LEASE_TIMES.leaseMs + 1);
+    await ready('m2');
+    await time.advance(LEASE_TIMES.leaseMs);
+    expect(notes).toEqual([]);
+    registry().onLeading();
+    await ready('m3');
+    for (const name of ['m1', 'm2', 'm3']) {
+      for (const isReady of [false, true]) node(name, isReady);
+    }
+    await settle();
+    expect(notes.map(({ regarding, note }) => [regarding.name, note])).toEqual([
+      ['un-m2', 'Node "m2" is Ready'],
+      ['un-m3', 'Node "m3" is Ready'],
+    ]);
+  });
+
+  test('upcomingNodes: is recorded once, also after a term in which its machine was not written', async () => {
+    const { cluster, frames, node, notes, registry, settle, time } = machineRig();
+    await frames('m1', 'Configuring');
+    await frames('m2', 'Configuring');
+    for (const name of ['m1', 'm2']) node(name, false);
+    await settle();
+    cluster.intercept(() => Effect.fail(new NotSent({ why: 'the API server is away' })));
+    await frames('m1', 'Configured');
+    await frames('m2', 'Configured');
+    node('m1', true);
+    await settle();
+    registry().onLeadershipLost();
+    await time.advance(2 * LEASE_TIMES.leaseMs + 1);
+    node('m2', true);
+    await settle();
+    expect(notes.filter(({ reason }) => reason === 'NodeReady')).toEqual([]);
+    for (const _term of [1, 2]) {
+      registry().onLeading();
+      registry().onLeadershipLost();
+    }
+    expect(notes.filter(({ reason }) => reason === 'NodeReady').map(({ note }) => note)).toEqual([
+      'Node "m2" is Ready',
+    ]);
   });
 
   test('upcomingNodes: is found for a reclaim by every rule of the wire', async () => {

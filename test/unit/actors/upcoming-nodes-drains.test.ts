@@ -13,6 +13,7 @@ import { machineId } from '../../../src/domain/ids.ts';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
 import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { LEASE_TIMES } from '../../support/api/lease-times.ts';
 import { textPool } from '../../../src/domain/text-pool.ts';
 import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
@@ -63,14 +64,18 @@ const rig = () => {
     telemetry: silentTelemetry,
     firstSeed: 1,
   });
-  const start = () =>
-    startUpcomingNodes(environment, {
+  const start = () => {
+    const started = startUpcomingNodes(environment, {
       shardEvents,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
       record: () => {},
       intern: textPool(100),
+      leaseMs: LEASE_TIMES.leaseMs,
     });
+    started.onLeading();
+    return started;
+  };
   let registry = start();
   stops.push(async () => {
     const stopping = registry.stop();

@@ -15,6 +15,7 @@ import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { LEASE_TIMES } from '../../support/api/lease-times.ts';
 import { textPool } from '../../../src/domain/text-pool.ts';
 import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
@@ -83,13 +84,16 @@ const makeHarness = () => {
   let stream = 0;
   const start = () => {
     shardEvents = new Subject();
-    return startUpcomingNodes(environment, {
+    const started = startUpcomingNodes(environment, {
       shardEvents,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
       record: () => {},
       intern: textPool(100),
+      leaseMs: LEASE_TIMES.leaseMs,
     });
+    started.onLeading();
+    return started;
   };
   const report = (id: string, state: MachineState): void =>
     shardEvents.next({
