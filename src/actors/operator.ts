@@ -17,9 +17,10 @@ import { WriteGate } from '../effects/write-gate.ts';
 import { operator, type OperatorEnding, type PreflightResult } from '../machines/operator.ts';
 import type { ActorEnvironment } from './actor-environment.ts';
 import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
+import { type RefusedCollections, refusedCollections } from './informers/refused-collections.ts';
 import { type SharedInformers, sharedInformers } from './informers/shared-informers.ts';
 import { type Leadership, type LeadershipOptions, startLeadership } from './leadership.ts';
-import type { Role, RoleCheck, RoleContext, RoleStart } from './role.ts';
+import type { RecordOnLease, Role, RoleCheck, RoleContext, RoleStart } from './role.ts';
 
 /** One condition of a probe. */
 export interface OperatorCheck extends RoleCheck {
@@ -59,6 +60,7 @@ class RunningOperator implements Operator {
   readonly #environment: OperatorEnvironment;
   readonly #lease: LeadershipOptions;
   readonly #recorder: EventRecorder;
+  readonly #refusals: RefusedCollections;
   readonly #informers: SharedInformers;
   readonly #roles: readonly Role[];
   #starts: Promise<readonly RoleStart[]> | undefined;
@@ -73,15 +75,17 @@ class RunningOperator implements Operator {
     this.#environment = environment;
     this.#lease = lease;
     this.#recorder = startEventRecorder(environment, { instance: lease.identity });
-    this.#informers = sharedInformers(environment);
+    const recordOnLease: RecordOnLease = (reason, note) => {
+      void this.#leadership?.leaseSeen.then((regarding) =>
+        this.#recorder.record({ regarding, reason, note })
+      );
+    };
+    this.#refusals = refusedCollections(recordOnLease);
+    this.#informers = sharedInformers(environment, this.#refusals);
     this.#roles = roles({
       informers: this.#informers,
       record: this.#recorder.record,
-      recordOnLease: (reason, note) => {
-        void this.#leadership?.leaseSeen.then((regarding) =>
-          this.#recorder.record({ regarding, reason, note })
-        );
-      },
+      recordOnLease,
     });
     this.roles = this.#roles.map(({ name }) => name);
     this.actor = environment.actor(this.#provided(), 'operator', { seed: environment.seed() });
@@ -129,7 +133,7 @@ class RunningOperator implements Operator {
         startInformers: () => this.#startInformers(),
         seekLease: () => this.#seekLease(),
         startLeading: () => this.#startLeading(),
-        stopLeading: () => this.#roles.forEach((role) => role.onLeadershipLost()),
+        stopLeading: () => this.#stopLeading(),
       },
     });
   }
@@ -180,6 +184,12 @@ class RunningOperator implements Operator {
   #startLeading(): void {
     this.#informers.retryNow();
     this.#roles.forEach((role) => role.onLeading());
+    this.#refusals.setLeading(true);
+  }
+
+  #stopLeading(): void {
+    this.#refusals.setLeading(false);
+    this.#roles.forEach((role) => role.onLeadershipLost());
   }
 
   /** From here on nothing new is sent, to peers or to the cluster (DR-15). */

@@ -55,8 +55,13 @@ const cluster: RuleChapter = {
     },
     {
       id: 'CLU-06',
-      text: 'Probes work without metrics; `/readyz` names what is not ready.',
-      testedBy: ['test/unit/observability/servers.test.ts'],
+      text:
+        'Probes work without metrics; `/readyz` names what is not ready. A collection that the ' +
+        'API server refuses later is one Event on the Lease for each incident.',
+      testedBy: [
+        'test/unit/observability/servers.test.ts',
+        'records on the Lease that a collection is refused, once per incident and as leader',
+      ],
     },
   ],
 };

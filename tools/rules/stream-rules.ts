@@ -42,7 +42,8 @@ const stream: RuleChapter = {
         'pod controller in the process, pods and namespaces after them, before the watches that ' +
         'continue these lists are open, and before every pod in those lists has its request, ' +
         'needs none or cannot get one (for a minute at most). The same holds after every failed list or watch of one of them: until then the demand from ' +
-        'before the failure is sent, and no request of a pod is written. When the API server ' +
+        'before the failure is sent, and no request of a pod is written; `/readyz?verbose` shows ' +
+        'why, with the collection. When the API server ' +
         'answers for one collection again, all that wait to retry do so at once. While the API ' +
         'server is away the last known demand is sent for as long as this process may lead; after ' +
         'that leadership is unknown, the session is closed, and the shard keeps the last demand. ' +

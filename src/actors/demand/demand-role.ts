@@ -2,7 +2,8 @@
  * The role that sends the cluster's demand: aggregates CapacityRequests into roll-ups, and
  * acknowledges them when the shard acknowledged theirs.
  *
- * Promises: in each term the session may dial only when the demand is current (WIRE-05).
+ * Promises: in each term the session may dial only when the demand is current (WIRE-05); readiness
+ * shows why it is not.
  */
 import { BehaviorSubject } from 'rxjs';
 import { capacityRequestProjector } from '../../domain/demand/request.ts';
@@ -58,6 +59,7 @@ export const demandRole = (
   });
   return {
     ...roleDefaults('demand', [requests]),
+    notices: [{ name: 'roll-ups', failing: sync.heldBecause }],
     onLeading: () => {
       leading.next(true);
       sync.setLeading(true);

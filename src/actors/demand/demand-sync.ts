@@ -5,7 +5,8 @@
  * nothing of how demand is built.
  */
 import { map, merge, type Observable, of } from 'rxjs';
-import { fromPromise } from 'xstate';
+import { fromPromise, type SnapshotFrom } from 'xstate';
+import { type ReasonName, REASONS } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { Identity } from '../../domain/facts.ts';
 import {
@@ -17,9 +18,13 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import { deferredSends, fromStream } from '../actor-logic.ts';
 import { actorRegistry } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
+import { failureNote } from '../informers/list-failures.ts';
 
 /** A collection that demand comes from. */
-export type DemandCollection = Pick<Informer<Identity>, 'refollow' | 'failures'>;
+export type DemandCollection = Pick<
+  Informer<Identity>,
+  'id' | 'refollow' | 'failures' | 'failure'
+>;
 
 /** The pods whose requests this process writes. */
 export interface DemandOfPods {
@@ -43,6 +48,11 @@ export interface DemandSyncOptions {
 /** Whether demand is current. */
 export interface DemandSync {
   readonly setLeading: (leading: boolean) => void;
+  /**
+   * Why roll-ups repeat the demand of before, or there are none: a reason with the collections that
+   * do not work, if any. Undefined while demand is current, and without the lease.
+   */
+  readonly heldBecause: () => string | undefined;
   readonly stop: () => Promise<void>;
 }
 
@@ -77,6 +87,23 @@ export const provideDemandSync = (
     },
   });
 
+/** A reason and its sentence, or those of the collections that do not work. */
+const holdReason = (
+  snapshot: SnapshotFrom<typeof demandSync> | undefined,
+  collections: readonly DemandCollection[],
+): string | undefined => {
+  if (snapshot?.hasTag('waiting') !== true) return undefined;
+  const failing = collections.flatMap(({ id, failure }) => {
+    const current = failure();
+    if (current === undefined) return [];
+    return [`${current.reason}: ${failureNote(id, current.problem)}`];
+  });
+  if (failing.length > 0) return failing.join('; ');
+  const isListed = snapshot.matches('expecting');
+  const reason: ReasonName = isListed ? 'InitialRequestsMissing' : 'DemandNotCurrent';
+  return `${reason}: ${REASONS[reason].sentence}`;
+};
+
 /** The one entry of the registry, for a restart after a crash. */
 interface SyncEntry {
   leading: boolean;
@@ -102,6 +129,7 @@ export const startDemandSync = (
   });
   const send = (event: DemandSyncEvent): void => registry.get(KEY)?.send(event);
   const { requests, pods } = options;
+  const collections = [requests, ...(pods?.collections ?? [])];
   const failures = merge(
     requests.failures.pipe(map(() => ({ type: 'requests.failed' as const }))),
     ...(pods?.collections ?? []).map(({ failures }) =>
@@ -114,6 +142,7 @@ export const startDemandSync = (
       entry.leading = leading;
       send({ type: leading ? 'leadership.won' : 'leadership.lost' });
     },
+    heldBecause: () => holdReason(registry.get(KEY)?.getSnapshot(), collections),
     stop: () => {
       failures.unsubscribe();
       return registry.stop();

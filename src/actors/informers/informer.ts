@@ -19,7 +19,7 @@ import type { listWatch } from '../../machines/list-watch.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { deferredSends } from '../actor-logic.ts';
 import { awaitedLists } from './awaited-lists.ts';
-import { followFailures } from './list-failures.ts';
+import { type ListFailure, listFailures, type RefusalSink } from './list-failures.ts';
 import {
   type InformerSink,
   type ListWatches,
@@ -43,6 +43,8 @@ export interface Informer<T extends Identity> extends Collection<T> {
   readonly whenSynced: Promise<void>;
   /** Hot: a list or watch failed, so the cache may be behind until a new list is complete. */
   readonly failures: Observable<void>;
+  /** Why its list or watch does not work at present; undefined while it does. */
+  readonly failure: () => ListFailure | undefined;
   /** Lists again; resolves when a list that began after this call is complete. */
   readonly relist: () => Promise<void>;
   /** Lists again; resolves when a watch that continues such a list is open. */
@@ -65,6 +67,11 @@ export interface InformerOptions<T extends Identity> extends Selection {
   readonly listed?: CompleteList;
 }
 
+/** What an informer needs before it is known where it lists. */
+interface UnstartedOptions<T extends Identity> extends Omit<InformerOptions<T>, keyof Selection> {
+  readonly refusals?: RefusalSink | undefined;
+}
+
 /** The newest resourceVersion in `lines`, if any. */
 const resourceVersionIn = (lines: readonly WatchLine[]): string | undefined =>
   textAt(lines.at(-1)?.object, 'metadata', 'resourceVersion');
@@ -73,7 +80,7 @@ const resourceVersionIn = (lines: readonly WatchLine[]): string | undefined =>
 export const makeInformer = <T extends Identity>(
   environment: ActorEnvironment<KubeApi>,
   registry: ListWatches,
-  { id, project, listed }: Omit<InformerOptions<T>, keyof Selection>,
+  { id, project, listed, refusals }: UnstartedOptions<T>,
 ): UnstartedInformer<T> => {
   const { telemetry } = environment;
   // From 0, so that the first one is an increase.
@@ -84,6 +91,11 @@ export const makeInformer = <T extends Identity>(
   const progress = new Subject<ResourceVersion>();
   const failures = new Subject<void>();
   const awaited = awaitedLists();
+  const listing = listFailures(environment, id, {
+    onFailure: () => failures.next(),
+    onAnswer: () => defer(() => retryAll(registry)),
+    refusals,
+  });
   let given = listed;
   const sink: ListWatchSink = {
     ...store,
@@ -126,6 +138,7 @@ export const makeInformer = <T extends Identity>(
     progress,
     whenSynced: awaited.nextList(),
     failures,
+    failure: listing.current,
     relist,
     refollow: () => relist().then(awaited.watched),
     start: (selection) =>
@@ -138,10 +151,7 @@ export const makeInformer = <T extends Identity>(
           given = undefined;
           return taken;
         },
-        onSnapshot: followFailures(environment, id, {
-          onFailure: () => failures.next(),
-          onAnswer: () => defer(() => retryAll(registry)),
-        }),
+        onSnapshot: listing.onSnapshot,
         onCrash: () => failures.next(),
       }),
     stop: () => registry.remove(id),

@@ -16,6 +16,7 @@ import {
   makeInformer,
   type UnstartedInformer,
 } from './informer.ts';
+import type { RefusalSink } from './list-failures.ts';
 import { listWatches, retryAll } from './list-watches.ts';
 
 /** Any informer, for code that only waits for it. */
@@ -102,16 +103,19 @@ const unionSelection = (selections: readonly Selection[]): Selection => {
 const newCollection = (
   environment: ActorEnvironment<KubeApi>,
   registry: ReturnType<typeof listWatches>,
-  id: string,
+  { id, refusals }: { readonly id: string; readonly refusals: RefusalSink | undefined },
 ): SharedCollection => {
   const projections = new Set<Project>();
   const project = unionProjection(projections);
-  const informer = makeInformer(environment, registry, { id, project });
+  const informer = makeInformer(environment, registry, { id, project, refusals });
   return { informer, selections: [], projections, isWanted: [] };
 };
 
 /** The informers of one process; none is started. */
-export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedInformers => {
+export const sharedInformers = (
+  environment: ActorEnvironment<KubeApi>,
+  refusals?: RefusalSink,
+): SharedInformers => {
   const registry = listWatches(environment);
   const collections = new Map<string, SharedCollection>();
   let started = false;
@@ -122,7 +126,7 @@ export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedI
       if (started || (known !== undefined && known.selections[0]?.path !== path)) {
         throw new Error(`Cannot read the collection "${id}" of ${path}: already started or named`);
       }
-      const shared = known ?? newCollection(environment, registry, id);
+      const shared = known ?? newCollection(environment, registry, { id, refusals });
       collections.set(id, shared);
       shared.selections.push(query === undefined ? { path } : { path, query });
       shared.isWanted.push(isWanted);

@@ -45,8 +45,12 @@ const startProcess = (names: Readonly<Record<string, Differences>>) => {
     },
     watch: (call) => (isThing(call.path) ? things : client).service.watch(call),
   };
+  const recorded: string[] = [];
   const events = Layer.succeed(Events, {
-    write: () => Effect.succeed('written' as const),
+    write: ({ reason, note, count }) => {
+      recorded.push(`${reason} ${count}: ${note}`);
+      return Effect.succeed('written' as const);
+    },
   });
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(Layer.succeed(KubeApi, kube), writeGate(time), events, clockLayer(time)),
@@ -94,7 +98,7 @@ const startProcess = (names: Readonly<Record<string, Differences>>) => {
     await time.advance(1000);
     await done;
   };
-  return { time, lease, things, client, operator, log, stopped };
+  return { time, lease, things, client, operator, log, recorded, stopped };
 };
 
 describe('an operator', () => {
@@ -184,6 +188,32 @@ describe('an operator', () => {
     await time.advance(5000);
     expect(things.watches.length).toBe(3);
     expect(log).toEqual(['one starts', 'one leads']);
+  });
+
+  test('records on the Lease that a collection is refused, once per incident and as leader', async () => {
+    const { time, lease, things, recorded } = startProcess({ one: { reads: ['things'] } });
+    const note = 'Cannot list or watch "things": refused';
+    const refuse = async (times: number) => {
+      things.bookmark();
+      await time.settle();
+      things.refuseWatches(...Array.from({ length: times }, () => ({ status: 403 })));
+      things.endWatches('eof');
+      await time.settle();
+    };
+    await time.settle();
+    await refuse(3);
+    await time.advance(2 * 60_000);
+    expect(recorded).toEqual([`CollectionRefused 1: ${note}`]);
+    await refuse(1);
+    await time.advance(2 * 60_000);
+    expect(recorded.slice(1), 'an equal one is a repeat').toEqual([`CollectionRefused 2: ${note}`]);
+    things.bookmark();
+    lease.overwrite({ holderIdentity: 'stranger', leaseDurationSeconds: 15 });
+    await time.advance(2000);
+    await refuse(100);
+    expect(recorded.length).toBe(2);
+    await time.advance(60_000);
+    expect(recorded.slice(2)).toEqual([`CollectionRefused 3: ${note}`]);
   });
 
   test('is ready when every role is', async () => {

@@ -13,7 +13,9 @@ const collection = (name: string, lists: string[]) => {
   const failures = new Subject<void>();
   let listed = Promise.withResolvers<void>();
   return {
+    id: name,
     failures,
+    failure: () => undefined,
     refollow: () => {
       lists.push(name);
       return listed.promise;
