@@ -136,7 +136,11 @@ const targets: RuleChapter = {
       'Targets have one item for each selector of a type that has begun, at its highest priority.',
     ),
     rule('NM-38', 'Entries without pods are passed at once.'),
-    rule('NM-39', 'Targets and cursors are in the status, for the next process.'),
+    rule(
+      'NM-39',
+      'Targets and cursors are in the status, for the next process. Those of a maintenance that ' +
+        'is over, or has given the node back, do not count once its key has left the node.',
+    ),
   ],
 };
 

@@ -3,7 +3,7 @@
  *
  * Promises: pure; a Node is worked on only when the status has admitted it, and a plan goes on only
  * by caches that are fresh, on Nodes that are cordoned for each of their maintenances (NM-38); the
- * targets of a Node never shrink while one of them exists, whichever process stored them (NM-39).
+ * targets of a Node never shrink while one of them is there, whichever process stored them (NM-39).
  */
 import { maintenanceOwner } from '../drain/cordon.ts';
 import type { DrainPod } from '../drain/pod.ts';
@@ -14,19 +14,14 @@ import { type Crossing, crossingText, type DrainWait } from './crossed-drains.ts
 import { effectivePlan } from './drain-plan.ts';
 import { resolveProgress, type RunWait, runWaits } from './drain-progress.ts';
 import { evacuationCounts, hasOwnLeavingPods, type PodScope } from './drain-step.ts';
-import {
-  type DrainTargets,
-  isOver,
-  type PlanRun,
-  reachedRank,
-  type TargetsByNode,
-} from './drain-targets.ts';
+import { type DrainTargets, isOver, type PlanRun, type TargetsByNode } from './drain-targets.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 import { hasBegun, holdsNode, isTargetedBy, newNode, storedNode } from './node-status.ts';
 import type { ObservedNodes } from './maintenance-step.ts';
 import { isReleased, nextWave, nodesToAdmit } from './node-budget.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
 import { progressText } from './progress-text.ts';
+import { type HeldNodes, targetsBefore } from './targets-before.ts';
 import {
   type CrossingFacts,
   isYieldOver,
@@ -58,13 +53,11 @@ export interface WorkedMaintenance {
 }
 
 /** What Nodes and pods show. */
-export interface ClusterFacts extends CrossingFacts {
+export interface ClusterFacts extends CrossingFacts, HeldNodes {
   /** The pods of a Node, without those that came back past the cordon. */
   readonly podsOn: (node: string) => readonly DrainPod[];
   /** The Node is unschedulable and has the key of the maintenance. */
   readonly isCordoned: (node: string, maintenance: ObservedMaintenance) => boolean;
-  /** The Node has the key of the maintenance, cordoned or not, or a drain for it is under way. */
-  readonly isHeld: (node: string, maintenance: ObservedMaintenance) => boolean;
   /** The caches are behind: no plan goes on. */
   readonly isBehind: boolean;
 }
@@ -98,23 +91,6 @@ export const NO_PROGRESS: ProgressMemory = {
 };
 
 const LIMITS = NODE_MAINTENANCE_LIMITS;
-
-const further = (left: DrainTargets, right: DrainTargets): DrainTargets =>
-  reachedRank(left) >= reachedRank(right) ? left : right;
-
-/** The targets of before: remembered, or stored by any maintenance that still exists. */
-const targetsBefore = (
-  all: readonly ObservedMaintenance[],
-  { targets }: ProgressMemory,
-): TargetsByNode => {
-  const before = new Map<string, DrainTargets>(targets);
-  for (const { status } of all) {
-    for (const { name, drainTargets } of status.nodes) {
-      before.set(name, further(before.get(name) ?? [], drainTargets));
-    }
-  }
-  return before;
-};
 
 const cursorKey = (uid: string, wave: number): string => `${uid}/${wave}`;
 
@@ -350,7 +326,7 @@ export const maintenanceProgress = (
     facts.isBehind || uncordoned.has(node) ||
     hasOwnLeavingPods(facts.podsOn(node), targets, scopes.get(node) ?? []);
   const resolvedRuns = resolveProgress(
-    { runs: begun.map(({ run }) => run), targets: targetsBefore(all, before) },
+    { runs: begun.map(({ run }) => run), targets: targetsBefore(all, before.targets, facts) },
     hasTargetedPods,
   );
   const { runs: going, targets } = resolvedRuns;
