@@ -125,7 +125,9 @@ export const NodeMaintenanceStatus = Schema.Struct({
   conditions: Schema.optionalKey(
     ConditionsField.check(Schema.isMaxLength(LIMITS.statusConditions)).annotate({
       description: '`Drained`: all pods that must leave have left all nodes. `Completed`: the ' +
-        'nodes are schedulable again. `SelectsAllNodes`: the selector matches every node.',
+        'nodes are schedulable again. `SelectsAllNodes`: the selector matches every node. ' +
+        '`TooManyNodes`: it matches more nodes than the status has room for; the others wait ' +
+        'until some leave the selection.',
     }),
   ),
   stageStatuses: Schema.optionalKey(
@@ -141,7 +143,7 @@ export const NodeMaintenanceStatus = Schema.Struct({
   nodeStatuses: Schema.optionalKey(
     Schema.Array(NodeStatusField).check(Schema.isMaxLength(LIMITS.nodes)).annotate({
       ...atomic,
-      description: 'One item for each node.',
+      description: 'One item for each node; of those that wait, as many as there is room for.',
     }),
   ),
   waves: Schema.optionalKey(

@@ -64,6 +64,15 @@ const VERDICTS: Readonly<Record<MaintenanceSituation, Verdict>> = {
   Completed: verdict(REASONS.MaintenanceCompleted, 'Nothing'),
 };
 
+/** No pod is left but on nodes that have no room in the status. */
+const TOO_MANY_NODES = verdict(REASONS.MaintenanceTooManyNodes, 'A smaller selection');
+
+const verdictOf = ({ status }: ObservedMaintenance, { phase }: MaintenanceView): Verdict => {
+  const isTooLarge = phase === 'Evacuating' &&
+    status.conditions.some(({ type, reason }) => type === 'Drained' && reason === 'TooManyNodes');
+  return isTooLarge ? TOO_MANY_NODES : VERDICTS[phase === 'Gone' ? 'Completed' : phase];
+};
+
 const detail = (name: string, value: string): readonly Detail[] =>
   value === '' ? [] : [{ name, value }];
 
@@ -91,13 +100,12 @@ export const explainMaintenance = (
   { maintenance, events }: MaintenanceExplanationFacts,
 ): Explanation => {
   const view = maintenanceView(maintenance);
-  const { phase } = view;
   return {
     kind: 'NodeMaintenance',
     name: view.name,
-    state: phase,
+    state: view.phase,
     what: 'The request that nodes are cordoned, drained and given back',
-    ...VERDICTS[phase === 'Gone' ? 'Completed' : phase],
+    ...verdictOf(maintenance, view),
     problems: [],
     details: detailsOf(view),
     events: timelineOf(events),

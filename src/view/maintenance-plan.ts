@@ -9,7 +9,7 @@ import type { Budget } from '../domain/drain/budget.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import { effectivePlan, planEntryBody } from '../domain/node-maintenance/drain-plan.ts';
 import { mustLeave } from '../domain/node-maintenance/drain-step.ts';
-import { nodesAtOnce } from '../domain/node-maintenance/node-budget.ts';
+import { nodesAtOnce, tooManyNodesText } from '../domain/node-maintenance/node-budget.ts';
 import type {
   NodeState,
   ObservedMaintenance,
@@ -97,11 +97,12 @@ const atOnceText = ({ spec: { maxNodesAtOnce: count } }: ObservedMaintenance): s
 };
 
 const unknownOf = (
-  { spec: { releaseWhen, maxNodesAtOnce, window } }: ObservedMaintenance,
+  { name, spec: { releaseWhen, maxNodesAtOnce, window } }: ObservedMaintenance,
   { nodes, all }: MaintenancePlanFacts,
 ): readonly string[] => [
   ...(nodes.length === 0 ? ['No node matches the selector'] : []),
   ...(all > 0 && nodes.length === all ? ['The selector matches every node of the cluster'] : []),
+  ...[tooManyNodesText({ name }, nodes.length)].filter((text) => text !== ''),
   ...(window === null ? [] : [
     `When its window opens: ${window.schedule} (${window.timeZone}), ` +
     `for ${plural(window.durationMinutes, 'minute')}`,

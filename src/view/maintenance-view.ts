@@ -80,6 +80,10 @@ const situationOf = (maintenance: ObservedMaintenance): MaintenanceSituation => 
   }
 };
 
+/** Why nodes that it selects do not begin; empty when all may. */
+const tooManyNodes = (maintenance: ObservedMaintenance): string =>
+  conditionOf(maintenance, 'TooManyNodes')?.message ?? '';
+
 const UNSERVED = 'No operator has taken it yet: one runs with --roles maintenance';
 
 const messageOf = (maintenance: ObservedMaintenance, phase: MaintenanceSituation): string => {
@@ -88,11 +92,12 @@ const messageOf = (maintenance: ObservedMaintenance, phase: MaintenanceSituation
       return UNSERVED;
     case 'Idle': {
       const { preview } = maintenance.status;
-      if (preview === null) return '';
+      const tooMany = tooManyNodes(maintenance);
+      if (preview === null || tooMany !== '') return tooMany;
       return preview.nodes === 1 ? '1 node matches' : `${preview.nodes} nodes match`;
     }
     case 'Cordoned':
-      return '';
+      return tooManyNodes(maintenance);
     case 'Unsupported':
     case 'Evacuating':
     case 'Drained':

@@ -151,8 +151,10 @@ const statuses: RuleChapter = {
     rule(
       'NM-40',
       'The status counts the pods of each node that must leave: of every priority, and neither ' +
-        'static nor finished ones. It has at most 1,000 nodes; only the controller writes it, at ' +
-        'most once in 5 ms for each of them.',
+        'static nor finished ones. It has at most 1,000 nodes, of which those under way or done ' +
+        'are never left out. The others of a larger selection wait until some leave it, as a ' +
+        'condition and an Event say. Only the controller writes it, at most once in 5 ms for each ' +
+        'node.',
     ),
     rule(
       'NM-41',

@@ -134,6 +134,8 @@ export const maintenanceEvents = (
         note: `Node "${node?.name ?? ''}": ${node?.drainMessage ?? ''}`,
       });
     },
+    recordTooManyNodes: (maintenance: ObservedMaintenance, note: string): void =>
+      record({ regarding: regarding(maintenance), reason: 'MaintenanceTooManyNodes', note }),
     recordUncordoned: (maintenance: ObservedMaintenance, node: string, times: number): void =>
       record({
         regarding: regarding(maintenance),

@@ -54,6 +54,7 @@ import { MaintenanceMetrics } from './maintenance-metrics.ts';
 import { MaintenanceThrottle } from './maintenance-throttle.ts';
 import { MaintenancePreviews } from './maintenance-previews.ts';
 import { MaintenanceWindows } from './maintenance-windows.ts';
+import { SelectionSizes } from './selection-sizes.ts';
 import { stayingPods } from './staying-pods.ts';
 import { UncordonedNodes } from './uncordoned-nodes.ts';
 
@@ -99,6 +100,7 @@ export class NodeMaintenanceRegistry {
   readonly #windows: MaintenanceWindows;
   readonly #advertised: AdvertisedNodes;
   readonly #metrics: MaintenanceMetrics;
+  readonly #sizes: SelectionSizes;
   readonly #pods = nodePods();
   readonly #changes = new Subject<void>();
   readonly #subscription = new Subscription();
@@ -112,6 +114,7 @@ export class NodeMaintenanceRegistry {
     const { maintenances, nodes, engine, unschedulable, record } = options;
     const { drains, maintained, pods, budgets } = engine;
     const events = maintenanceEvents(environment, record);
+    this.#sizes = new SelectionSizes(events.recordTooManyNodes);
     const uncordoned = new UncordonedNodes(environment.time, events.recordUncordoned);
     this.#drains = new MaintainedDrains(environment.time, {
       nodes,
@@ -374,6 +377,7 @@ export class NodeMaintenanceRegistry {
         ...reported,
         released: reported === undefined && this.#drains.isReleased(entry.owner),
         selectsAll: all > 0 && ofOne.length === all,
+        tooManyNodes: this.#sizes.observe(entry, ofOne.length),
         refused: this.#drains.refusedNode(entry, ofOne),
       });
     }

@@ -219,6 +219,7 @@ const nodeStatuses = (
     all.filter(({ state }) => state === 'Waiting'),
     all.filter(({ state }) => state !== 'Waiting'),
   ];
+  // All but those that wait have room (`nodesToAdmit`); a Node that is left out waits.
   return [...others, ...waiting].slice(0, LIMITS.nodes).toSorted(byName);
 };
 
@@ -282,7 +283,7 @@ const reportOf = (one: WorkedMaintenance, resolved: Resolved): NodesProgress => 
     nodes,
     waves,
     drained: drains && isDrained(one, nodes, resolved),
-    progress: progressText(spec, { nodes, waves }, isCordoned),
+    progress: progressText(spec, { nodes, waves, selected: one.nodes.length }, isCordoned),
     crossing: crossing === undefined ? null : {
       text: cutText(crossingText(crossing), LIMITS.messageCharacters / 2),
       yields: crossing.yields.to.uid === uid,

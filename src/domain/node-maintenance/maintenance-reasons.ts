@@ -89,6 +89,15 @@ export const MAINTENANCE_REASONS = registry({
     sentence: 'No Node is cordoned by the maintenance any more',
     canAct: 'nobody',
   },
+  MaintenanceTooManyNodes: {
+    type: 'Warning',
+    action: 'MaintainNodes',
+    sentence: 'The maintenance selects more Nodes than its status has room for; the rest waits',
+    canAct: 'platform',
+    runbook: 'maintenance-too-large',
+    change: 'Complete it, and split spec.nodeSelector among NodeMaintenances of at most 1,000 ' +
+      'nodes each',
+  },
   MaintenanceUncordoned: {
     type: 'Warning',
     action: 'CordonNode',

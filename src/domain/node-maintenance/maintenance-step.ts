@@ -21,7 +21,7 @@ import { closedWindowText, type WindowFacts, windowPhase } from './window.ts';
 
 /** What Nodes and pods show of a maintenance. */
 export interface ObservedNodes {
-  /** One for each Node that it selects. */
+  /** One for each Node that it selects; of those that wait, as many as there is room for. */
   readonly nodes: readonly NodeStatus[];
   readonly waves: readonly WaveStatus[];
   /** Its plan is over, and no pod that must leave is left on any of them. */
@@ -30,6 +30,8 @@ export interface ObservedNodes {
   readonly released: boolean;
   /** It selects every Node of the cluster. */
   readonly selectsAll: boolean;
+  /** Why Nodes that it selects do not begin; empty when all may. Absent until they are counted. */
+  readonly tooManyNodes?: string;
   /** Drained Nodes of all; empty before the first stage that cordons. */
   readonly progress: string;
   /** A Node whose drain was refused; empty without one. */
@@ -200,6 +202,18 @@ const evacuatingText = ({ observed, ...facts }: MaintenanceFacts): string => {
   return sentences.filter((one) => one !== '').join('. ');
 };
 
+/** Why Nodes that it selects do not begin: as stored, until they are counted. */
+const tooManyNodes = ({ maintenance, observed }: MaintenanceFacts): string =>
+  observed.tooManyNodes ??
+    maintenance.status.conditions.find(({ type }) => type === 'TooManyNodes')?.message ?? '';
+
+/** No pod is left but on Nodes that have no room in the status; undefined otherwise. */
+const sizeCondition = (facts: MaintenanceFacts): Wanted | undefined => {
+  const message = tooManyNodes(facts);
+  if (message === '' || facts.observed.nodes.some(hasPodsLeft)) return undefined;
+  return { type: 'Drained', status: 'False', reason: 'TooManyNodes', message };
+};
+
 const drainedCondition = (facts: MaintenanceFacts): Wanted => {
   const { nodes, drained } = facts.observed;
   if (drained) {
@@ -210,7 +224,7 @@ const drainedCondition = (facts: MaintenanceFacts): Wanted => {
       message: `All pods that must leave are gone from ${counted(nodes.length, 'node')}`,
     };
   }
-  return drainsCondition(facts) ?? windowCondition(facts) ?? {
+  return drainsCondition(facts) ?? windowCondition(facts) ?? sizeCondition(facts) ?? {
     type: 'Drained',
     status: 'False',
     reason: 'Evacuating',
@@ -227,11 +241,23 @@ const completedCondition = (phase: MaintenancePhase): Wanted => ({
     : 'Nodes are being released',
 });
 
-const SELECTS_ALL: Wanted = {
-  type: 'SelectsAllNodes',
-  status: 'True',
-  reason: 'SelectsAllNodes',
-  message: 'The node selector matches every Node of the cluster',
+/** Conditions about the selection; once it is Complete, they stay as they were. */
+const OF_SELECTION: readonly MaintenanceCondition['type'][] = ['SelectsAllNodes', 'TooManyNodes'];
+
+const selectionConditions = (facts: MaintenanceFacts): readonly Wanted[] => {
+  const tooMany = tooManyNodes(facts);
+  const holding = (type: 'SelectsAllNodes' | 'TooManyNodes', message: string): Wanted => ({
+    type,
+    status: 'True',
+    reason: type,
+    message,
+  });
+  return [
+    ...(facts.observed.selectsAll
+      ? [holding('SelectsAllNodes', 'The node selector matches every Node of the cluster')]
+      : []),
+    ...(tooMany === '' ? [] : [holding('TooManyNodes', tooMany)]),
+  ];
 };
 
 /** The conditions by type; those of earlier stages stay as they were last. */
@@ -240,7 +266,7 @@ const conditionsOf = (
   phase: MaintenancePhase,
   nowMs: number,
 ): readonly MaintenanceCondition[] => {
-  const { maintenance, observed } = facts;
+  const { maintenance } = facts;
   const stage = stageOf(maintenance);
   const stored = maintenance.status.conditions;
   // Until the window of a new spec is read, the condition stays as it is.
@@ -249,11 +275,11 @@ const conditionsOf = (
     ...(stage === 'Complete' ? [completedCondition(phase)] : []),
     ...(stage === 'Drain' && isKnown ? [drainedCondition(facts)] : []),
     ...(stage === 'Cordon' && isKnown ? [windowCondition(facts) ?? []].flat() : []),
-    ...(observed.selectsAll && stage !== 'Complete' ? [SELECTS_ALL] : []),
+    ...(stage === 'Complete' ? [] : selectionConditions(facts)),
   ];
   const kept = stored.filter(({ type }) =>
     !wanted.some((one) => one.type === type) &&
-    (type !== 'SelectsAllNodes' || stage === 'Complete') &&
+    (!OF_SELECTION.includes(type) || stage === 'Complete') &&
     (type !== 'Drained' || stage !== 'Cordon' || !isKnown)
   );
   const since = ({ type, status }: Wanted): number =>

@@ -3,11 +3,18 @@
  *
  * Promises: never more nodes at once than the budget, and at least one, so that a maintenance goes
  * on; nodes are admitted in the order of their names; an admitted node stays admitted, also when
- * the budget shrinks.
+ * the budget shrinks. No node is admitted for which the status has no room: one that was left out
+ * of it would be uncordoned half empty, or drained again after its work was done.
  */
 import { compareText } from '../requirements.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
-import type { NodeCount, NodeState, NodeStatus, ReleaseWhen } from './observed-maintenance.ts';
+import type {
+  NodeCount,
+  NodeState,
+  NodeStatus,
+  ObservedMaintenance,
+  ReleaseWhen,
+} from './observed-maintenance.ts';
 
 /** The annotation of a node whose work is done: the names of its maintenances, by commas. */
 export const DONE_ANNOTATION = 'maintenance.tidegate.dev/done';
@@ -39,16 +46,31 @@ const admittedIn = (nodes: readonly BudgetedNode[], count: NodeCount | null): re
 
 /**
  * The nodes to admit now, as one wave. With a topology key the budget holds for each of its values;
- * a percentage is of the nodes with that value.
+ * a percentage is of the nodes with that value. Those that had their turn keep their places in the
+ * status, where alone it is known.
  */
 export const nodesToAdmit = (
   nodes: readonly BudgetedNode[],
   count: NodeCount | null,
 ): readonly string[] => {
   const groups = Map.groupBy(nodes, ({ topology }) => topology);
-  const room = NODE_MAINTENANCE_LIMITS.nodes - nodes.filter(isUnderWay).length;
+  const room = NODE_MAINTENANCE_LIMITS.nodes -
+    nodes.filter(({ state }) => state !== 'Waiting').length;
   return [...groups].toSorted(([left], [right]) => compareText(left, right))
     .flatMap(([, group]) => admittedIn(group, count)).slice(0, Math.max(0, room));
+};
+
+/** Why a maintenance does not carry out its whole selection; empty when its status has room. */
+export const tooManyNodesText = (
+  { name }: Pick<ObservedMaintenance, 'name'>,
+  selected: number,
+): string => {
+  const { nodes: room } = NODE_MAINTENANCE_LIMITS;
+  return selected <= room
+    ? ''
+    : `spec.nodeSelector of NodeMaintenance "${name}" selects ${selected} nodes, and its status ` +
+      `has room for ${room}: ${selected - room} do not begin. Split the selector among ` +
+      `NodeMaintenances of at most ${room} nodes each`;
 };
 
 /** The number of the next wave. */

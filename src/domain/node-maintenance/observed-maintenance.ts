@@ -100,7 +100,12 @@ export interface WaveStatus {
 }
 
 /** The types of the conditions that the controller writes. */
-export const MAINTENANCE_CONDITIONS = ['Completed', 'Drained', 'SelectsAllNodes'] as const;
+export const MAINTENANCE_CONDITIONS = [
+  'Completed',
+  'Drained',
+  'SelectsAllNodes',
+  'TooManyNodes',
+] as const;
 export type MaintenanceConditionType = (typeof MAINTENANCE_CONDITIONS)[number];
 
 /** A condition that the controller writes. */

@@ -43,9 +43,9 @@ export const drainedNodes = (
   return new Set(nodes.filter(isDrained).map(({ name }) => name));
 };
 
-/** Drained nodes of the nodes that match, such as `3/12`. */
+/** Drained nodes of the nodes that match, also those without room in the status, such as `3/12`. */
 export const progressText = (
   spec: Planned,
-  worked: Worked,
+  { selected, ...worked }: Worked & { readonly selected: number },
   isCordoned: (node: string) => boolean,
-): string => `${drainedNodes(spec, worked, isCordoned).size}/${worked.nodes.length}`;
+): string => `${drainedNodes(spec, worked, isCordoned).size}/${selected}`;

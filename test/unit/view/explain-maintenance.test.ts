@@ -1,5 +1,6 @@
 /** Explanations of NodeMaintenances, and what nodes and trees show of them. */
 import { expect, test } from 'vitest';
+import { REASONS } from '../../../src/api/reasons.ts';
 import { explainMaintenance } from '../../../src/view/explain-maintenance.ts';
 import { nodeTree } from '../../../src/view/object-tree.ts';
 import {
@@ -39,6 +40,24 @@ test('a drain names the nodes with pods left, and how to see what holds them', (
   expect(details.filter(({ name }) => name.startsWith('Node '))).toEqual([
     { name: 'Node a', value: '3 pods left: Evacuating' },
   ]);
+});
+
+test('NM-40: a maintenance that is too large for its status names what to change', () => {
+  const message = 'spec.nodeSelector of NodeMaintenance "kernel" selects 1200 nodes';
+  const tooMany = conditionRaw('TooManyNodes', 'True', ['TooManyNodes', message]);
+  const drained = (reason: string) => conditionRaw('Drained', 'False', [reason, message]);
+  expect(explained({ conditions: [tooMany] }).details)
+    .toContainEqual({ name: 'Progress', value: message });
+  const stuck = explained({ stage: 'Drain', conditions: [drained('TooManyNodes'), tooMany] });
+  expect(stuck).toMatchObject({
+    state: 'Evacuating',
+    waitsFor: 'A smaller selection',
+    canAct: 'platform',
+    action: REASONS.MaintenanceTooManyNodes.change,
+  });
+  expect(stuck.runbook).toContain('#maintenance-too-large');
+  const going = explained({ stage: 'Drain', conditions: [drained('Evacuating'), tooMany] });
+  expect(going.waitsFor).toBe('The pods to leave its nodes');
 });
 
 test('a maintenance that no operator has taken says so', () => {

@@ -8,7 +8,7 @@ const OVER = effectivePlan([], ['Default', 'DaemonSet', 'Static']).length;
 
 const progressOf = (entriesDone: number, ...nodes: readonly object[]): string => {
   const { spec, status } = maintenanceOf('1', { stage: 'Drain', nodes, entriesDone });
-  return progressText(spec, status, () => true);
+  return progressText(spec, { ...status, selected: nodes.length }, () => true);
 };
 
 test('a node counts as drained when its plan is over and no pod is left', () => {
