@@ -20,12 +20,20 @@ const LISTS_AGAIN = {
   does: ['holdDemand', 'invoke:listRequests'],
 };
 
+/** A collection that does not fail. */
+const listed = (id: string, refollow: () => Promise<void>) => ({
+  id,
+  refollow,
+  failures: NEVER,
+  failure: () => undefined,
+});
+
 /** The real wiring, over lists that are complete when the path says so. */
 const wire = (invoked: InvokedActors) =>
   provideDemandSync({
-    requests: { refollow: () => invoked.perform('listRequests', undefined), failures: NEVER },
+    requests: listed('requests', () => invoked.perform('listRequests', undefined)),
     pods: {
-      collections: [{ refollow: () => invoked.perform('listPods', undefined), failures: NEVER }],
+      collections: [listed('pods', () => invoked.perform('listPods', undefined))],
       setCurrent: () => {},
       missing: NEVER,
     },

@@ -61,7 +61,7 @@ const lastValidSentence = ({ request, keepsLastGood }: Invalid): string => {
     : '';
 };
 
-const noteAbout = (invalid: Invalid): string => {
+const warningText = (invalid: Invalid): string => {
   const { reading } = invalid.request;
   const problem = reading._tag === 'Unreadable' ? problemsText(reading.problems) : '';
   const sentence = lastValidSentence(invalid);
@@ -84,7 +84,7 @@ const eventAbout = (invalid: Invalid): EventNote => {
     reason: reading._tag === 'Unreadable' && reading.tooLarge
       ? 'CapacityRequestTooLarge'
       : 'InvalidCapacityRequest',
-    note: noteAbout(invalid),
+    note: warningText(invalid),
   };
 };
 

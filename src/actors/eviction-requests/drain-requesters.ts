@@ -2,8 +2,9 @@
  * The drains of this process as requesters of EvictionRequests (ER-74 to ER-78).
  *
  * Promises: nothing is written unless this process leads; the next leader goes on with the entries
- * of this one, and removes those of drains that have ended, by current Nodes and pods; a pod that is not asked for by request
- * is left to the plain eviction, with one Event on its Node for each cause.
+ * of this one, and removes those of drains that have ended, by current Nodes and pods; a pod that
+ * is not asked for by request is left to the plain eviction, with one Event on its Node for each
+ * cause.
  */
 import { audit, type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';

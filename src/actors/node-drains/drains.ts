@@ -259,7 +259,7 @@ export class DrainRegistry {
     if (context === undefined || this.#registry.entry(key) !== entry) return;
     this.#forget(entry);
     this.#past.setEnd(name, owner, context.node?.resourceVersion);
-    if (hasLeft(context)) this.#past.takeBack(name, owner);
+    if (hasLeft(context)) this.#past.forgetWithdrawal(name, owner);
     const present = this.#options.nodes.get(objectKey(name));
     const again = present === undefined ? [] : ordersLeft(entry, context, this.#environment.time);
     const isCounted = countedAtEnd(context, owner);
@@ -310,7 +310,7 @@ export class DrainRegistry {
     const joins = entry?.node.uid === node.uid && canJoin(snapshot);
     if (entry !== undefined && joins) return this.#join(entry, order);
     if (entry !== undefined) return void entry.queued.push(order);
-    this.#past.takeBack(node.name, owner);
+    this.#past.forgetWithdrawal(node.name, owner);
     this.#begin(node, orderedDrain(this.#environment.time, order));
   }
 
@@ -321,7 +321,7 @@ export class DrainRegistry {
     const end = this.#past.endOf(node.name, owner);
     if (end !== undefined && isOlder(node.resourceVersion, end)) return;
     this.#past.setEnd(node.name, owner, undefined);
-    if (annotation === undefined) return this.#past.takeBack(node.name, owner);
+    if (annotation === undefined) return this.#past.forgetWithdrawal(node.name, owner);
     if (annotation.ended !== null && !isWithdrawn) return;
     const { maintained } = this.#options;
     if (!isWithdrawn && maintained?.resumes(node.name, owner) === false) return;

@@ -33,7 +33,7 @@ export class PastDrains {
     this.#set(node, owner, { ...this.#of(node, owner), isWithdrawn: true });
 
   /** Its key is gone, or it drains the node again. */
-  readonly takeBack = (node: string, owner: DrainOwner): void =>
+  readonly forgetWithdrawal = (node: string, owner: DrainOwner): void =>
     this.#set(node, owner, { ...this.#of(node, owner), isWithdrawn: false });
 
   /** The Node is gone. */

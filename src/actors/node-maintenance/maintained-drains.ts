@@ -10,6 +10,7 @@ import {
   annotationOf,
   cordonOf,
   type DrainOwner,
+  isMaintenanceOwner,
   maintenanceOwner,
 } from '../../domain/drain/cordon.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
@@ -78,6 +79,16 @@ export class MaintainedDrains {
 
   /** The keys of the owner leave all Nodes. */
   readonly release = (owner: DrainOwner): void => this.#releaseNodes(owner, () => true);
+
+  /** Keys of maintenances that do not exist, such as those whose finalizer a person removed. */
+  readonly releaseOrphans = (known: ReadonlySet<string>): void => {
+    const orphans = new Set(
+      [...this.#options.nodes.values()].flatMap(({ cordons }) =>
+        Object.keys(cordons).filter(isMaintenanceOwner).filter((owner) => !known.has(owner))
+      ),
+    );
+    for (const owner of orphans) this.release(owner);
+  };
 
   /** No Node has a key of the owner, and no drain of it is under way. */
   readonly isReleased = (owner: DrainOwner): boolean => {

@@ -8,7 +8,6 @@
 import { from, merge, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
-import { isMaintenanceOwner } from '../../domain/drain/cordon.ts';
 import type { Budget } from '../../domain/drain/budget.ts';
 import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
@@ -329,7 +328,7 @@ export class NodeMaintenanceRegistry {
         this.#drains.cover(entry, held, done);
       }
     }
-    this.#releaseOrphans(entries);
+    this.#drains.releaseOrphans(new Set(entries.map(({ owner }) => owner)));
     const all = entries.map((entry) => ({ ...entry, nodes: selected.get(entry.uid) ?? [] }));
     const moving = new Set(all.flatMap((entry) => this.#drains.moving(entry, entry.nodes)));
     this.#advertised.show(this.#options.nodes.values(), advertisedConditions(all), moving);
@@ -389,16 +388,5 @@ export class NodeMaintenanceRegistry {
     if (actor === undefined || sameJson(actor.getSnapshot().context.observed, observed)) return;
     if (!this.#throttle.isDue(entry, observed.nodes.length)) return;
     actor.send({ type: 'nodes.observed', observed, nowMs: this.#time.now() });
-  }
-
-  /** Keys of maintenances that do not exist, such as those whose finalizer a person removed. */
-  #releaseOrphans(entries: readonly MaintenanceEntry[]): void {
-    const known = new Set<string>(entries.map(({ owner }) => owner));
-    const orphans = new Set(
-      [...this.#options.nodes.values()].flatMap(({ cordons }) =>
-        Object.keys(cordons).filter(isMaintenanceOwner).filter((owner) => !known.has(owner))
-      ),
-    );
-    for (const owner of orphans) this.#drains.release(owner);
   }
 }

@@ -57,7 +57,7 @@ export const nodeReadiness = (
     const note = `Node "${node?.name ?? ''}" is Ready`;
     record({ regarding: objectIn(subject), reason: 'NodeReady', note });
   };
-  const takeOver = (entry: MachineEntry): void => {
+  const recordOrMark = (entry: MachineEntry): void => {
     const { readySeen: seen, machineId, key: name } = entry;
     entry.readySeen = undefined;
     const facts = index.facts(entry);
@@ -81,7 +81,7 @@ export const nodeReadiness = (
     },
     onLeading: () => {
       leading = true;
-      [...index.entries()].forEach(takeOver);
+      [...index.entries()].forEach(recordOrMark);
     },
     onLeadershipLost: () => {
       leading = false;

@@ -35,10 +35,10 @@ const earlier = (traits: MaintenanceTraits, node: object = {}) =>
     ...traits,
   });
 
-const later = (node: object = {}) =>
+const successor = (node: object = {}) =>
   maintenanceOf('1', {
-    name: 'later',
-    uid: 'uid-later',
+    name: 'successor',
+    uid: 'uid-successor',
     stage: 'Drain',
     isProtected: true,
     nodes: [nodeRaw('n1', node)],
@@ -47,8 +47,8 @@ const later = (node: object = {}) =>
 /** What the later maintenance shows of the node, and what is remembered. */
 const look = (
   one: ReturnType<typeof earlier>,
-  { maintenance = later(), hasKey = false, before = NO_PROGRESS }: {
-    readonly maintenance?: ReturnType<typeof later>;
+  { maintenance = successor(), hasKey = false, before = NO_PROGRESS }: {
+    readonly maintenance?: ReturnType<typeof successor>;
     /** The key of the earlier maintenance is on the node. */
     readonly hasKey?: boolean;
     readonly before?: ProgressMemory;
@@ -110,6 +110,6 @@ test('NM-34: the targets stay when the maintenance that was further has left the
   const { progress } = look(earlier({ stage: 'Drain' }));
   const ended = earlier({ stage: 'Complete' });
   expect(typesOf(look(ended, { before: progress }).node)).toEqual(['Default', 'DaemonSet']);
-  const restarted = look(ended, { maintenance: later({ drainTargets: FAR }) });
+  const restarted = look(ended, { maintenance: successor({ drainTargets: FAR }) });
   expect(typesOf(restarted.node)).toEqual(['Default', 'DaemonSet']);
 });
