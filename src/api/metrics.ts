@@ -140,6 +140,13 @@ export const METRICS = catalogue({
     help: 'Invalid CapacityRequests, including those whose last valid spec still counts.',
     labels: [],
   },
+  tidegate_demand_held: {
+    type: 'gauge',
+    help:
+      'Whether roll-ups repeat the demand of before, because the lists that it comes from are ' +
+      'not current: 1 or 0. Also 1 while a new leader lists them.',
+    labels: [],
+  },
   tidegate_acknowledgement_faults_total: {
     type: 'counter',
     help: 'Failed acknowledgement writes of CapacityRequests, deferred to the next roll-up.',

@@ -126,6 +126,8 @@ export const startDemandSync = (
     onStart: ({ leading }, actor) => {
       if (leading) actor.send({ type: 'leadership.won' });
     },
+    onSnapshot: (_, snapshot) =>
+      environment.telemetry.gauge('tidegate_demand_held', snapshot.hasTag('waiting') ? 1 : 0),
   });
   const send = (event: DemandSyncEvent): void => registry.get(KEY)?.send(event);
   const { requests, pods } = options;
