@@ -32,6 +32,7 @@ const CLUSTER = 'monitored';
 const DEPLOYMENTS_PATH = '/apis/apps/v1/namespaces/default/deployments';
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
 const REQUESTS = '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/default/capacityrequests';
+const UPCOMING = '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes';
 const MAINTENANCES = '/apis/lifecycle.tidegate.dev/v1alpha1/nodemaintenances';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 /** The node that the cluster has before any machine joins. */
@@ -84,8 +85,24 @@ const startCluster = async (folder: string) => {
 
 const nodeOf = (pod: unknown): string => textAt(pod, 'spec', 'nodeName') ?? '';
 
-const untilRunning = ({ podsOf }: Cluster, ...workloads: readonly (typeof WEB)[]) =>
-  eventually(() => workloads.every((one) => podsOf(one).length >= one.replicas) || undefined, {
+/** How pods and their demand are, for the message of a wait that takes too long. */
+const situationIn = ({ call }: Pick<Cluster, 'call'>): string => {
+  const count = (path: string, textOf: (object: unknown) => string): string => {
+    const groups = Map.groupBy(listOrEmptyAt(call('GET', path), 'items'), textOf);
+    return [...groups].map(([text, { length }]) => `${length} ${text}`).join(', ');
+  };
+  const phaseOf = (object: unknown): string => textAt(object, 'status', 'phase') ?? 'without phase';
+  const pods = count('/api/v1/pods', (pod) => `${phaseOf(pod)} on "${nodeOf(pod)}"`);
+  return `pods: ${pods}; requests: ${count(REQUESTS, phaseOf)}; ` +
+    `nodes: ${count('/api/v1/nodes', (node) => textAt(node, 'metadata', 'name') ?? '')}; ` +
+    `machines: ${count(UPCOMING, phaseOf)}`;
+};
+
+const untilRunning = (cluster: Cluster, ...workloads: readonly (typeof WEB)[]) =>
+  eventually(() => {
+    if (workloads.every((one) => cluster.podsOf(one).length >= one.replicas)) return true;
+    throw new Error(situationIn(cluster));
+  }, {
     what: `the pods of ${workloads.map(({ name }) => name).join(' and ')} to run`,
   });
 
@@ -155,7 +172,16 @@ const operatorArgs = (
 
 interface Stoppable {
   readonly stop: () => Promise<unknown>;
+  /** Of a process of Tidegate. */
+  readonly logs?: () => readonly unknown[];
 }
+
+/** As many lines of each process tell why a run does not go on. */
+const LINES_MAX = 40;
+
+const logsOf = (parts: readonly Stoppable[]): string =>
+  parts.flatMap(({ logs }) => logs?.().slice(-LINES_MAX) ?? [])
+    .map((line) => JSON.stringify(line)).join('\n');
 
 /** Starts each part, and gives the operator its work; `keep` is called with all that runs. */
 const play = async (
@@ -204,7 +230,8 @@ export const monitoredRun = async (options: MonitoredRunOptions): Promise<Monito
   try {
     return { ask: await play(options, (part) => void parts.push(part)), stop };
   } catch (cause) {
+    const logs = logsOf(parts);
     await stop();
-    throw cause;
+    throw new Error(`The run does not go on; its processes logged:\n${logs}`, { cause });
   }
 };
