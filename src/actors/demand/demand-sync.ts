@@ -6,7 +6,7 @@
  */
 import { map, merge, type Observable, of } from 'rxjs';
 import { fromPromise, type SnapshotFrom } from 'xstate';
-import { type ReasonName, REASONS } from '../../api/reasons.ts';
+import { REASONS } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { Identity } from '../../domain/facts.ts';
 import {
@@ -99,9 +99,8 @@ const holdReason = (
     return [`${current.reason}: ${failureNote(id, current.problem)}`];
   });
   if (failing.length > 0) return failing.join('; ');
-  const isListed = snapshot.matches('expecting');
-  const reason: ReasonName = isListed ? 'InitialRequestsMissing' : 'DemandNotCurrent';
-  return `${reason}: ${REASONS[reason].sentence}`;
+  const reasons = Object.values(snapshot.getMeta()).flatMap((meta) => meta?.reason ?? []);
+  return reasons.map((reason) => `${reason}: ${REASONS[reason].sentence}`).join('; ');
 };
 
 /** The one entry of the registry, for a restart after a crash. */
@@ -131,12 +130,11 @@ export const startDemandSync = (
   });
   const send = (event: DemandSyncEvent): void => registry.get(KEY)?.send(event);
   const { requests, pods } = options;
-  const collections = [requests, ...(pods?.collections ?? [])];
+  const ofPods = pods?.collections ?? [];
+  const collections = [requests, ...ofPods];
   const failures = merge(
     requests.failures.pipe(map(() => ({ type: 'requests.failed' as const }))),
-    ...(pods?.collections ?? []).map(({ failures }) =>
-      failures.pipe(map(() => ({ type: 'pods.failed' as const })))
-    ),
+    ...ofPods.map(({ failures }) => failures.pipe(map(() => ({ type: 'pods.failed' as const })))),
   ).subscribe((event) => defer(() => send(event)));
   registry.consider(entry);
   return {

@@ -121,11 +121,10 @@ const unreadableRequests = (environment: ActorEnvironment<never>, options: Rollu
       unrecorded.delete(key);
     },
     recordAll,
-    follow: (): Subscription =>
-      options.session.leading.subscribe((now) => {
-        leading = now;
-        recordAll();
-      }),
+    setLeading: (now: boolean): void => {
+      leading = now;
+      recordAll();
+    },
   };
 };
 
@@ -233,8 +232,8 @@ export const startRollups = (
   };
 
   const subscription = new Subscription();
-  subscription.add(unreadable.follow());
   const setLeading = (leading: boolean): void => {
+    unreadable.setLeading(leading);
     acknowledgements.setLeading(leading);
     gauges.setLeading(leading);
   };

@@ -166,11 +166,7 @@ export const drainSeconds = ({ sinceMs, statelessGoneMs }: DrainEntry, nowMs: nu
 });
 
 /** A maintenance that only cordons drains nothing yet. */
-export const isCordonOnly = ({ owner }: DrainEntry, { released }: NodeDrainContext): boolean =>
-  isMaintenanceOwner(owner) && !released;
-
-/** The same of a drain whose actor may be restarting. */
-const isHeldBack = ({ owner, isReleased }: DrainEntry): boolean =>
+export const isCordonOnly = ({ owner, isReleased }: DrainEntry): boolean =>
   isMaintenanceOwner(owner) && !isReleased;
 
 /** True when the annotation on the Node names the instruction, as far as the drain knows. */
@@ -304,7 +300,7 @@ export class DrainsByNode {
   readonly nodes = (): readonly string[] => [...this.#drains.keys()];
   readonly has = (node: string): boolean => this.#drains.has(node);
   readonly draining = (): ReadonlySet<string> =>
-    new Set(this.nodes().filter((node) => this.of(node).some((entry) => !isHeldBack(entry))));
+    new Set(this.nodes().filter((node) => this.of(node).some((entry) => !isCordonOnly(entry))));
   readonly of = (node: string): readonly DrainEntry[] => [...this.#drains.get(node) ?? []];
 
   readonly add = (entry: DrainEntry): void => {

@@ -171,7 +171,7 @@ class DrainActions implements NodeDrainActions {
   readonly recordStarted = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {
       const { annotation } = context;
-      if (entry.isStartRecorded || annotation === null || isCordonOnly(entry, context)) return;
+      if (entry.isStartRecorded || annotation === null || isCordonOnly(entry)) return;
       entry.isStartRecorded = true;
       if (entry.node.showsDraining === false) {
         entry.hasCondition = true;
@@ -228,7 +228,7 @@ class DrainActions implements NodeDrainActions {
     const context = this.#lookup.contextOf(entry);
     const lastError = end === 'Failed' ? this.#lastErrorOf(entry, context) : '';
     // An owner that leaves ends nothing that anybody waits for.
-    if (entry.isWithdrawn || (context !== undefined && isCordonOnly(entry, context))) return;
+    if (entry.isWithdrawn || isCordonOnly(entry)) return;
     this.#targets.events.ended(entry.node, {
       end,
       ...drainSeconds(entry, this.#time.monotonic()),
