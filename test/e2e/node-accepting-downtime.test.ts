@@ -13,6 +13,7 @@ import { DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLeaving, LeasedNodes, must } from '../support/node-availability/leased-nodes.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
+import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 const BED = { controllers: true, scheduler: true };
 const REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/namespaces/default/evictionrequests';
@@ -38,10 +39,7 @@ const single = {
 const TERMINAL = {
   print: () => {},
   report: () => {},
-  colors: false,
-  interactive: false,
-  size: () => ({ columns: 80, rows: 24 }),
-  readerGone: new Promise<void>(() => {}),
+  ...PLAIN_TERMINAL,
 };
 
 describeWithTestbed('the only pod of a workload on a disabled node', BED, (bed) => {

@@ -16,6 +16,7 @@ import { DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLeaving, LeasedNodes } from '../support/node-availability/leased-nodes.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
+import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 const ACCOUNT = 'tidegate-availability';
 const REPLICAS = 4;
@@ -24,10 +25,7 @@ const BED = { controllers: true, scheduler: true };
 const TERMINAL = {
   print: () => {},
   report: () => {},
-  colors: false,
-  interactive: false,
-  size: () => ({ columns: 80, rows: 24 }),
-  readerGone: new Promise<void>(() => {}),
+  ...PLAIN_TERMINAL,
 };
 
 const web = {

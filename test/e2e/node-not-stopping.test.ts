@@ -16,6 +16,7 @@ import { DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
 import { LeasedNodes, must } from '../support/node-availability/leased-nodes.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
+import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 const GRACE_SECONDS = 2;
@@ -55,10 +56,7 @@ describeWithTestbed('a pod that does not stop', BED, (bed) => {
       terminal: {
         print: (text: string) => void printed.push(text),
         report: (line: string) => void printed.push(line),
-        colors: false,
-        interactive: false,
-        size: () => ({ columns: 80, rows: 24 }),
-        readerGone: new Promise<void>(() => {}),
+        ...PLAIN_TERMINAL,
       },
     };
     const { kubeconfig } = bed();

@@ -15,6 +15,7 @@ import {
   openPage,
   seriousFaultsInBothSchemes,
 } from '../support/page/browser.ts';
+import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 const FILE = `file://${fileURLToPath(new URL('../../docs/playground.html', import.meta.url))}`;
 const POD = '#/podEviction/default/db-0';
@@ -101,10 +102,7 @@ describeWithBrowser('the playground', (browser) => {
     }, {
       print: (text) => void printed.push(text),
       report: (line) => expect.fail(line),
-      colors: false,
-      interactive: false,
-      size: () => ({ columns: 80, rows: 24 }),
-      readerGone: new Promise<void>(() => {}),
+      ...PLAIN_TERMINAL,
     }, realTime);
     expect(code).toBe(0);
     expect(printed.join('')).toMatch(/podEviction\/default\/db-0 +heldUp\.backingOff/);

@@ -17,6 +17,7 @@ import {
 } from '../support/page/browser.ts';
 import { scenePage } from '../support/board/scene-page.ts';
 import { STUCK } from '../support/board/scenes.ts';
+import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 const PATIENT_MS = 60_000;
 const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });
@@ -152,10 +153,7 @@ describeWithBrowser('the time scrubber', (browser) => {
     }, {
       print: (text) => void printed.push(text),
       report: (line) => void reported.push(line),
-      colors: false,
-      interactive: false,
-      size: () => ({ columns: 80, rows: 24 }),
-      readerGone: new Promise<void>(() => {}),
+      ...PLAIN_TERMINAL,
     }, realTime);
     expect([code, reported]).toEqual([0, []]);
     expect(JSON.parse(printed.join('')).actors).toEqual(board.rows());

@@ -5,6 +5,7 @@ import { runDemo } from '../../src/cli/demo/demo.ts';
 import { demoSiteOn } from '../../src/demo.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { describeWithBinaries } from '../support/api/testbed.ts';
+import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 const PATIENT_MS = 400_000;
 /** Its moment, who, and what. */
@@ -28,10 +29,7 @@ describeWithBinaries('a demo on a real control plane', () => {
         terminal: {
           print: (text) => void (printed += text),
           report: (line) => void reported.push(line),
-          colors: false,
-          interactive: false,
-          size: () => ({ columns: 80, rows: 24 }),
-          readerGone: new Promise<void>(() => {}),
+          ...PLAIN_TERMINAL,
         },
       },
     );

@@ -12,6 +12,7 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { evictionRequestPolicies } from '../support/api/impersonated-client.ts';
 import { nativeSite } from '../support/eviction-requests/native-site.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
+import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 interface Checked {
   readonly code: number;
@@ -29,10 +30,7 @@ const doctor = async (flags: Readonly<Record<string, string>>): Promise<Checked>
       terminal: {
         print: (text) => void (stdout += text),
         report: () => {},
-        colors: false,
-        interactive: false,
-        size: () => ({ columns: 80, rows: 24 }),
-        readerGone: new Promise<void>(() => {}),
+        ...PLAIN_TERMINAL,
       },
     },
   );

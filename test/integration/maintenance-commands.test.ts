@@ -19,6 +19,7 @@ import { runMaintenanceShow } from '../../src/cli/maintenance/maintenance-show.t
 import { valueAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { serveMaintenances } from '../support/node-maintenance/served-maintenances.ts';
+import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 const site = async ({ withDefinitions = true, withRole = false } = {}) => {
   const { cluster, kubeconfig: text, stop } = await runCluster({
@@ -39,10 +40,7 @@ const site = async ({ withDefinitions = true, withRole = false } = {}) => {
   const terminal = {
     print: (printed: string) => void (output.stdout += printed),
     report: (line: string) => void (output.stderr += `${line}\n`),
-    colors: false,
-    interactive: false,
-    size: () => ({ columns: 80, rows: 24 }),
-    readerGone: new Promise<void>(() => {}),
+    ...PLAIN_TERMINAL,
   };
   const environment = { terminal, time: realTime };
   const result = async (code: Promise<number>) => {

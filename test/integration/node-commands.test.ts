@@ -18,6 +18,7 @@ import { isConditionTrue } from '../../src/domain/condition.ts';
 import { listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { eventually } from '../support/eventually.ts';
+import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 const barePod = (name: string, volumes: readonly object[] = []) => ({
   apiVersion: 'v1',
@@ -44,10 +45,7 @@ const site = async () => {
   const terminal = {
     print: (printed: string) => void (output.stdout += printed),
     report: (line: string) => void (output.stderr += `${line}\n`),
-    colors: false,
-    interactive: false,
-    size: () => ({ columns: 80, rows: 24 }),
-    readerGone: new Promise<void>(() => {}),
+    ...PLAIN_TERMINAL,
   };
   const result = async (code: Promise<number>) => {
     Object.assign(output, { stdout: '', stderr: '' });

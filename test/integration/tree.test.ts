@@ -12,6 +12,7 @@ import { textAt } from '../../src/domain/json.ts';
 import { upcomingNodeName } from '../../src/domain/names.ts';
 import { OWNED_BY_POD } from '../../src/domain/pod-demand/pod-request.ts';
 import { realTime } from '../../src/effects/real-time.ts';
+import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 const UPCOMING = upcomingNodeName(machineId('m-1'));
 
@@ -91,10 +92,7 @@ const tree = async (
   const code = await runTree({ name, namespace, format, kubeconfig, context: undefined }, {
     print: (text) => void (stdout += text),
     report: (line) => void lines.push(line),
-    colors: false,
-    interactive: false,
-    size: () => ({ columns: 80, rows: 24 }),
-    readerGone: new Promise<void>(() => {}),
+    ...PLAIN_TERMINAL,
   }, realTime.now());
   return { code, stdout, lines };
 };

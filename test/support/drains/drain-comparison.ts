@@ -10,6 +10,7 @@ import { startCountingProxy } from '../api/counting-proxy.ts';
 import { startMaintenances } from '../node-maintenance/served-maintenances.ts';
 import { type CaseCluster, caseCluster, PODS, populate } from './case-cluster.ts';
 import type { DrainCase } from './drain-cases.ts';
+import { PLAIN_TERMINAL } from '../terminal/plain-terminal.ts';
 
 /** What a drain did. */
 export interface DrainRun {
@@ -151,10 +152,7 @@ export const drainByTidegate = (asked: DrainCase): Promise<DrainRun> =>
       terminal: {
         print: (text) => void (output += text),
         report: (line) => void (output += `${line}\n`),
-        colors: false,
-        interactive: false,
-        size: () => ({ columns: 80, rows: 24 }),
-        readerGone: new Promise<void>(() => {}),
+        ...PLAIN_TERMINAL,
       },
     });
     return { code, output };

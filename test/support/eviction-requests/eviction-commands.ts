@@ -9,16 +9,14 @@ import { runExplain } from '../../../src/cli/explain/explain.ts';
 import type { EvictionsApiOption } from '../../../src/domain/native-evictions/evictions-api.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { DRAIN } from './request-fixture.ts';
+import { PLAIN_TERMINAL } from '../terminal/plain-terminal.ts';
 
 const written = () => {
   const output = { stdout: '', stderr: '' };
   const terminal = {
     print: (text: string) => void (output.stdout += text),
     report: (line: string) => void (output.stderr += `${line}\n`),
-    colors: false,
-    interactive: false,
-    size: () => ({ columns: 80, rows: 24 }),
-    readerGone: new Promise<void>(() => {}),
+    ...PLAIN_TERMINAL,
   };
   return { output, terminal };
 };

@@ -25,6 +25,7 @@ import { DRAIN_COLLECTIONS } from '../drains/workloads.ts';
 import { eventually } from '../eventually.ts';
 import type { RoleProcess } from '../processes/role-child.ts';
 import { POD_SECONDS, type RandomCluster } from './random-cluster.ts';
+import { PLAIN_TERMINAL } from '../terminal/plain-terminal.ts';
 
 /** How a maintenance went. */
 export interface MaintenanceOutcome {
@@ -66,10 +67,7 @@ const planned = async (bed: Testbed, source: string, simulate: boolean): Promise
     terminal: {
       print: (printed) => void (text += printed),
       report: (line) => void (text += `${line}\n`),
-      colors: false,
-      interactive: false,
-      size: () => ({ columns: 80, rows: 24 }),
-      readerGone: new Promise<void>(() => {}),
+      ...PLAIN_TERMINAL,
     },
     time: realTime,
     progress: { show: () => {}, clear: () => {} },

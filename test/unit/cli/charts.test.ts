@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMachine } from 'xstate';
 import { runChartsDiff, runChartsExport } from '../../../src/cli/charts/charts.ts';
 import { EXIT } from '../../../src/cli/exit-codes.ts';
+import { PLAIN_TERMINAL } from '../../support/terminal/plain-terminal.ts';
 
 const lamp = createMachine({
   id: 'lamp',
@@ -28,10 +29,7 @@ const listening = () => {
     terminal: {
       print: (text: string) => void (output.stdout += text),
       report: (line: string) => void (output.stderr += `${line}\n`),
-      colors: false,
-      interactive: false,
-      size: () => ({ columns: 80, rows: 24 }),
-      readerGone: new Promise<void>(() => {}),
+      ...PLAIN_TERMINAL,
     },
   };
 };

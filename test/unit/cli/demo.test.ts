@@ -5,6 +5,7 @@ import type { DemoRequest } from '../../../src/cli/demo/demo-request.ts';
 import type { DemoSite } from '../../../src/cli/demo/demo-site.ts';
 import { EXIT } from '../../../src/cli/exit-codes.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { PLAIN_TERMINAL } from '../../support/terminal/plain-terminal.ts';
 
 const REQUEST: DemoRequest = {
   scenario: 'outage',
@@ -17,10 +18,7 @@ const REQUEST: DemoRequest = {
 const quietly = (lines: string[]) => ({
   print: (text: string) => void lines.push(text),
   report: (line: string) => void lines.push(line),
-  colors: false,
-  interactive: false,
-  size: () => ({ columns: 80, rows: 24 }),
-  readerGone: new Promise<void>(() => {}),
+  ...PLAIN_TERMINAL,
 });
 
 /** An environment in which only the scenario acts. */

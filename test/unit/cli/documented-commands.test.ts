@@ -11,6 +11,7 @@ import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import { commandBlocks } from '../../support/documents/fenced-blocks.ts';
 import { brokenLinks, pages } from '../../tidy/links.ts';
 import { PROJECT } from '../../tidy/source-file.ts';
+import { PLAIN_TERMINAL } from '../../support/terminal/plain-terminal.ts';
 
 const done = (): Promise<0> => Promise.resolve(0);
 
@@ -56,10 +57,7 @@ const problemOf = async (given: readonly string[]): Promise<string | undefined> 
   const code = await runProgram(given, ROLES, {
     print: (text) => void (reported += text),
     report: (line) => void (reported += line),
-    colors: false,
-    interactive: false,
-    size: () => ({ columns: 80, rows: 24 }),
-    readerGone: new Promise<void>(() => {}),
+    ...PLAIN_TERMINAL,
   });
   return code === 0 ? undefined : `${given.join(' ')}: ${reported}`;
 };

@@ -7,6 +7,7 @@ import { runExplain } from '../../../src/cli/explain/explain.ts';
 import { type Handle, json, startStubApi, type StubApi } from '../../support/api/stub-api.ts';
 import { rawBudget, rawPod } from '../../support/drains/drain-facts.ts';
 import { rawSceneNode, SCENE_NOW_MS } from '../../support/drains/drain-scene.ts';
+import { PLAIN_TERMINAL } from '../../support/terminal/plain-terminal.ts';
 
 const apis: StubApi[] = [];
 
@@ -81,10 +82,7 @@ const output = () => {
     terminal: {
       print: (text: string) => void (stdout += text),
       report: (line: string) => void (stderr += `${line}\n`),
-      colors: false,
-      interactive: false,
-      size: () => ({ columns: 80, rows: 24 }),
-      readerGone: new Promise<void>(() => {}),
+      ...PLAIN_TERMINAL,
     },
     ended: (code: number) => ({ code, stdout, stderr }),
   };

@@ -6,6 +6,7 @@ import type { DrainStatus } from '../../../src/view/drain-status.ts';
 import { drainStatus } from '../../../src/view/drain-status.ts';
 import { podOf } from '../../support/drains/drain-facts.ts';
 import { SCENE_NOW_MS, sceneOfNode } from '../../support/drains/drain-scene.ts';
+import { PLAIN_TERMINAL } from '../../support/terminal/plain-terminal.ts';
 
 const drain = (name: string, pods: number, laterMs = 0): DrainStatus =>
   drainStatus(sceneOfNode({
@@ -21,10 +22,9 @@ const printing = (format: StatusFormat, interactive: boolean) => {
   const print = drainPrinter({
     print: (text) => void printed.push(text),
     report: (line) => void printed.push(`${line}\n`),
+    ...PLAIN_TERMINAL,
     colors: interactive,
     interactive,
-    size: () => ({ columns: 80, rows: 24 }),
-    readerGone: new Promise<void>(() => {}),
   }, format);
   return {
     show: (drains: readonly DrainStatus[]) => print.show(drains, SCENE_NOW_MS),

@@ -8,6 +8,7 @@ import { runMaintenancePlan } from '../../../src/cli/maintenance/maintenance-pla
 import { type Handle, json, startStubApi, type StubApi } from '../../support/api/stub-api.ts';
 import { rawBudget, rawPod } from '../../support/drains/drain-facts.ts';
 import { maintenanceRaw } from '../../support/node-maintenance/maintenance-fixture.ts';
+import { PLAIN_TERMINAL } from '../../support/terminal/plain-terminal.ts';
 
 const apis: StubApi[] = [];
 
@@ -106,10 +107,7 @@ const plan = async (source: string, { format = 'table', asked = {}, ...traits }:
     terminal: {
       print: (text) => void (stdout += text),
       report: (line) => void (stderr += `${line}\n`),
-      colors: false,
-      interactive: false,
-      size: () => ({ columns: 80, rows: 24 }),
-      readerGone: new Promise<void>(() => {}),
+      ...PLAIN_TERMINAL,
     },
     time: { now: () => Date.parse('2026-01-01T00:00:00Z') },
     progress: { show: () => {}, clear: () => {} },

@@ -28,6 +28,7 @@ import {
   maintenanceOf,
   maintenanceRaw,
 } from '../../support/node-maintenance/maintenance-fixture.ts';
+import { PLAIN_TERMINAL } from '../../support/terminal/plain-terminal.ts';
 
 const apis: StubApi[] = [];
 
@@ -105,14 +106,12 @@ const readOnce = (): { readonly printed: string[]; readonly terminal: Terminal }
   return {
     printed,
     terminal: {
+      ...PLAIN_TERMINAL,
       print: (text) => {
         printed.push(text);
         leave();
       },
       report: () => {},
-      colors: false,
-      interactive: false,
-      size: () => ({ columns: 80, rows: 24 }),
       readerGone,
     },
   };

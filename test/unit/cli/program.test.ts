@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { ExitCode } from '../../../src/cli/exit-codes.ts';
 import { type Roles, runProgram } from '../../../src/cli/program.ts';
+import { PLAIN_TERMINAL } from '../../support/terminal/plain-terminal.ts';
 
 /** What a command is asked: flags, or its request. */
 type Asked = Parameters<Roles[keyof Roles]>[0];
@@ -56,10 +57,7 @@ const run = async (...given: readonly string[]): Promise<Run> => {
   const terminal = {
     print: (text: string) => void (stdout += text),
     report: (line: string) => void (stderr += `${line}\n`),
-    colors: false,
-    interactive: false,
-    size: () => ({ columns: 80, rows: 24 }),
-    readerGone: new Promise<void>(() => {}),
+    ...PLAIN_TERMINAL,
   };
   return { code: await runProgram(given, roles, terminal), stdout, stderr, asked };
 };

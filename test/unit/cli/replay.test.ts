@@ -10,6 +10,7 @@ import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { startActorRecorder } from '../../../src/observability/actor-recorder.ts';
 import { inspectWith } from '../../../src/observability/inspector.ts';
+import { PLAIN_TERMINAL } from '../../support/terminal/plain-terminal.ts';
 
 const fail = (problem: string): void => {
   throw new Error(problem);
@@ -68,10 +69,7 @@ const replayed = async (file: string, request: Partial<ReplayRequest> = {}) => {
   }, {
     print: (text) => void (stdout += text),
     report: (line) => void lines.push(line),
-    colors: false,
-    interactive: false,
-    size: () => ({ columns: 80, rows: 24 }),
-    readerGone: new Promise<void>(() => {}),
+    ...PLAIN_TERMINAL,
   }, simulatedTime());
   return { code, stdout, lines };
 };

@@ -367,8 +367,10 @@ describe('the write gate', () => {
     expect(server.tried).toBe(2);
   });
 
-  it('DR-37: a write without the lease does not wait for the API server', async () => {
-    const { time, gate, send, server } = bed(100, 100);
+  /** The lease is lost while a write waits for an API server that cannot be reached. */
+  const refusedWhileAway = async () => {
+    const made = bed(100, 100);
+    const { time, gate, send, server } = made;
     server.there = false;
     await send('phase', '/first');
     const waiting = send('phase', '/second');
@@ -376,18 +378,16 @@ describe('the write gate', () => {
     gate.close('lost');
     await time.advance(500);
     expect(await waiting).toBe('NotLeader');
+    return made;
+  };
+
+  it('DR-37: a write without the lease does not wait for the API server', async () => {
+    const { server } = await refusedWhileAway();
     expect(server.tried).toBe(1);
   });
 
   it('DR-37: a write that the gate refused is not awaited as the probe', async () => {
-    const { time, gate, send, server, sent } = bed(100, 100);
-    server.there = false;
-    await send('phase', '/first');
-    const waiting = send('phase', '/second');
-    await time.advance(10);
-    gate.close('lost');
-    await time.advance(500);
-    expect(await waiting).toBe('NotLeader');
+    const { time, gate, send, server, sent } = await refusedWhileAway();
     server.there = true;
     gate.openUntil(Number.POSITIVE_INFINITY);
     void send('phase', '/third');
