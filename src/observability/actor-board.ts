@@ -15,6 +15,7 @@ import {
   type TimelineEntry,
 } from '../api/actor-board.ts';
 import { type ReasonName, REASONS } from '../api/reasons.ts';
+import { severityOf } from '../domain/drain/verdict.ts';
 import { textAt } from '../domain/json.ts';
 import { stateText } from '../domain/state-value.ts';
 import { textPool } from '../domain/text-pool.ts';
@@ -110,16 +111,22 @@ const rowOf = ({ id, kind, state, reason, status, sinceMs, bornMs }: Entry): Act
 const isReason = (text: unknown): text is ReasonName =>
   typeof text === 'string' && Object.hasOwn(REASONS, text);
 
-/** The reason of the innermost state that has one. */
+/** What a person can act on comes before what goes on in another region. */
+const isUrgent = (reason: ReasonName): boolean => severityOf(REASONS[reason]) === 'Blocked';
+
+const depthOf = (state: string): number => state.split('.').length;
+
+/** The reason of the innermost state that has one; of parallel regions, an urgent one. */
 const reasonOf = (snapshot: object): ReasonName | null => {
   if (!('getMeta' in snapshot) || typeof snapshot.getMeta !== 'function') return null;
-  let reason: ReasonName | null = null;
-  let depth = -1;
-  for (const [state, meta] of Object.entries<unknown>(snapshot.getMeta())) {
-    const found = typeof meta === 'object' && meta !== null && 'reason' in meta && meta.reason;
-    if (isReason(found) && state.length > depth) [reason, depth] = [found, state.length];
-  }
-  return reason;
+  const found = Object.entries<unknown>(snapshot.getMeta()).flatMap(([state, meta]) => {
+    const reason = textAt(meta, 'reason');
+    return isReason(reason) ? [{ state, reason }] : [];
+  });
+  const innermost = found.filter(({ state }) =>
+    !found.some((other) => other.state.startsWith(`${state}.`))
+  ).toSorted((left, right) => depthOf(right.state) - depthOf(left.state));
+  return (innermost.find(({ reason }) => isUrgent(reason)) ?? innermost[0])?.reason ?? null;
 };
 
 /** The reason of a verdict in the context is more exact than that of the state. */

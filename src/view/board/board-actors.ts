@@ -5,9 +5,12 @@
  * version.
  */
 import type { ActorBoard, ActorRow } from '../../api/actor-board.ts';
+import { REASONS } from '../../api/reasons.ts';
 import { type Budget, isProcessed } from '../../domain/drain/budget.ts';
 import { neverAllows } from '../../domain/drain/closed-budget.ts';
+import { severityOf } from '../../domain/drain/verdict.ts';
 import { listOrEmptyAt, numberAt, textAt, valueAt } from '../../domain/json.ts';
+import { needsPerson } from './board-verdict.ts';
 
 /** The rows and the data of all actors. */
 export type BoardSource = Pick<ActorBoard, 'rows' | 'context'>;
@@ -48,7 +51,7 @@ export interface BoardActors {
   readonly budgets: ReadonlyMap<string, BoardBudget>;
   readonly machines: readonly BoardActor[];
   readonly evictionRequests: readonly BoardActor[];
-  /** Actors that a process has one or few of. */
+  /** Actors that a process has one or few of, and all others with a problem and no card of theirs. */
   readonly others: readonly BoardActor[];
 }
 
@@ -96,14 +99,21 @@ const budgetOf = (row: ActorRow, context: unknown): BoardBudget | undefined => {
   };
 };
 
-const OTHERS: ReadonlySet<string> = new Set([
-  ...['fleetSession', 'leadership', 'operator', 'evictionCircuit', 'listWatch', 'demandSync'],
-  ...['reclaimInstruction', 'reclaimRecovery', 'actorRestart'],
-]);
+/** Their health is there without a problem, too. */
+const ALWAYS: ReadonlySet<string> = new Set(['fleetSession', 'leadership', 'operator']);
+
+/** Their problems are on the cards of drains and budgets. */
+const WITH_CARDS: ReadonlySet<string> = new Set(['nodeDrain', 'podEviction', 'budget']);
 
 /** Of thousands of Nodes, few have failed. */
 const hasFailed = ({ kind, state }: ActorRow): boolean =>
   kind === 'nodeAvailability' && /availability\.(offline|degraded)/.test(state);
+
+const hasProblem = ({ kind, reason }: ActorRow): boolean =>
+  reason !== null && !WITH_CARDS.has(kind) && needsPerson(severityOf(REASONS[reason]));
+
+const concernsHealth = (row: ActorRow): boolean =>
+  row.status === 'active' && (ALWAYS.has(row.kind) || hasFailed(row) || hasProblem(row));
 
 /** Sorts the actors of a process. */
 export const boardActors = (source: BoardSource): BoardActors => {
@@ -130,9 +140,8 @@ export const boardActors = (source: BoardSource): BoardActors => {
     } else if (row.kind === 'budget') {
       const found = row.status === 'active' ? budgetOf(row, source.context(row.id)) : undefined;
       if (found !== undefined) budgets.set(found.budget.key, found);
-    } else if (row.status === 'active' && (OTHERS.has(row.kind) || hasFailed(row))) {
-      others.push(withContext());
     }
+    if (concernsHealth(row)) others.push(withContext());
   }
   return { drains, podsByNode, podsByUid, budgets, machines, evictionRequests, others };
 };

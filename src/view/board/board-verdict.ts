@@ -60,6 +60,7 @@ const LOOKS: Readonly<Record<string, (name: string) => string>> = {
   podDemand: describe('pod'),
   budget: describe('pdb'),
   evictionRequest: describe('evictionrequest'),
+  nodeMaintenance: (name) => `kubectl describe nodemaintenance ${name}`,
   upcomingNode: (name) => `kubectl describe upcomingnode ${name}`,
   fleetSession: () => 'kubectl get events -A --field-selector involvedObject.kind=Lease',
   leadership: () => 'kubectl get lease -A',

@@ -1,8 +1,10 @@
 /**
  * The health of what all drains depend on: the session with the fleet, the lease, the API server.
  *
- * Promises: the session and the lease are always there; everything else only with a problem.
+ * Promises: the session and the lease are always there; everything else only with a problem; every
+ * problem that a person can act on and that no other card shows.
  */
+import { kindInId } from '../../api/actor-board.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Severity } from '../../domain/drain/verdict.ts';
 import { textAt } from '../../domain/json.ts';
@@ -100,13 +102,18 @@ const NODE_STATES: readonly (readonly [state: string, reason: ReasonName, status
   ['degraded', 'NodeDegraded', 'degraded'],
 ];
 
-const nodeHealth = ({ state, context }: BoardActor): Health | undefined => {
+const nodeHealth = (actor: BoardActor): Health | undefined => {
+  const { state, context } = actor;
   const found = NODE_STATES.find(([path]) => state.includes(`availability.${path}`));
-  if (found === undefined) return undefined;
+  if (found === undefined) return otherHealth(actor);
   const [, reason, status] = found;
   const problem = reason === 'LostPodsFailing' ? textAt(context, 'problem') ?? '' : '';
   return bad(status, reasonVerdict(reason, problem));
 };
+
+/** The card of a request shows a silent interceptor, with the time of the hand-over. */
+const requestHealth = (actor: BoardActor): Health | undefined =>
+  actor.reason === 'InterceptorSilent' ? undefined : otherHealth(actor);
 
 const KINDS: Readonly<
   Record<string, readonly [label: string, look: (actor: BoardActor) => Health | undefined]>
@@ -121,43 +128,46 @@ const KINDS: Readonly<
   actorRestart: ['Crashed actor', otherHealth],
   reclaimInstruction: ['Reclaim', otherHealth],
   nodeAvailability: ['Node', nodeHealth],
+  nodeMaintenance: ['Maintenance', otherHealth],
+  evictionRequest: ['EvictionRequest', requestHealth],
+  evictionRequester: ['Request to evict', otherHealth],
+  servingGate: ['Serving gate', otherHealth],
+  podDemand: ['Request for the pod', otherHealth],
+  upcomingNode: ['UpcomingNode', otherHealth],
+  availableCapacity: ['AvailableCapacity', otherHealth],
 };
 
-/** Kinds of which there are many. */
-const NAMED: ReadonlySet<string> = new Set([
-  'listWatch',
-  'reclaimInstruction',
-  'actorRestart',
-  'nodeAvailability',
+/** Kinds of which a process has one. */
+const UNNAMED: ReadonlySet<string> = new Set([
+  ...['fleetSession', 'leadership', 'operator', 'evictionCircuit', 'demandSync'],
+  'reclaimRecovery',
 ]);
 
-/** Nodes that are shown; a storm has more. */
-const NODES_MAX = 6;
+/** Cards of one kind; a storm has more Nodes, and a missing right concerns all objects. */
+const OF_KIND_MAX = 6;
 
-const isOfNode = ({ id }: HealthCard): boolean => id.startsWith('nodeAvailability/');
+const withCount = (card: HealthCard, more: number): HealthCard =>
+  more > 0 ? { ...card, label: `${card.label} and ${more} more` } : card;
 
-/** Of many Nodes the first ones; the last of these tells how many there are beside it. */
-const withFewNodes = (cards: readonly HealthCard[]): readonly HealthCard[] => {
-  const nodes = cards.filter(isOfNode);
-  const more = nodes.length - NODES_MAX;
-  if (more <= 0) return cards;
-  const kept = new Map(nodes.slice(0, NODES_MAX).map((card) => [card.id, card]));
-  const last = nodes[NODES_MAX - 1];
-  if (last !== undefined) kept.set(last.id, { ...last, label: `${last.label} and ${more} more` });
-  return cards.flatMap((card) => isOfNode(card) ? kept.get(card.id) ?? [] : [card]);
-};
+/** Of many cards of a kind the first ones; the last of these tells how many there are beside it. */
+const withFewOfKind = (cards: readonly HealthCard[]): readonly HealthCard[] =>
+  [...Map.groupBy(cards, ({ id }) => kindInId(id)).values()].flatMap((ofKind) =>
+    ofKind.slice(0, OF_KIND_MAX).map((card, at) =>
+      at === OF_KIND_MAX - 1 ? withCount(card, ofKind.length - OF_KIND_MAX) : card
+    )
+  );
 
 /** The health of a process, the most serious first. */
-export const healthCards = (actors: readonly BoardActor[]): readonly HealthCard[] =>
-  withFewNodes(
-    actors.flatMap((actor): readonly HealthCard[] => {
-      const [label, look] = KINDS[actor.kind] ?? [];
-      const health = look?.(actor);
-      if (label === undefined || health === undefined) return [];
-      const { id, kind, sinceMs } = actor;
-      const name = id.slice(kind.length + 1);
-      const command = kubectlCommand({ kind, name }, health.verdict?.change);
-      const title = NAMED.has(kind) ? `${label} ${name}` : label;
-      return [{ id, label: title, command, sinceMs, ...health }];
-    }).toSorted(bySeverity),
-  );
+export const healthCards = (actors: readonly BoardActor[]): readonly HealthCard[] => {
+  const cards = actors.flatMap((actor): readonly HealthCard[] => {
+    const [label, look] = KINDS[actor.kind] ?? [];
+    const health = look?.(actor);
+    if (label === undefined || health === undefined) return [];
+    const { id, kind, sinceMs } = actor;
+    const name = id.slice(kind.length + 1);
+    const command = kubectlCommand({ kind, name }, health.verdict?.change);
+    const title = UNNAMED.has(kind) ? label : `${label} ${name}`;
+    return [{ id, label: title, command, sinceMs, ...health }];
+  });
+  return withFewOfKind(cards.toSorted(bySeverity)).toSorted(bySeverity);
+};

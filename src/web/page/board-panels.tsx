@@ -144,9 +144,11 @@ export const EvictionCardView = ({ card }: { readonly card: EvictionCard }) => (
 
 const isEmpty = ({ count }: PhaseMachines): boolean => count === 0;
 
-/** Machines by phase, in the order of their life. */
+/** Machines by phase, in the order of their life. Those at rest have no actor after a restart. */
 export const Phases = ({ machines }: { readonly machines: readonly PhaseMachines[] }) =>
-  machines.every(isEmpty) ? <p class='more'>No machine yet.</p> : <PhaseList machines={machines} />;
+  machines.every(isEmpty)
+    ? <p class='more'>No machine has changed lately.</p>
+    : <PhaseList machines={machines} />;
 
 const PhaseList = ({ machines }: { readonly machines: readonly PhaseMachines[] }) => (
   <ol class='phases'>

@@ -95,7 +95,7 @@ const Shared = ({ board }: { readonly board: DrainBoard }) => (
       <p class='more'>and {counted(board.budgetsLeftOut, 'more budget')}</p>
     )}
     <section class='part'>
-      <h2>Machines</h2>
+      <h2>Machines that changed lately</h2>
       <Phases machines={board.machines} />
     </section>
   </div>

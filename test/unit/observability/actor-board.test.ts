@@ -75,6 +75,23 @@ test("the reason of an actor's verdict takes precedence over that of its state",
   expect(board.row('gate/north')?.reason).toBe('BlockedByBudget');
 });
 
+test('of parallel regions the reason is the one that a person can act on', () => {
+  const ferry = setup({}).createMachine({
+    id: 'ferry',
+    type: 'parallel',
+    states: {
+      crossing: {
+        initial: 'waitingForHighWater',
+        states: { waitingForHighWater: { meta: { reason: 'WaitingForPods' } } },
+      },
+      log: { initial: 'refused', states: { refused: { meta: { reason: 'WriteRefused' } } } },
+    },
+  });
+  const board = makeActorBoard({ time: simulatedTime(START_MS), kinds: new Set(['ferry']) });
+  createActor(ferry, { id: 'ferry/1', inspect: inspectWith(() => {}, [board.observe]) }).start();
+  expect(board.row('ferry/1')?.reason).toBe('WriteRefused');
+});
+
 test('a board keeps the last states and events of an actor', () => {
   const { board, begin } = watched();
   const actor = begin('gate/north');

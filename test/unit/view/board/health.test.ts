@@ -1,9 +1,15 @@
 /** The health of the session and the lease on the drain board. */
 import { expect, test } from 'vitest';
-import { type Reason, REASONS } from '../../../../src/api/reasons.ts';
+import { type Reason, type ReasonName, REASONS } from '../../../../src/api/reasons.ts';
+import { severityOf } from '../../../../src/domain/drain/verdict.ts';
+import { textAt } from '../../../../src/domain/json.ts';
+import { MACHINES } from '../../../../src/machines/index.ts';
 import { drainBoard } from '../../../../src/view/board/drain-board.ts';
 import { NOW_MS, type SceneActor, sceneOf } from '../../../support/board/board-scene.ts';
 import { HEALTH_CASES, healthVerdict } from '../../../support/board/health-cases.ts';
+
+const isReason = (text: string | undefined): text is ReasonName =>
+  text !== undefined && Object.hasOwn(REASONS, text);
 
 const healthOf = (actor: SceneActor) => {
   const { health: [card], ...board } = drainBoard(sceneOf([actor]), NOW_MS);
@@ -125,6 +131,42 @@ test.each([
     command: 'kubectl describe node node-1',
     verdict: { reason },
   }]);
+});
+
+interface WithReasons {
+  readonly path: readonly string[];
+  readonly meta?: unknown;
+  readonly states: Readonly<Record<string, WithReasons>>;
+}
+
+/** The states of a chart whose reason a person can act on. */
+const urgentStates = (
+  node: WithReasons,
+): readonly { readonly state: string; readonly reason: ReasonName }[] => {
+  const reason = textAt(node.meta, 'reason');
+  const own = isReason(reason) && severityOf(REASONS[reason]) === 'Blocked'
+    ? [{ state: node.path.join('.'), reason }]
+    : [];
+  return [...own, ...Object.values(node.states).flatMap(urgentStates)];
+};
+
+/** Cards of their own have tests of their own. */
+const WITH_CARDS = new Set(['nodeDrain', 'podEviction', 'budget']);
+
+const URGENT = Object.entries(MACHINES)
+  .filter(([kind]) => !WITH_CARDS.has(kind))
+  .flatMap(([kind, { root }]) => urgentStates(root).map((found) => ({ kind, ...found })))
+  .filter(({ reason }) => reason !== 'InterceptorSilent');
+
+test('every chart that a person may have to act on is in the next test', () => {
+  expect(URGENT.length).toBeGreaterThan(20);
+});
+
+test.each(URGENT)('$kind in the state $state is on the first page: $reason', (urgent) => {
+  const { kind, state, reason } = urgent;
+  const { needsPerson, severity, card } = healthOf({ id: `${kind}/one`, state, reason });
+  expect({ needsPerson, severity }).toEqual({ needsPerson: 1, severity: 'Blocked' });
+  expect(card?.verdict?.reason).toBe(reason);
 });
 
 test('of many Nodes that are offline the first page names six and counts the others', () => {
