@@ -22,6 +22,8 @@ export interface KubeCall {
   readonly answerBytesMax?: number;
   /** Called in the step that sends the first byte; on false the call ends as `NotSent`. */
   readonly mayLeave?: () => boolean;
+  /** Has connections of its own, so that it never waits for other requests to be answered. */
+  readonly isUrgent?: boolean;
 }
 
 /** An answer with any status. `body` is parsed JSON, or text when it is not JSON. */

@@ -1,7 +1,8 @@
 /**
  * The live `KubeApi`: HTTP/1.1 over undici, as the user of a kubeconfig.
  *
- * Promises: connections are kept alive and pooled (one per request in flight); a 401 is retried
+ * Promises: connections are kept alive and pooled (one per request in flight; urgent requests have
+ * their own); a 401 is retried
  * once when newer credentials are available; every request is counted. client-node is not used for
  * requests because its watch does not notice broken connections on Deno.
  */
@@ -113,7 +114,8 @@ const makeRequestDefaults = (
 const makeCall = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
   const once = (client: KubernetesClient, call: KubeCall): Effect.Effect<RawAnswer, KubeFault> => {
     const type = call.contentType ?? 'application/json';
-    const exchanged = exchange(client.dispatcher, {
+    const dispatcher = call.isUrgent === true ? client.urgentDispatcher : client.dispatcher;
+    const exchanged = exchange(dispatcher, {
       method: call.method,
       origin: client.credentials.server.origin,
       path: urlPath(client.credentials.server, call.path, call.query),

@@ -33,6 +33,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const SOCKET_IDLE_MS = 30_000;
 /** Concurrent requests; more wait for a socket. */
 const SOCKETS_MAX = 256;
+/** One request and its retry: only the Lease is urgent. */
+const URGENT_SOCKETS_MAX = 2;
 const NANOS_PER_MS = 1_000_000n;
 
 const monotonicMs = Effect.map(
@@ -45,13 +47,15 @@ export interface KubernetesClient {
   readonly credentials: ApiCredentials;
   readonly fingerprint: string;
   readonly dispatcher: Dispatcher;
+  /** For urgent requests. */
+  readonly urgentDispatcher: Dispatcher;
   readonly readAtMs: number;
 }
 
-const dispatcherOf = ({ proxy, tls }: ApiCredentials): Dispatcher => {
+const dispatcherOf = ({ proxy, tls }: ApiCredentials, connections: number): Dispatcher => {
   const options = {
     allowH2: false,
-    connections: SOCKETS_MAX,
+    connections,
     keepAliveTimeout: SOCKET_IDLE_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     headersTimeout: 0,
@@ -71,7 +75,14 @@ const reopened = (
   const fingerprint = tlsFingerprint(credentials);
   if (old?.fingerprint === fingerprint) return { ...old, credentials, readAtMs };
   old?.dispatcher.close().catch(() => {});
-  return { credentials, fingerprint, dispatcher: dispatcherOf(credentials), readAtMs };
+  old?.urgentDispatcher.close().catch(() => {});
+  return {
+    credentials,
+    fingerprint,
+    dispatcher: dispatcherOf(credentials, SOCKETS_MAX),
+    urgentDispatcher: dispatcherOf(credentials, URGENT_SOCKETS_MAX),
+    readAtMs,
+  };
 };
 
 /** Gives the current client to each request. */
@@ -103,6 +114,7 @@ export const makeKubernetesClientPool = (
     }).pipe(Effect.mapError((why) => new KubeconfigUnusable({ why })));
     let client = reopened(undefined, yield* read, yield* monotonicMs);
     yield* Effect.addFinalizer(() => Effect.promise(() => client.dispatcher.destroy()));
+    yield* Effect.addFinalizer(() => Effect.promise(() => client.urgentDispatcher.destroy()));
     const scope = yield* Effect.scope;
     const reread = Effect.gen(function* () {
       const credentials = yield* read;

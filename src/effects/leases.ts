@@ -4,7 +4,7 @@
  *
  * Promises: every result is an outcome; after a lost answer the Lease is read again, so that a
  * landed renewal is not mistaken for another holder's; these calls bypass the write budget, whose
- * gate they open.
+ * gate they open, and wait for no connection that other requests hold.
  */
 import { Clock, Data, Effect } from 'effect';
 import { asRecord, textAt } from '../domain/json.ts';
@@ -51,7 +51,9 @@ const refused = ({ status, body, retryAfterSeconds }: KubeAnswer): LeaseCallFail
   failed(textAt(body, 'message') ?? `status ${status}`, retryAfterSeconds);
 
 const ask = (call: KubeCall): Effect.Effect<KubeAnswer, LeaseCallFailed, KubeApi> =>
-  KubeApi.use((api) => Effect.mapError(api.call(call), ({ why }) => failed(why)));
+  KubeApi.use((api) =>
+    Effect.mapError(api.call({ ...call, isUrgent: true }), ({ why }) => failed(why))
+  );
 
 const pathOf = ({ namespace, name }: LeaseClaim): string => `${leasesPath(namespace)}/${name}`;
 

@@ -5,7 +5,9 @@
  * 1. the circuit to the API server is closed; half-open, a single one probes;
  * 2. fewer than `IN_FLIGHT_MAX` evictions wait for the write budget, so that the choice is made
  *    late;
- * 3. its pod is first by rank (DR-34) among those that need no slot and, for each budget with a
+ * 3. fewer than `UNANSWERED_MAX` evictions wait for their answers, so that those that hang leave
+ *    connections to everything else;
+ * 4. its pod is first by rank (DR-34) among those that need no slot and, for each budget with a
  *    free slot, the first that waits there. A slot is taken only in the step that sends its
  *    eviction, so that no pod holds one while another could go.
  *
@@ -23,6 +25,8 @@ import type { SlotOffer } from './budget-actor.ts';
 
 /** In flight between the choice and the first byte: enough to keep the write budget busy. */
 const IN_FLIGHT_MAX = 8;
+/** Half of the connections to the API server. */
+const UNANSWERED_MAX = 128;
 /** The first pod of a budget is recomputed after this time: ranks change slowly. */
 const FIRST_FRESH_MS = 100;
 
@@ -72,6 +76,8 @@ export class EvictionDispatcher {
   readonly #firstAt = new Map<ObjectKey, FirstAtBudget>();
   /** Dispatched, and not sent yet. */
   readonly #inFlight = new Set<Uid>();
+  /** Sent, and not answered yet. */
+  readonly #unanswered = new Set<Uid>();
   readonly #requests = new Subject<void>();
 
   constructor(options: EvictionDispatcherOptions) {
@@ -118,9 +124,16 @@ export class EvictionDispatcher {
     this.#firstAt.delete(budget);
   };
 
-  /** The first byte of the eviction was sent, or never will be. */
+  /** The first byte of the eviction was sent. */
   readonly sent = (pod: Uid): void => {
+    this.#unanswered.add(pod);
     if (this.#inFlight.delete(pod)) this.schedule();
+  };
+
+  /** The eviction was answered, or is not sent for now. */
+  readonly done = (pod: Uid): void => {
+    const wasInFlight = this.#inFlight.delete(pod);
+    if (this.#unanswered.delete(pod) || wasInFlight) this.schedule();
   };
 
   /** Dispatches after all requests of the current microtask. */
@@ -137,10 +150,15 @@ export class EvictionDispatcher {
   };
 
   readonly #dispatch = (): void => {
-    while (this.#options.isCircuitClosed() && this.#inFlight.size < IN_FLIGHT_MAX) {
+    while (this.#options.isCircuitClosed() && this.#hasPlace()) {
       if (!this.dispatchOne()) return;
     }
   };
+
+  #hasPlace(): boolean {
+    const [inFlight, unanswered] = [this.#inFlight.size, this.#unanswered.size];
+    return inFlight < IN_FLIGHT_MAX && inFlight + unanswered < UNANSWERED_MAX;
+  }
 
   /** The first by rank of all eligible pods. */
   #next(): Choice | undefined {

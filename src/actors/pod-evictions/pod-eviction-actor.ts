@@ -123,7 +123,7 @@ const mayLeave = (options: Options, entry: EvictionEntry): boolean => {
   const may = !isStopped() && entry.requests.size > 0 && current?.uid === entry.uid &&
     !current.terminating && !intercepted && hasSlot;
   entry.withheld = !may;
-  dispatcher.sent(entry.uid);
+  if (may) dispatcher.sent(entry.uid);
   return may;
 };
 
@@ -158,7 +158,7 @@ const actionsOf = (options: Options): PodEvictionActions => {
     leaveBackends: ({ uid }) => {
       const entry = index.get(uidOf(uid));
       if (entry !== undefined) gates.close(entry.pod);
-      dispatcher.sent(uidOf(uid));
+      dispatcher.done(uidOf(uid));
     },
     stayInBackends: ({ uid }) => {
       gates.open(uidOf(uid));
@@ -169,7 +169,7 @@ const actionsOf = (options: Options): PodEvictionActions => {
       const entry = index.get(uidOf(uid));
       if (entry === undefined || outcome === null) return;
       budgets.answered(entry.uid, slotAnswer(outcome));
-      dispatcher.sent(entry.uid);
+      dispatcher.done(entry.uid);
       circuit.answered(outcome, entry.withheld);
       if (!LEFT.has(outcome._tag)) gates.open(entry.uid);
       if (outcome._tag === 'Accepted') options.onAccepted(entry.node);
@@ -203,7 +203,7 @@ export const forgetPod = (options: PodEvictionActorOptions, uid: Uid): void => {
   for (const { key } of index.remove(entry)) budgets.review(key);
   budgets.forget(uid);
   dispatcher.cancel(uid);
-  dispatcher.sent(uid);
+  dispatcher.done(uid);
   options.onChange(entry.node);
 };
 
@@ -254,7 +254,7 @@ export const podEvictionActors = (
       dispatcher.cancel(uid);
       budgets.unqueue(uid);
       budgets.answered(uid, 'Unknown');
-      dispatcher.sent(uid);
+      dispatcher.done(uid);
       options.gates.open(uid);
     },
     onCount: (state, count) =>

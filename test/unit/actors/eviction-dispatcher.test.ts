@@ -125,6 +125,22 @@ describe('eviction dispatcher', () => {
     expect(sent).toHaveLength(9);
   });
 
+  test('evictions that hang leave connections to everything else: 128 wait for an answer', async () => {
+    const { dispatcher, run, sent } = rig({ a: 1 }, 200);
+    const sendAll = async (): Promise<void> => {
+      for (let at = 0; at < sent.length; at += 1) {
+        dispatcher.sent(uid(`a-p${at}`));
+        await run();
+      }
+    };
+    await run();
+    await sendAll();
+    expect(sent).toHaveLength(128);
+    dispatcher.done(uid('a-p5'));
+    await run();
+    expect(sent.slice(128)).toEqual(['a-p128']);
+  });
+
   test('DR-34: a pod that asks again is behind the others of its queue', async () => {
     const made = rig({ a: 1 }, 3);
     made.ask('a-p0', 'a', 1);

@@ -5,6 +5,7 @@ import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { ServerDate } from '../../../src/domain/cluster-time.ts';
 import { KubeApi, type KubeCall, type WatchLine } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
+import { acquireLease } from '../../../src/effects/leases.ts';
 import { readKubeconfig } from '../../../src/effects/kubeconfig.ts';
 import {
   event,
@@ -57,6 +58,20 @@ const failureOf = <A, E>(result: Result.Result<A, E>): unknown =>
   Result.isFailure(result) ? result.failure : undefined;
 
 describe('the connection to the API server', () => {
+  it('gets an answer about the Lease while every other connection waits for one', async () => {
+    const { stub, call, runtime } = await connected((request, response) => {
+      if (!request.path.includes('/leases')) return;
+      json(response, request.method === 'POST' ? 201 : 404, {});
+    });
+    const hanging = Array.from({ length: 300 }, () => call({ ...get, method: 'POST' }));
+    await expect.poll(() => stub.requests.length).toBe(256);
+    const claim = { identity: 'a', namespace: 'ns', name: 'l', leaseMs: 15_000, timeoutMs: 5_000 };
+    const acquired = await runtime.runPromise(acquireLease(claim, null));
+    expect(acquired).toMatchObject({ _tag: 'Acquired' });
+    await stub.stop();
+    await Promise.all(hanging);
+  });
+
   it('sends method, path, query, body, token and user agent', async () => {
     const { stub, call } = await connected((_request, response) =>
       json(response, 201, { ok: true })
