@@ -12,6 +12,8 @@ export interface Metric {
    * (`resource`) are begun by what they name.
    */
   readonly fromStart?: readonly string[];
+  /** A histogram of what takes minutes to days. */
+  readonly isLong?: true;
 }
 
 /** Keeps the literal names while checking the shape. */

@@ -225,12 +225,14 @@ export const METRICS = catalogue({
     help: 'Time from the acceptance of a drain to its end, by outcome.',
     labels: ['outcome'],
     fromStart: CORDON_ENDS,
+    isLong: true,
   },
   tidegate_stateless_drain_duration_seconds: {
     type: 'histogram',
     help: 'Time from the acceptance of a drain until only pods that it keeps for their data ' +
       'remain, or none; of drains that ended as Drained.',
     labels: [],
+    isLong: true,
   },
   tidegate_node_writes_total: {
     type: 'counter',

@@ -114,7 +114,8 @@ export const whole = (least: number, most: number): Kind<number> => ({
   },
 });
 
-const ZERO = /^[+-]?0[0a-zµμ]*$/u;
+/** A number or a duration of zero. */
+const ZERO = /^[+-]?(?:0+|(?:0+(?:ns|us|µs|μs|ms|s|m|h))+)$/u;
 
 /** `kind`, of which 0 means `usual`, as for the Go operator. */
 export const zeroMeans = <Value>(kind: Kind<Value>, usual: string): Kind<Value> => ({

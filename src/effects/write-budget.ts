@@ -81,9 +81,9 @@ const makeTokenQueue = (
     const queue = new WriteQueue(telemetry, waitingMax);
     const circuit = new ConnectionCircuit();
     let dispensing = false;
-    /** Writes that the gate refuses leave the queue. */
+    /** Writes that the gate refuses leave the queue at once, and cost no token. */
     const take = (nowMs: number): number =>
-      (isOpen() ? circuit.waitMs(nowMs) : 0) || bucket.take(nowMs);
+      isOpen() ? circuit.waitMs(nowMs) || bucket.take(nowMs) : 0;
     /** Hands out tokens while any write waits, then ends. */
     const dispense = Effect.gen(function* () {
       while (true) {

@@ -50,10 +50,16 @@ const SECONDS = [
   120,
   300,
 ];
+/** Up to the week that a drain may take. */
+const LONG_SECONDS = [
+  ...[1, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600],
+  ...[7200, 14_400, 28_800, 86_400, 259_200, 604_800],
+];
 const COUNTS = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
 const BYTES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 268_435_456];
 
-const bucketsOf = (name: string): number[] => {
+const bucketsOf = (name: string, { isLong }: Metric): number[] => {
+  if (isLong === true) return LONG_SECONDS;
   if (name.endsWith('_seconds')) return SECONDS;
   return name.endsWith('_bytes') ? BYTES : COUNTS;
 };
@@ -92,7 +98,7 @@ const open = (name: string, metric: Metric, registry: Registry): OpenMetric => {
       };
     }
     case 'histogram': {
-      const histogram = new Histogram({ ...common, buckets: bucketsOf(name) });
+      const histogram = new Histogram({ ...common, buckets: bucketsOf(name, metric) });
       return {
         make: (labels) => {
           const child = histogram.labels(labels);

@@ -381,6 +381,19 @@ describe('the write gate', () => {
     return made;
   };
 
+  it('DR-15: writes that wait when the lease is lost are refused at once, and cost no token', async () => {
+    const { time, gate, send, sent } = bed(1, 1);
+    const waiting = Array.from({ length: 9 }, (_, n) => send('phase', `/${n}`));
+    await time.advance(500);
+    gate.close('lost');
+    await time.advance(500);
+    expect(await Promise.all(waiting)).toEqual(['sent', ...Array(8).fill('NotLeader')]);
+    gate.openUntil(Number.POSITIVE_INFINITY);
+    await time.advance(500);
+    expect(await send('phase', '/next')).toBe('sent');
+    expect(sent.map(({ path }) => path)).toEqual(['/0', '/next']);
+  });
+
   it('DR-37: a write without the lease does not wait for the API server', async () => {
     const { server } = await refusedWhileAway();
     expect(server.tried).toBe(1);

@@ -45,6 +45,17 @@ test('durations by outcome are without observations before the first', async () 
   }
 });
 
+test('a drain of hours is not counted among those of minutes', async () => {
+  const metrics = makeMetrics();
+  const outcome = 'Drained';
+  liveTelemetry({ log: () => {} }, metrics)
+    .observe('tidegate_node_drain_duration_seconds', 5000, { outcome });
+  const text = await metrics.text();
+  const bucket = (le: number) => `duration_seconds_bucket{le="${le}",outcome="${outcome}"}`;
+  expect(text).toContain(`${bucket(3600)} 0\n`);
+  expect(text).toContain(`${bucket(7200)} 1\n`);
+});
+
 test('metrics of the process are included', async () => {
   expect(await makeMetrics().text()).toContain('process_cpu_seconds_total');
 });

@@ -79,6 +79,8 @@ describe('operator settings', () => {
     const flags = { ...least, 'ack-concurrency': '0' };
     expect(settled(flags).fleet?.acknowledgeConcurrency).toBe(16);
     expect(problem({ ...least, 'ack-concurrency': '-1' })).toContain('out of range');
+    expect(problem({ ...least, 'ack-concurrency': '0zz' })).toContain('not a whole number');
+    expect(problem({ ...least, 'rollup-interval': '0abc' })).toContain('--rollup-interval "0abc"');
   });
 
   test('DR-20: identify the operator pod, by its variables or its host name', () => {
