@@ -5,8 +5,10 @@
  * watch resumes without a list; only an expired resourceVersion or a request of a reader leads to a
  * list, at once unless the one before led nowhere; an expired continue token leads to one list
  * without pages, and its failure to pages again; silence longer than the idle deadline is a fault;
- * every retry has backoff with full jitter, cut short when the API server answers another
- * collection, and only a watch that delivered something resets the backoff; a request that is not
+ * every retry has backoff with full jitter, after the wait that the API server requested, and cut
+ * short when the API server answers another collection and requested none; only a watch that
+ * delivered something resets the backoff, and one that never did is not resumed after the idle
+ * deadline; a request that is not
  * answered soon after the API server answered another one counts as lost and is made again, once,
  * so a slow list is not restarted over and over. Objects bypass the statechart.
  */
@@ -154,10 +156,11 @@ export const listWatch = setup({
       ending._tag === 'Ended' && context.received,
     notRepeated: ({ context }) => !context.repeated,
     resourceVersionKnown: ({ context }) => context.resourceVersion !== null,
+    waitRequested: ({ context }) => context.retryAfterMs > 0,
   },
   delays: {
     retryBackoff: ({ context }) =>
-      Math.max(context.retryAfterMs, backoffMs(RETRY, context.attempt, context.seed)),
+      context.retryAfterMs + backoffMs(RETRY, context.attempt, context.seed),
     idleDeadline: IDLE_DEADLINE_MS,
     answerGrace: ANSWER_GRACE_MS,
   },
@@ -265,9 +268,10 @@ export const listWatch = setup({
             'server.answered': DOUBTING,
           },
           after: {
+            // A server that was restored from a backup is silent about a version of its future.
             idleDeadline: {
               target: '#listWatch.backingOff',
-              actions: { type: 'setFailure', params: IDLE },
+              actions: [{ type: 'setFailure', params: IDLE }, 'clearResourceVersion'],
             },
           },
         },
@@ -304,7 +308,10 @@ export const listWatch = setup({
       description: 'The last list or watch failed; waiting before a retry. The cache stays in use.',
       meta: { reason: 'CollectionFailing' },
       tags: 'waiting',
-      on: { 'list.requested': { actions: 'clearResourceVersion' }, 'server.answered': RETRY_NOW },
+      on: {
+        'list.requested': { actions: 'clearResourceVersion' },
+        'server.answered': [{ guard: 'waitRequested' }, ...RETRY_NOW],
+      },
       after: { retryBackoff: RETRY_NOW },
     },
     refused: {

@@ -32,7 +32,11 @@ const answerTo = (outcome: ListOutcome): Effect.Effect<KubeAnswer, NotSent> => {
     case 'Refused':
       return Effect.succeed({ status: 403, body: { message: why } });
     case 'Fault':
-      return Effect.fail(new NotSent({ why }));
+      return outcome.retryAfterMs === 0 ? Effect.fail(new NotSent({ why })) : Effect.succeed({
+        status: 429,
+        body: { message: why },
+        retryAfterSeconds: outcome.retryAfterMs / 1000,
+      });
   }
 };
 
@@ -74,6 +78,7 @@ const wire = (invoked: InvokedActors) => {
 
 const tagOf = ({ event }: Pick<Step, 'event'>): unknown => valueAt(event['output'], '_tag');
 const answers = (tag: string) => (step: Step): boolean => tagOf(step) === tag;
+const asksToWait = ({ before }: Step): boolean => before.context.retryAfterMs > 0;
 const hasResourceVersion = ({ before }: Step): boolean => before.context.resourceVersion !== null;
 /** The request was not made again because the first counted as lost. */
 const isFirstRequest = ({ before }: Step): boolean => !before.context.repeated;
@@ -81,6 +86,7 @@ const isFirstRequest = ({ before }: Step): boolean => !before.context.repeated;
 const LISTS = { to: 'listing.asking', does: ['invoke:listPages'] };
 const WATCHES = { to: 'watching.opening', does: ['invoke:followChanges'] };
 const LISTED = 'xstate.done.actor.listPages';
+const SILENT_FROM_THE_START = 'xstate.after.idleDeadline.listWatch.watching.opening';
 const WATCHED = 'xstate.done.actor.followChanges';
 
 /** A retry resumes the watch where it stopped, and lists where that is unknown. */
@@ -130,6 +136,7 @@ const transitions = follows([
   },
   { on: 'after answerGrace', from: ['listing.doubted'], ...LISTS },
   { on: 'after answerGrace', from: ['watching.doubted'], ...WATCHES },
+  { on: 'server.answered', from: ['backingOff'], when: asksToWait },
   ...resuming('server.answered', ['backingOff']),
   ...resuming('after retryBackoff', ['backingOff', 'refused']),
 ]);
@@ -152,6 +159,7 @@ describeModel('listWatch', {
       { output: { _tag: 'Expired', why } },
       { output: { _tag: 'Refused', why } },
       { output: { _tag: 'Fault', why, retryAfterMs: 0 } },
+      { output: { _tag: 'Fault', why, retryAfterMs: 20_000 } },
     ],
     'xstate.done.actor.followChanges': [
       { output: { _tag: 'Ended' } },
@@ -167,6 +175,7 @@ describeModel('listWatch', {
     paged: context.paged,
     expired: context.expired,
     repeated: context.repeated,
+    waitRequested: context.retryAfterMs > 0,
   }),
   invariant: (snapshot, actions) => {
     const { resourceVersion, attempt } = snapshot.context;
@@ -213,12 +222,17 @@ describeModel('listWatch', {
       must(!now.repeated, 'the next request may be lost, too');
     }
     if (event.type === 'list.requested') must(now.resourceVersion === null, 'a list was asked for');
+    if (isTimer(step, 'idleDeadline')) {
+      const wasSilent = before.matches({ watching: 'opening' });
+      must(wasSilent === (now.resourceVersion === null), 'only a watch that began is resumed');
+    }
   },
   crash: {
     world: UNLISTED,
     record: (world: World, { event, actions }): World => {
       if (actions.includes('adoptList')) return { needsList: false };
-      const isStale = event.type === WATCHED && tagOf({ event }) === 'Expired';
+      const isStale = (event.type === WATCHED && tagOf({ event }) === 'Expired') ||
+        event.type === SILENT_FROM_THE_START;
       return event.type === 'list.requested' || isStale ? UNLISTED : world;
     },
     restart: ({ needsList }) => ({

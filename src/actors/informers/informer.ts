@@ -114,8 +114,8 @@ export const makeInformer = <T extends Identity>(
     },
     watchOpened: awaited.onWatchOpened,
     onTooLarge: () => telemetry.count('tidegate_list_pages_too_large_total', 1, { resource: id }),
-    watchEnded: ({ _tag }) =>
-      telemetry.count('tidegate_watch_endings_total', 1, { resource: id, outcome: _tag }),
+    watchEnded: (outcome) =>
+      telemetry.count('tidegate_watch_endings_total', 1, { resource: id, outcome }),
   };
   const relist = (): Promise<void> => {
     registry.get(id)?.send({ type: 'list.requested' });

@@ -47,7 +47,10 @@ const failureIn = (
   return snapshot.matches('backingOff') ? { reason: 'CollectionFailing', problem } : before;
 };
 
-/** Logs the first failure and the recovery, not every retry between them; reports each of both. */
+/**
+ * Logs the first failure, a refusal that follows other failures, and the recovery, not every retry
+ * between them; reports each of both.
+ */
 export const listFailures = (
   { telemetry }: ActorEnvironment<KubeApi>,
   resource: string,
@@ -56,10 +59,14 @@ export const listFailures = (
   let before = { attempt: 0, problem: '' };
   let failure: ListFailure | undefined;
   let isRefused = false;
+  const logFailure = (problem: string): void =>
+    telemetry.log('warn', 'Cannot list or watch a collection', { resource, problem });
   /** Faults between two refusals end no incident. */
   const reportRefusals = (attempt: number): void => {
     if (failure?.reason === 'CollectionRefused' && !isRefused) {
       isRefused = true;
+      // The fault before it was another cause, and the API server would be looked at.
+      if (attempt > 1) logFailure(failure.problem);
       refusals?.onRefused(resource, failure.problem);
     } else if (attempt === 0 && isRefused) {
       isRefused = false;
@@ -78,7 +85,7 @@ export const listFailures = (
       if (problem === '' && problemBefore !== '') onAnswer();
       reportRefusals(attempt);
       if (attempt > 0 && attemptBefore === 0) {
-        telemetry.log('warn', 'Cannot list or watch a collection', { resource, problem });
+        logFailure(problem);
       } else if (attempt === 0 && attemptBefore > 0) {
         telemetry.log('info', 'List and watch recovered', { resource });
       }

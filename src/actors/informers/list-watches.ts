@@ -31,7 +31,8 @@ export interface ListWatchSink extends Omit<InformerSink, 'adoptPages'> {
   readonly watchOpened: () => void;
   /** Publishes the collected pages as the collection at a resourceVersion. */
   readonly adoptPages: (resourceVersion: string) => void;
-  readonly watchEnded: (ending: WatchEnding) => void;
+  /** `Abandoned`: it was silent for too long, or is not needed any more. */
+  readonly watchEnded: (cause: WatchEnding['_tag'] | 'Abandoned') => void;
 }
 
 /** The target of one list-watch and its sink. */
@@ -72,8 +73,10 @@ export const provideListWatch = (
       }),
       followChanges: fromPromise(({ input: { resource, ...following }, signal }) => {
         const { selection, sink } = targetOf(resource);
-        const followed = followChanges(selection, following, sink)
-          .pipe(Effect.tap((ending) => Effect.sync(() => sink.watchEnded(ending))));
+        const followed = followChanges(selection, following, sink).pipe(
+          Effect.tap(({ _tag }) => Effect.sync(() => sink.watchEnded(_tag))),
+          Effect.onInterrupt(() => Effect.sync(() => sink.watchEnded('Abandoned'))),
+        );
         return runtime.runPromise(followed, { signal });
       }),
     },

@@ -20,7 +20,7 @@ import type { RefusalSink } from './list-failures.ts';
 import { listWatches, retryAll } from './list-watches.ts';
 
 /** Any informer, for code that only waits for it. */
-export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced'>;
+export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced' | 'failure'>;
 
 /**
  * True from a failure of its list or watch until the next success, a complete list as much as a
@@ -150,6 +150,9 @@ export const sharedInformers = (
 
 /** Why informers are not complete, for readiness; `undefined` when all are. */
 export const missingLists = (informers: readonly AnyInformer[]): string | undefined => {
-  const missing = informers.filter(({ synced }) => !synced).map(({ id }) => id);
+  const missing = informers.filter(({ synced }) => !synced).map(({ id, failure }) => {
+    const problem = failure()?.problem;
+    return problem === undefined ? id : `${id} (${problem})`;
+  });
   return missing.length === 0 ? undefined : `initial list incomplete: ${missing.join(', ')}`;
 };

@@ -40,7 +40,9 @@ const endingIn = ({ event }: Moment): Ending | undefined =>
 const hasBegun = ({ before }: Moment): boolean => before.matches({ watching: 'following' });
 
 const hindrance = (_world: null, moment: Moment): string | undefined => {
-  const tag = endingIn(moment)?._tag;
+  const ending = endingIn(moment);
+  const tag = ending?._tag;
+  if (ending?._tag === 'Fault' && ending.retryAfterMs > 0) return 'an idle server asks for no wait';
   if (moment.event.type !== FOLLOWED || !hasBegun(moment)) return undefined;
   if (tag === 'Expired') return 'a server does not expire an open watch';
   return tag === 'Refused' ? 'an open watch is not refused' : undefined;

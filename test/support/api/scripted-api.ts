@@ -25,7 +25,10 @@ export interface Stored {
 }
 
 /** How the next requests fail, in order; a lost one is never answered. */
-export type Refusal = { readonly status: number } | 'unreachable' | 'lost';
+export type Refusal =
+  | { readonly status: number; readonly retryAfterSeconds?: number }
+  | 'unreachable'
+  | 'lost';
 
 interface OpenWatch {
   readonly query: Readonly<Record<string, string>>;
@@ -98,7 +101,7 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
       const refusal = listRefusals.shift();
       if (refusal === 'lost') return yield* Effect.never;
       if (refusal === 'unreachable') return yield* new NotSent({ why: 'unreachable' });
-      if (refusal !== undefined) return { status: refusal.status, body: { message: 'refused' } };
+      if (refusal !== undefined) return { ...refusal, body: { message: 'refused' } };
       return { status: 200, body: structuredClone(page(request)) };
     });
   const watch: KubeApi['Service']['watch'] = ({ query = {} }) =>

@@ -3,6 +3,7 @@ import { Layer, ManagedRuntime } from 'effect';
 import { config } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type InformerOptions, startInformer } from '../../../src/actors/informers/informer.ts';
+import { missingLists } from '../../../src/actors/informers/shared-informers.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
@@ -295,6 +296,57 @@ describe('a reflector', () => {
     expect(api.watches.length).toBe(2);
     expect(api.openWatches()).toBe(1);
     expect(lists(api)).toBe(1);
+  });
+
+  it('lists again after a watch that was silent from its first byte to the idle deadline', async () => {
+    const { time, api, start } = bed();
+    start();
+    await time.settle();
+    api.bookmark();
+    await time.advance(153_000);
+    expect([api.watches.length, lists(api)], 'the first had a bookmark').toEqual([2, 1]);
+    await time.advance(155_000);
+    expect(lists(api)).toBe(2);
+  });
+
+  it('counts a watch that it closes for its silence among the endings', async () => {
+    const causes: unknown[] = [];
+    const { time, api, start } = bed({
+      ...silentTelemetry,
+      count: (name, _by, ...[labels]) => {
+        if (name === 'tidegate_watch_endings_total') causes.push(labels);
+      },
+    });
+    start();
+    await time.settle();
+    api.bookmark();
+    await time.advance(153_000);
+    expect(causes).toEqual([{ resource: 'things', outcome: 'Abandoned' }]);
+  });
+
+  it('logs a refusal that follows other failures', async () => {
+    const lines: unknown[] = [];
+    const log = (_level: string, _message: string, fields?: { readonly problem?: unknown }) =>
+      void lines.push(fields?.problem);
+    const { time, api, start } = bed({ ...silentTelemetry, log });
+    api.refuseLists('unreachable', { status: 500 }, { status: 403 }, { status: 403 });
+    const { reflector } = start();
+    await time.settle();
+    expect(missingLists([reflector])).toBe('initial list incomplete: things (unreachable)');
+    await time.advance(120_000);
+    expect(lines).toEqual(['unreachable', 'refused']);
+  });
+
+  it('waits for the Retry-After of its own list, also when another collection is answered', async () => {
+    const { time, api, start } = bed();
+    api.refuseLists({ status: 429, retryAfterSeconds: 20 });
+    const { reflector } = start();
+    await time.advance(1000);
+    reflector.actor?.send({ type: 'server.answered' });
+    await time.advance(18_000);
+    expect(api.calls.length).toBe(1);
+    await time.advance(5000);
+    expect(reflector.synced).toBe(true);
   });
 
   it('backs off with growing delays while the server is away, without giving up', async () => {
