@@ -5,6 +5,7 @@
  * Promises: only this module opens and closes the gate, and a crash closes it; a standby learns of
  * a release from the watch and takes over at once; without the watch the local clock decides.
  */
+import { Effect, Option } from 'effect';
 import { type Observable, ReplaySubject, Subject } from 'rxjs';
 import { type ActorRefFrom, fromPromise, type SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -65,6 +66,8 @@ export interface Leadership {
   readonly leads: () => boolean;
   /** Why renewals have stopped although it still counts as leader, or undefined. */
   readonly stalled: () => string | undefined;
+  /** Why the lease is not acquired although no other process is known to hold it, or undefined. */
+  readonly failure: () => string | undefined;
   /** Releases the lease for good; resolves when that is done or given up. */
   readonly release: () => Promise<void>;
   /** The Lease, once it was observed. */
@@ -94,6 +97,19 @@ const leaseIn = (fact: Fact<ObservedLease>): LeaseRecord | null => {
 
 const keyOf = ({ namespace, name }: LeadershipOptions): string => `${namespace}/${name}`;
 
+const SUSPENDED = { _tag: 'Fault', why: 'the machine was suspended', retryAfterMs: 0 } as const;
+
+/** An answer that waited on the socket of a suspended machine is as old as the suspension. */
+const unlessSuspended = (
+  acquired: Effect.Effect<AcquireOutcome, never, KubeApi>,
+): Effect.Effect<AcquireOutcome, never, KubeApi> =>
+  Effect.gen(function* () {
+    const gate = Option.getOrUndefined(yield* Effect.serviceOption(WriteGate));
+    const isSuspended = gate?.watchSuspension();
+    const outcome = yield* acquired;
+    return isSuspended?.() === true ? SUSPENDED : outcome;
+  });
+
 /** The operations of the statechart on the API server. */
 export const leadershipActors = (
   runtime: EffectRuntime<KubeApi>,
@@ -102,7 +118,9 @@ export const leadershipActors = (
 ) => ({
   acquireLease: fromPromise<AcquireOutcome, { readonly expiredResourceVersion: string | null }>(
     ({ input, signal }) =>
-      runtime.runPromise(acquireLease(claim, input.expiredResourceVersion), { signal }),
+      runtime.runPromise(unlessSuspended(acquireLease(claim, input.expiredResourceVersion)), {
+        signal,
+      }),
   ),
   renewLease: fromPromise<RenewOutcome, { readonly lease: LeaseRecord | null }>(
     async ({ input, signal }) => {
@@ -120,7 +138,9 @@ class LeadingStatus {
   readonly #telemetry: Telemetry;
   readonly #options: LeadershipOptions;
   readonly #states = new ReplaySubject<boolean>(1);
-  #current: boolean | undefined;
+  leads: boolean | undefined;
+  /** Why the lease cannot be acquired. */
+  failure: string | undefined;
 
   constructor(telemetry: Telemetry, options: LeadershipOptions) {
     this.#telemetry = telemetry;
@@ -131,17 +151,26 @@ class LeadingStatus {
 
   /** `why` is logged when the lease is lost; a release is no loss. */
   show(leads: boolean, why: string | undefined): void {
-    if (leads === this.#current) return;
+    if (leads === this.leads) return;
     const { name, identity } = this.#options;
     if (leads) this.#telemetry.log('info', 'Became leader', { lease: name, identity });
-    else if (this.#current === true && why !== undefined) {
+    else if (this.leads === true && why !== undefined) {
       this.#telemetry.log('warn', 'Lost leadership', { lease: name, why });
-    } else if (this.#current === true) {
+    } else if (this.leads === true) {
       this.#telemetry.log('info', 'Releasing the lease', { lease: name });
     }
-    this.#current = leads;
+    this.leads = leads;
     this.#telemetry.gauge('leader_election_master_status', leads ? 1 : 0, { name });
     this.#states.next(leads);
+  }
+
+  /** Why the lease was not acquired, if it was not. Each cause is logged once, until it is held. */
+  showFailure(problem: string | undefined): void {
+    const isNew = problem !== undefined && problem !== this.failure;
+    this.failure = problem;
+    if (!isNew) return;
+    const { name, namespace } = this.#options;
+    this.#telemetry.log('warn', 'Cannot acquire the lease', { lease: name, namespace, problem });
   }
 
   end(): void {
@@ -194,6 +223,8 @@ class Candidacy implements Leadership {
   readonly leads = (): boolean =>
     this.actor?.getSnapshot().matches('leading') === true && this.#gate().permit()._tag === 'Open';
 
+  readonly failure = (): string | undefined => this.#status.failure;
+
   /** The deadline ends leading; a statechart that is still leading a lease time later is stuck. */
   readonly stalled = (): string | undefined => {
     const snapshot = this.actor?.getSnapshot();
@@ -239,12 +270,21 @@ class Candidacy implements Leadership {
   }
 
   #onSnapshot(snapshot: SnapshotFrom<typeof leadership>): void {
-    const why = this.#releaseRequested ? undefined : snapshot.context.problem;
-    this.#status.show(snapshot.matches('leading'), why);
+    const led = this.#status.leads;
+    this.#status.show(snapshot.matches('leading'), this.#whyNot(snapshot));
     const before = this.#problem;
     this.#problem = snapshot.context.problem;
     if (before !== '' && this.#problem === '') this.recoveries.next();
+    if (snapshot.matches('retrying') && !led) this.#status.showFailure(this.#problem);
+    else if (!snapshot.matches('acquiring')) this.#status.showFailure(undefined);
     if (snapshot.status === 'done') this.#end();
+  }
+
+  /** Why this process does not lead; undefined when it releases the lease by itself. */
+  #whyNot({ context, ...snapshot }: SnapshotFrom<typeof leadership>): string | undefined {
+    if (this.#releaseRequested) return undefined;
+    const isTaken = snapshot.value === 'standby';
+    return isTaken ? `${context.lease?.holder ?? 'another process'} holds it` : context.problem;
   }
 
   #onCrash(): void {

@@ -20,7 +20,14 @@ import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
 import { type RefusedCollections, refusedCollections } from './informers/refused-collections.ts';
 import { type SharedInformers, sharedInformers } from './informers/shared-informers.ts';
 import { type Leadership, type LeadershipOptions, startLeadership } from './leadership.ts';
-import type { RecordOnLease, Role, RoleCheck, RoleContext, RoleStart } from './role.ts';
+import {
+  type RecordOnLease,
+  type Role,
+  type RoleCheck,
+  type RoleContext,
+  type RoleStart,
+  STARTED,
+} from './role.ts';
 
 /** One condition of a probe. */
 export interface OperatorCheck extends RoleCheck {
@@ -56,6 +63,15 @@ export type OperatorEnvironment = ActorEnvironment<KubeApi | WriteGate | Events>
 const SETTLE_MS = 15_000;
 const STOPS_WRITING = 'this process is stopping';
 
+/** The first of the roles that cannot start; undefined without one. */
+const refusalIn = (
+  starts: Promise<readonly RoleStart[]>,
+): Effect.Effect<Extract<PreflightResult, { _tag: 'Unsupported' }> | undefined> =>
+  Effect.map(Effect.promise(() => starts), (all) => {
+    const refused = all.find((start) => start._tag === 'Refused');
+    return refused === undefined ? undefined : { _tag: 'Unsupported', why: refused.problem };
+  });
+
 class RunningOperator implements Operator {
   readonly #environment: OperatorEnvironment;
   readonly #lease: LeadershipOptions;
@@ -64,6 +80,7 @@ class RunningOperator implements Operator {
   readonly #informers: SharedInformers;
   readonly #roles: readonly Role[];
   #starts: Promise<readonly RoleStart[]> | undefined;
+  #discoveries: Promise<readonly RoleStart[]> | undefined;
   #leadership: Leadership | undefined;
   readonly actor: Actor<typeof operator>;
   readonly roles: readonly string[];
@@ -98,6 +115,8 @@ class RunningOperator implements Operator {
       ...this.#roles.flatMap(({ notices = [] }) =>
         notices.map((notice) => ({ ...notice, isNotice: true as const }))
       ),
+      // A standby is ready without the lease.
+      { name: 'lease', failing: () => this.#leadership?.failure(), isNotice: true },
     ];
     this.liveChecks = [
       {
@@ -146,16 +165,19 @@ class RunningOperator implements Operator {
     return Effect.gen({ self: this }, function* () {
       const result = yield* preflight;
       if (result._tag === 'Unsupported') return result;
-      const starts = this.#starts ??= Promise.all(this.#roles.map((role) => role.start()));
-      for (const start of yield* Effect.promise(() => starts)) {
-        if (start._tag === 'Refused') return { _tag: 'Unsupported', why: start.problem };
-      }
+      this.#starts ??= Promise.all(this.#roles.map((role) => role.start()));
+      const unstarted = yield* refusalIn(this.#starts);
+      if (unstarted !== undefined) return unstarted;
       if (result._tag === 'Unreachable') {
         const reason: ReasonName = 'ApiServerUnreachable';
         const fields = { reason, problem: result.why };
         this.#environment.telemetry.log('warn', 'API server gives no usable answer', fields);
+        return result;
       }
-      return result;
+      this.#discoveries ??= Promise.all(
+        this.#roles.map(({ discover }) => discover?.() ?? STARTED),
+      );
+      return (yield* refusalIn(this.#discoveries)) ?? result;
     });
   }
 

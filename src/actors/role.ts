@@ -35,8 +35,13 @@ export interface Role {
   readonly name: string;
   /** The collections that must be complete before it may lead. */
   readonly informers: readonly AnyInformer[];
-  /** Called once, before any informer: reads its files. */
+  /** Called once, whether or not the API server answers: reads its files. */
   readonly start: () => Promise<RoleStart>;
+  /**
+   * Called once, when the API server has answered and before any informer: asks what it serves and
+   * permits. What is asked of a server that gives no answer would hold for the life of the process.
+   */
+  readonly discover?: () => Promise<RoleStart>;
   /** This process acquired the lease: writes are allowed. */
   readonly onLeading: () => void;
   /** This process lost the lease: the role sends nothing new and discards the state of the term. */

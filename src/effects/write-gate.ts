@@ -26,6 +26,8 @@ export class WriteGate extends Context.Service<WriteGate, {
   readonly close: (why: string) => void;
   /** The machine was suspended since the gate was opened: timers have stood still. */
   readonly wasSuspended: () => boolean;
+  /** The returned function tells whether the machine was suspended since this call. */
+  readonly watchSuspension: () => () => boolean;
   /** Counts a request as in flight until the returned function is called: answered or given up. */
   readonly beginRequest: () => () => void;
   /** Closes for good; resolves when every sent request has its answer. */
@@ -47,7 +49,11 @@ export const makeWriteGate = (
   time: Time,
   { wallClock, suspendedMs }: MachineClocks = { wallClock: time.now, suspendedMs: () => 0 },
 ): WriteGate['Service'] => {
-  let suspendedBeforeMs = 0;
+  const watchSuspension = (): () => boolean => {
+    const beforeMs = suspendedMs();
+    return () => suspendedMs() - beforeMs >= SUSPENDED_MS_MIN;
+  };
+  let wasSuspended = watchSuspension();
   let deadlineMs = Number.NEGATIVE_INFINITY;
   let wallDeadlineMs = Number.NEGATIVE_INFINITY;
   let closedBecause = 'this process does not hold the lease yet';
@@ -66,14 +72,15 @@ export const makeWriteGate = (
       if (isShut) return;
       deadlineMs = nextMs;
       wallDeadlineMs = wallClock() + (nextMs - time.monotonic());
-      suspendedBeforeMs = suspendedMs();
+      wasSuspended = watchSuspension();
       closedBecause = 'the lease was not renewed in time';
     },
     close: (why) => {
       deadlineMs = Number.NEGATIVE_INFINITY;
       closedBecause = why;
     },
-    wasSuspended: () => suspendedMs() - suspendedBeforeMs >= SUSPENDED_MS_MIN,
+    wasSuspended: () => wasSuspended(),
+    watchSuspension,
     beginRequest: () => {
       inFlight += 1;
       return () => {

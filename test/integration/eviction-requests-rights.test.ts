@@ -31,7 +31,7 @@ describeWithTestbed('the role evictions with its own rights', {}, (bed) => {
     await cluster.clear(REQUESTS);
     const kubeconfig = await roleKubeconfig(bed(), { user: 'tidegate', roles: ['evictions'] });
     const { role } = serveRequests(bed(), { kubeconfig, ttlMs: 0 });
-    expect(await role.start()).toEqual({ _tag: 'Started' });
+    expect(await role.discover?.()).toEqual({ _tag: 'Started' });
     const { request, report } = writers(bed());
     const pod = await createPod(cluster, 'with-rights', [ACTOR_B]);
     await request(pod, DRAIN);

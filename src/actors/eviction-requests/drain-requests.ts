@@ -5,6 +5,7 @@
  * them, drains by plain evictions and costs nothing more; with `--via eviction-requests` the
  * process does not start there.
  */
+import { Effect } from 'effect';
 import { LIFECYCLE_GROUP } from '../../domain/api-group.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
@@ -27,6 +28,19 @@ const PROBLEMS = {
     '--server-side -f charts/tidegate/files/crds"',
   Denied: `this process may not list ${KIND}; grant it the rights of docs/reference/rbac.yaml`,
 } as const;
+
+const DENIED_TRIES = 3;
+const DENIED_RETRY_MS = 2000;
+
+/** An API server that has just started may refuse for a moment what it permits. */
+const settledAccess = Effect.gen(function* () {
+  const requests = yield* EvictionRequests;
+  for (let tries = 1;; tries += 1) {
+    const access = yield* requests.access;
+    if (access !== 'Denied' || tries === DENIED_TRIES) return access;
+    yield* Effect.sleep(DENIED_RETRY_MS);
+  }
+});
 
 /** What the requesters share with the drains. */
 export interface DrainRequestsOptions {
@@ -59,9 +73,9 @@ export const drainRequests = (
   const followed = followRequests(environment, informers, { isWanted: () => isUsed });
   const { requests } = followed;
   return {
-    /** The lists to wait for; known after the start. */
+    /** The lists to wait for; known after the discovery. */
     informers: () => isUsed ? followed.informers() : [],
-    /** Whether the drains follow the requests; known after the start. */
+    /** Whether the drains follow the requests; known after the discovery. */
     isUsed: () => isUsed,
     requesters: new DrainRequesters(environment, {
       mode,
@@ -74,11 +88,9 @@ export const drainRequests = (
       defaultsFor: (pod) => followed.isNative() ? [] : defaultsFor(pod),
       record,
     }),
-    start: async (): Promise<RoleStart> => {
+    discover: async (): Promise<RoleStart> => {
       await followed.choose(api);
-      const access = await environment.runtime.runPromise(
-        EvictionRequests.use((service) => service.access),
-      );
+      const access = await environment.runtime.runPromise(settledAccess);
       if (access === 'Granted') return STARTED;
       isUsed = false;
       const problem = PROBLEMS[access];

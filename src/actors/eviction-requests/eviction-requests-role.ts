@@ -99,7 +99,7 @@ export const evictionRequestsRole = (
       return awaited();
     },
     ready: () => missingLists(awaited()),
-    start: async () => {
+    discover: async () => {
       const { api, isServed } = await followed.choose(policy.api ?? 'auto');
       if (!isServed) return { _tag: 'Refused', problem: notServed('evictions', api) };
       // Two heartbeats are at least a minute apart.

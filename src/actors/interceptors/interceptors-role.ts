@@ -119,7 +119,7 @@ export const interceptorsRole = (
   };
   return {
     ...roleDefaults('interceptors', []),
-    start: async () => {
+    discover: async () => {
       hasMaintenances = await environment.runtime.runPromise(
         NodeMaintenances.use((service) => service.areServed),
       );

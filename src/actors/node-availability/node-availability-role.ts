@@ -115,7 +115,7 @@ export const nodeAvailabilityRole = (
       return awaited();
     },
     ready: () => missingLists(awaited()),
-    ...(isOwn ? { start: engine.start } : {}),
+    ...(isOwn ? { discover: engine.discover } : {}),
     onLeading: () => {
       if (isOwn) {
         engine.requested?.onLeading();

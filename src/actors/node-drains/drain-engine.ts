@@ -94,9 +94,9 @@ export interface DrainEngine {
   readonly requested: DrainRequesters | undefined;
   readonly events: DrainEvents;
   readonly machineOf: MachineOf;
-  /** The lists to wait for; known after the start. */
+  /** The lists to wait for; known after the discovery. */
   readonly informers: () => readonly AnyInformer[];
-  readonly start: () => Promise<RoleStart>;
+  readonly discover: () => Promise<RoleStart>;
   readonly stop: () => Promise<void>;
 }
 
@@ -228,7 +228,7 @@ export const drainEngine = (
       ...Object.values(storage ?? {}),
       ...requested?.informers() ?? [],
     ],
-    start: () => requested?.start() ?? Promise.resolve(STARTED),
+    discover: () => requested?.discover() ?? Promise.resolve(STARTED),
     stop: async () => {
       await Promise.all(parts.map((part) => part.stop()));
     },

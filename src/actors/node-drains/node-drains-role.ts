@@ -162,7 +162,7 @@ export const nodeDrainsRole = (
       return awaited();
     },
     ready: () => missingLists(awaited()),
-    start: engine.start,
+    discover: engine.discover,
     shared: engine,
     onLeading: () => {
       engine.requested?.onLeading();

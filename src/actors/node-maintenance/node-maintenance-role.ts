@@ -19,7 +19,7 @@ import type { ServingGates } from '../../effects/serving-gates.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { isBehind, missingLists, whenCurrent } from '../informers/shared-informers.ts';
 import { type DrainEngine, type DrainPolicy, ownDrains } from '../node-drains/drain-engine.ts';
-import { type Role, type RoleContext, roleDefaults } from '../role.ts';
+import { type Role, type RoleContext, roleDefaults, STARTED } from '../role.ts';
 import { type MaintainableNode, NodeMaintenanceRegistry } from './node-maintenances.ts';
 
 /** The inputs of the role. */
@@ -102,12 +102,12 @@ export const nodeMaintenanceRole = (
       return awaited();
     },
     ready: () => missingLists(awaited()),
-    start: async () => {
+    discover: async () => {
       const areServed = await environment.runtime.runPromise(
         NodeMaintenances.use((service) => service.areServed),
       );
       if (!areServed) return { _tag: 'Refused', problem: NOT_SERVED };
-      return isOwn ? engine.start() : { _tag: 'Started' };
+      return isOwn ? engine.discover() : STARTED;
     },
     onLeading: () => {
       if (isOwn) {

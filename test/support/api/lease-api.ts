@@ -21,6 +21,8 @@ export type Weather =
   | 'unreachable'
   /** Applies requests but loses the answers. */
   | 'answers lost'
+  /** Answers take a second. */
+  | 'slow'
   /** Requests hang until their time is over. */
   | 'hanging'
   /** Refuses requests with a long Retry-After. */
@@ -44,6 +46,8 @@ export interface LeaseApi {
   /** Writes the Lease as another client. */
   readonly overwrite: (spec: Readonly<Record<string, unknown>>) => void;
   readonly remove: () => void;
+  /** Whether anybody may create the Lease; at first everybody may. */
+  readonly permitCreation: (isPermitted: boolean) => void;
 }
 
 interface Watcher {
@@ -79,6 +83,7 @@ const makeWatcher = () => {
 /** A server without a Lease. */
 export const leaseApi = (): LeaseApi => {
   let resourceVersion = 1;
+  let mayCreate = true;
   let lease: Readonly<Record<string, unknown>> | undefined;
   const watchers = new Set<Watcher>();
   const store = (type: string, spec: unknown): Readonly<Record<string, unknown>> => {
@@ -97,6 +102,9 @@ export const leaseApi = (): LeaseApi => {
     if (method === 'GET' && path.endsWith('/leases')) {
       const items = lease === undefined ? [] : [lease];
       return { status: 200, body: { metadata: { resourceVersion: `${resourceVersion}` }, items } };
+    }
+    if (method === 'POST' && !mayCreate) {
+      return { status: 403, body: { message: 'leases is forbidden' } };
     }
     if (method === 'POST') {
       return lease === undefined
@@ -125,6 +133,7 @@ export const leaseApi = (): LeaseApi => {
           yield* Effect.sleep(request.timeoutMs ?? 30_000);
           return yield* new AnswerLost({ why: 'no answer in time' });
         }
+        if (weather === 'slow') yield* Effect.sleep(1000);
         const answered = answer(request);
         if (weather === 'answers lost') return yield* new AnswerLost({ why: 'lost' });
         return structuredClone(answered);
@@ -162,6 +171,9 @@ export const leaseApi = (): LeaseApi => {
     holder: () => textAt(lease, 'spec', 'holderIdentity') ?? '',
     spec: () => lease?.['spec'],
     overwrite: (spec) => void store('MODIFIED', spec),
+    permitCreation: (isPermitted) => {
+      mayCreate = isPermitted;
+    },
     remove: () => {
       if (lease === undefined) return;
       store('DELETED', lease['spec']);

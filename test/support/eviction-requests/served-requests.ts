@@ -169,7 +169,7 @@ export const askingDrain = async (
     informers.stop();
     await runtime.dispose();
   });
-  const start = await requested?.start();
+  const start = await requested?.discover();
   await role.start();
   informers.start();
   await Promise.all([pods, nodes, budgets, ...(requested?.informers() ?? [])]

@@ -8,6 +8,7 @@ import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { projectPod } from '../../../src/domain/drain/pod.ts';
 import type { EvictionMode } from '../../../src/domain/eviction-requests/drain-requester.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import { KubeApi, NotSent } from '../../../src/effects/kube-api.ts';
 import { Writes } from '../../../src/effects/writes.ts';
@@ -44,10 +45,11 @@ const started = async (
       if (level === 'warn') warnings.push(message);
     },
   };
+  const time = simulatedTime();
   const environment = makeActorEnvironment({
-    time: simulatedTime(),
+    time,
     runtime: ManagedRuntime.make(
-      Layer.provideMerge(evictionRequestsLayer, Layer.mergeAll(api, writes)),
+      Layer.provideMerge(evictionRequestsLayer, Layer.mergeAll(api, writes, clockLayer(time))),
     ),
     telemetry,
     firstSeed: 1,
@@ -58,7 +60,9 @@ const started = async (
     pods: informers.collection({ id: 'pods', path: '/api/v1/pods', project: projectPod }),
     nodes: informers.collection({ id: 'nodes', path: '/api/v1/nodes', project: projectNode }),
   });
-  const start = await requested?.start();
+  const starting = requested?.discover();
+  await time.advance(60_000);
+  const start = await starting;
   return { start, isUsed: requested?.isUsed(), paths, warnings };
 };
 
@@ -72,8 +76,16 @@ test.each(
     [403, false, [OWN], ['Drains ask no interceptors']],
   ] as const,
 )('--via auto starts after %s, and follows requests: %s', async (status, isUsed, asked, logs) => {
-  const paths = [...asked, `${OWN}/evictionrequests`];
+  const tries = status === 403 ? 3 : 1;
+  const paths = [...asked, ...Array.from({ length: tries }, () => `${OWN}/evictionrequests`)];
   expect(await started('auto', status)).toEqual({ start: STARTED, isUsed, paths, warnings: logs });
+});
+
+test('an API server that refuses them for a moment after its start is asked again', async () => {
+  let refusals = 2;
+  const settling = (path: string) =>
+    path.endsWith('/evictionrequests') && refusals-- > 0 ? 403 : 200;
+  expect(await started('auto', settling)).toMatchObject({ isUsed: true, warnings: [] });
 });
 
 test('drains follow the API of Kubernetes where only that is served', async () => {

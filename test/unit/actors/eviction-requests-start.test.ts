@@ -35,7 +35,7 @@ const started = async (
   });
   const writes = Layer.succeed(Writes, { send: () => Effect.never });
   const { role } = roleOnApi(Layer.mergeAll(api, writes), { api: option });
-  const start = await role.start();
+  const start = await role.discover?.();
   await role.stop();
   expect(paths).toEqual(asked);
   return start;
@@ -101,7 +101,7 @@ test.each([[59_000, 1], [60_000, 1], [60_001, 0]])(
         if (level === 'warn') warnings.push(fields);
       },
     });
-    await role.start();
+    await role.discover?.();
     await role.stop();
     const warning = { deadlineSeconds: deadlineMs / 1000, leastSeconds: 60 };
     expect(warnings).toEqual(Array.from({ length: times }, () => warning));

@@ -51,7 +51,7 @@ const writing = async (request = rawRequest(), isHeld = (_path: string): boolean
     }),
   );
   const { time, informers, role } = roleOnApi(api);
-  await role.start();
+  await role.discover?.();
   informers.start();
   await time.advance(1000);
   role.onLeading();

@@ -51,6 +51,7 @@ const bed = () => {
     ));
     cleanups.push(() => runtime.dispose());
     const logged: string[] = [];
+    const causes: unknown[] = [];
     const statuses: number[] = [];
     const environment = makeActorEnvironment({
       time: own,
@@ -58,7 +59,10 @@ const bed = () => {
       telemetry: {
         ...silentTelemetry,
         log: (_level, message, fields) => {
-          if (fields?.['lease'] !== undefined) logged.push(message);
+          if (fields?.['lease'] === undefined) return;
+          logged.push(message);
+          const cause = fields['why'] ?? fields['problem'];
+          if (cause !== undefined) causes.push(cause);
         },
         gauge: (name, value, ..._labels) => {
           if (name === 'leader_election_master_status') statuses.push(value);
@@ -75,7 +79,7 @@ const bed = () => {
       return Promise.resolve();
     });
     const state = () => String(JSON.stringify(leadership.actor?.getSnapshot().value));
-    return { identity, client, gate, leadership, published, logged, statuses, state };
+    return { identity, client, gate, leadership, published, logged, causes, statuses, state };
   };
   const suspend = (ms: number): void => {
     suspendedMs += ms;
@@ -111,6 +115,37 @@ describe('a candidate', () => {
     suspend(60_000);
     await time.advance(10_000);
     expect(one.published).toEqual([false, true, false, true]);
+  });
+
+  it('does not lead by an answer that waited while its machine was suspended', async () => {
+    const { time, candidate, suspend } = bed();
+    const one = candidate();
+    await time.settle();
+    one.client.meets('unreachable');
+    await time.advance(20_000);
+    one.client.meets('slow');
+    await time.advance(2500);
+    expect(one.state()).toBe('"acquiring"');
+    suspend(60_000);
+    await time.advance(2000);
+    expect(one.published).toEqual([false, true, false]);
+    expect(one.leadership.failure()).toBe('the machine was suspended');
+    await time.advance(10_000);
+    expect(one.leadership.leads()).toBe(true);
+  });
+
+  it('names the cause once when it can never acquire the lease', async () => {
+    const { time, api, candidate } = bed();
+    api.permitCreation(false);
+    const one = candidate();
+    await time.advance(60_000);
+    expect(one.logged).toEqual(['Cannot acquire the lease']);
+    expect(one.causes).toEqual(['leases is forbidden']);
+    expect(one.leadership.failure()).toBe('leases is forbidden');
+    api.permitCreation(true);
+    await time.advance(5000);
+    expect(one.leadership.failure()).toBeUndefined();
+    expect(one.logged.at(-1)).toBe('Became leader');
   });
 
   it('stands by while another process leads', async () => {
@@ -153,9 +188,11 @@ describe('a candidate', () => {
     expect(one.logged).toEqual([
       'Became leader',
       'Lost leadership',
+      'Cannot acquire the lease',
       'Became leader',
       'Releasing the lease',
     ]);
+    expect(one.causes).toEqual(['the lease was not renewed in time', 'unreachable']);
     expect(one.statuses).toEqual([0, 1, 0, 1, 0]);
   });
 
@@ -312,6 +349,7 @@ describe('a leader', () => {
     await time.advance(2000);
     expect(one.leadership.leads()).toBe(false);
     expect(one.state()).toBe('"standby"');
+    expect(one.causes).toEqual(['stranger holds it']);
     await time.advance(15_000);
     expect(one.leadership.leads()).toBe(true);
   });

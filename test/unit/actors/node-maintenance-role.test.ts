@@ -83,7 +83,7 @@ const rig = (
 };
 
 test('the role maintenance does not start where its kind is not served', async () => {
-  expect(await rig({ isServed: false }).roleOf().start()).toMatchObject({
+  expect(await rig({ isServed: false }).roleOf().discover?.()).toMatchObject({
     _tag: 'Refused',
     problem: expect.stringContaining('does not serve nodemaintenances.lifecycle.tidegate.dev'),
   });
@@ -92,7 +92,7 @@ test('the role maintenance does not start where its kind is not served', async (
 test('the role maintenance is ready when its lists are complete, and cordons when it leads', async () => {
   const { time, informers, roleOf, cordons } = rig();
   const role = roleOf();
-  expect(await role.start()).toEqual({ _tag: 'Started' });
+  expect(await role.discover?.()).toEqual({ _tag: 'Started' });
   expect(role.ready()).toContain('nodemaintenances');
   informers.start();
   await time.advance(1000);
@@ -140,14 +140,14 @@ test('the role maintenance stops when its cordons are answered', async () => {
   expect(cordons()).toBe(1);
 });
 
-test('the drains of another role are not led, started or stopped by the role maintenance', async () => {
+test('the drains of another role are not led, discovered or stopped by the role maintenance', async () => {
   const { time, informers, roleOf, cordons } = rig();
   const other = roleOf();
   const role = roleOf({
     ...other.shared,
-    start: () => Promise.resolve({ _tag: 'Refused', problem: 'not its own' }),
+    discover: () => Promise.resolve({ _tag: 'Refused', problem: 'not its own' }),
   });
-  expect(await role.start()).toEqual({ _tag: 'Started' });
+  expect(await role.discover?.()).toEqual({ _tag: 'Started' });
   informers.start();
   await time.advance(1000);
   role.onLeading();

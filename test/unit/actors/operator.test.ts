@@ -16,7 +16,7 @@ import { LEASE_TIMES } from '../../support/api/lease-times.ts';
 import { identityOf } from '../../../src/domain/object-meta.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { Events } from '../../../src/effects/events.ts';
-import { KubeApi } from '../../../src/effects/kube-api.ts';
+import { KubeApi, NotSent } from '../../../src/effects/kube-api.ts';
 import { writeGate } from '../../../src/effects/write-gate.ts';
 import { leaseApi } from '../../support/api/lease-api.ts';
 import { scriptedApi } from '../../support/api/scripted-api.ts';
@@ -26,13 +26,17 @@ const VERSION = { status: 200, body: { gitVersion: 'v1.36.3', major: '1', minor:
 /** The differences of one synthetic role. */
 interface Differences {
   readonly start?: RoleStart;
+  readonly discovers?: boolean;
   readonly reads?: readonly string[];
   readonly ready?: string;
   readonly notice?: string;
 }
 
 /** A process whose roles are created by name; `log` records all their calls. */
-const startProcess = (names: Readonly<Record<string, Differences>>) => {
+const startProcess = (
+  names: Readonly<Record<string, Differences>>,
+  isAway: () => boolean = () => false,
+) => {
   const time = simulatedTime();
   const lease = leaseApi();
   const client = lease.client();
@@ -40,7 +44,9 @@ const startProcess = (names: Readonly<Record<string, Differences>>) => {
   const isThing = (path: string): boolean => path.startsWith('/thing');
   const kube: KubeApi['Service'] = {
     call: (call) => {
-      if (call.path === '/version') return Effect.succeed(VERSION);
+      if (call.path === '/version') {
+        return isAway() ? Effect.fail(new NotSent({ why: 'away' })) : Effect.succeed(VERSION);
+      }
       return (isThing(call.path) ? things : client).service.call(call);
     },
     watch: (call) => (isThing(call.path) ? things : client).service.watch(call),
@@ -74,6 +80,14 @@ const startProcess = (names: Readonly<Record<string, Differences>>) => {
         logs('starts')();
         return Promise.resolve(given.start ?? STARTED);
       },
+      ...(given.discovers === true
+        ? {
+          discover: () => {
+            logs('discovers')();
+            return Promise.resolve(STARTED);
+          },
+        }
+        : {}),
       onLeading: logs('leads'),
       onLeadershipLost: logs('leads no more'),
       close: logsAsync('closes'),
@@ -107,6 +121,16 @@ describe('an operator', () => {
     await time.settle();
     expect(operator.roles).toEqual(['one', 'two']);
     expect(log).toEqual(['one starts', 'two starts', 'one leads', 'two leads']);
+  });
+
+  test('asks for what is served once the API server has answered, and before a role leads', async () => {
+    let isAway = true;
+    const { time, log } = startProcess({ one: { discovers: true } }, () => isAway);
+    await time.advance(20_000);
+    expect(log).toEqual(['one starts']);
+    isAway = false;
+    await time.advance(60_000);
+    expect(log).toEqual(['one starts', 'one discovers', 'one leads']);
   });
 
   test('DR-15: closes roles, stops them, releases the lease, and disposes of them', async () => {
@@ -226,10 +250,11 @@ describe('an operator', () => {
       'cluster: ready',
       'one: initial list incomplete: things',
       'two: waits',
+      'lease: ready',
     ]);
     held.release();
     await rig.time.settle();
-    expect(failing()).toEqual(['cluster: ready', 'one: ready', 'two: waits']);
+    expect(failing()).toEqual(['cluster: ready', 'one: ready', 'two: waits', 'lease: ready']);
   });
 
   test('shows the notices of its roles and is ready without them', async () => {
@@ -240,6 +265,7 @@ describe('an operator', () => {
         ['cluster', undefined, undefined],
         ['one', undefined, undefined],
         ['one peer', true, 'out of reach'],
+        ['lease', true, undefined],
       ]);
   });
 

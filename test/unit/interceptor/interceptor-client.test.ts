@@ -177,13 +177,13 @@ describe('the client of interceptors', () => {
 describe('the role interceptors', () => {
   test('starts only where EvictionRequests are served', async () => {
     const missing = connected({ read: Effect.succeed({ status: 404, body: null }) });
-    expect(await missing.role.start()).toMatchObject({
+    expect(await missing.role.discover?.()).toMatchObject({
       _tag: 'Refused',
       problem: expect.stringContaining('Cannot start the role interceptors: the API server'),
     });
     const resources = [{ name: 'evictionrequests' }];
     const served = connected({ read: Effect.succeed({ status: 200, body: { resources } }) });
-    expect(await served.role.start()).toEqual({ _tag: 'Started' });
+    expect(await served.role.discover?.()).toEqual({ _tag: 'Started' });
   });
 
   test.each([[404, 0], [200, 1]])(
@@ -193,7 +193,7 @@ describe('the role interceptors', () => {
       const { role, informers, calls, time } = connected({
         read: Effect.succeed({ status, body }),
       });
-      await role.start();
+      await role.discover?.();
       calls.length = 0;
       informers.start();
       await time.settle();
