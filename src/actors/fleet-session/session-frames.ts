@@ -44,7 +44,8 @@ const answerTo = (
   { clusterId, render }: FrameDependencies,
   pull: BootstrapPull,
 ): BootstrapAnswer => {
-  if (pull.clusterId !== clusterId) {
+  // Other frames leave it empty: the stream is that of one cluster.
+  if (pull.clusterId !== '' && pull.clusterId !== clusterId) {
     return failed(`This is cluster "${clusterId}", not "${pull.clusterId}"`);
   }
   try {

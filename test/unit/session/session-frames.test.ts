@@ -51,6 +51,13 @@ test('wire 9: a bootstrap pull is answered before a later frame of the same chun
   expect(order).toEqual(['BootstrapAnswered', 'MachineObserved']);
 });
 
+test('wire 9: a pull that names no cluster is for the cluster of the stream', () => {
+  const answers: unknown[] = [];
+  const receive = handlerOf({ reply: (answer) => answers.push(answer) > 0 });
+  receive({ ...PULL, pull: { ...PULL.pull, clusterId: '' } });
+  expect(answers).toMatchObject([{ answer: { _tag: 'Rendered' } }]);
+});
+
 test.each(
   [
     ['rendered', { _tag: 'Rendered', userData: '#cloud-config' }, true],
