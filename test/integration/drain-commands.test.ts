@@ -169,6 +169,12 @@ describeWithTestbed(
       await untilPrinted('"left":4,"leaving":0,');
       await bed().kubectl('delete', 'pod', 'web-0', '--grace-period=0', '--force');
       await untilPrinted('"left":3,');
+      // The key of the owner is released: the Node is no longer listed, and exists.
+      const key = 'cordon.tidegate.dev/reclaim';
+      await bed().kubectl('annotate', 'node', 'n1', `${key}-`);
+      await untilPrinted('"state":"Cordoned"');
+      await bed().kubectl('annotate', 'node', 'n1', `${key}=${annotation()}`);
+      await untilPrinted('"state":"Draining"');
       await bed().kubectl('delete', 'node', 'n1');
       await untilPrinted('"state":"Gone"');
       if (child.pid !== undefined) process.kill(child.pid, 'SIGTERM');

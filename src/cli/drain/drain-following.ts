@@ -7,6 +7,7 @@ import type { DrainReading } from '../../effects/drain-reads.ts';
 import type { DrainStatus } from '../../view/drain-status.ts';
 import type { ChosenCluster } from '../cluster-question.ts';
 import type { DrainPrinter } from './drain-printer.ts';
+import { statusesOf } from './drain-status.ts';
 import { type DrainWatch, startDrainWatch } from './drain-watch.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { followRecords } from '../terminal/record-following.ts';
@@ -34,7 +35,12 @@ export const followDrains = async (
     report: print.report,
     start: (environment) => watch = startDrainWatch(environment, { own, selector }),
     show: (nowMs) => {
-      if (watch !== undefined) print.show(drainsOf(watch.reading(), nowMs), nowMs);
+      if (watch === undefined) return;
+      const reading = watch.reading();
+      print.show(drainsOf(reading, nowMs), nowMs, (name) => {
+        const node = watch?.node(name);
+        return node && statusesOf({ ...reading, nodes: [node] }, nowMs)[0];
+      });
     },
     ended: terminal.readerGone,
   });

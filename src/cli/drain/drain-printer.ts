@@ -1,4 +1,5 @@
 /** Drains as records: their columns, and what counts as a change of one. */
+import { drainVerdict } from '../../domain/drain/verdict.ts';
 import type { DrainStatus } from '../../view/drain-status.ts';
 import { statusColumns } from '../../view/drain-status-table.ts';
 import type { StatusFormat } from './drain-request.ts';
@@ -8,6 +9,27 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** Prints changing drains. */
 export type DrainPrinter = RecordPrinter<DrainStatus>;
 
+/** Nothing holds the pods of a Node that was deleted; `left` is how many were on it. */
+const goneDrain = (last: DrainStatus): DrainStatus => ({
+  ...last,
+  state: 'Gone',
+  secondsLeft: null,
+  pods: { left: last.pods.left, leaving: 0, blocked: 0 },
+  tiers: [],
+  budgets: [],
+  blockers: [],
+  waits: [],
+  verdict: drainVerdict({
+    state: 'Gone',
+    left: last.pods.left,
+    leaving: 0,
+    blocked: [],
+    lastError: '',
+    schedulable: false,
+    cordonedByPerson: false,
+  }),
+});
+
 /** The records of `tidegate drain status`. */
 export const DRAIN_RECORDS: RecordKind<DrainStatus> = {
   command: 'tidegate drain status --watch',
@@ -16,7 +38,7 @@ export const DRAIN_RECORDS: RecordKind<DrainStatus> = {
   keyOf: ({ node }) => node,
   // Without the remaining time, which always changes.
   stateOf: ({ secondsLeft: _, ...drain }) => JSON.stringify(drain),
-  gone: (drain) => ({ ...drain, state: 'Gone', secondsLeft: null }),
+  gone: goneDrain,
   nameOf: ({ node }) => `node/${node}`,
 };
 

@@ -32,13 +32,15 @@ const choiceOf = ({ nodes, selector }: DrainStatusRequest) =>
     ? { _tag: 'All', isMeant: hasDrain, ...(selector === undefined ? {} : { selector }) } as const
     : { _tag: 'Named', names: nodes } as const;
 
+/** The status of every node of a reading. */
+export const statusesOf = (reading: DrainReading, nowMs: number): readonly DrainStatus[] =>
+  nodeFactsOf(sceneOf(reading, nowMs)).map(drainStatus);
+
 /** The requested drains out of all that was read. */
 const drainsIn = ({ nodes }: DrainStatusRequest) => {
   const isMeant = nodes.length === 0 ? hasDrain : ({ name }: DrainedNode) => nodes.includes(name);
-  return (reading: DrainReading, nowMs: number): readonly DrainStatus[] => {
-    const scene = sceneOf({ ...reading, nodes: reading.nodes.filter(isMeant) }, nowMs);
-    return nodeFactsOf(scene).map(drainStatus);
-  };
+  return (reading: DrainReading, nowMs: number): readonly DrainStatus[] =>
+    statusesOf({ ...reading, nodes: reading.nodes.filter(isMeant) }, nowMs);
 };
 
 const lookOnce = (request: DrainStatusRequest): Promise<Answer<DrainReading>> =>

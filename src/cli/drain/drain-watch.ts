@@ -5,16 +5,17 @@
  * are one; Events and UpcomingNodes, which only add detail, may be missing.
  */
 import { projectBudget } from '../../domain/drain/budget.ts';
-import { projectDrainedNode } from '../../domain/drain/drained-node.ts';
+import { type DrainedNode, projectDrainedNode } from '../../domain/drain/drained-node.ts';
 import { podProjection } from '../../domain/drain/pod.ts';
 import type { Identity } from '../../domain/facts.ts';
 import { textAt } from '../../domain/json.ts';
 import { objectKey } from '../../domain/ids.ts';
 import { projectVolume, projectVolumeClaim } from '../../domain/node-availability/local-volumes.ts';
-import { identityOf } from '../../domain/object-meta.ts';
+import { identityOf, labelsOf } from '../../domain/object-meta.ts';
+import { readSelector } from '../../domain/pod-demand/label-selector-text.ts';
 import { projectEvictionRequest } from '../../domain/eviction-requests/observed-request.ts';
 import { projectUpcomingNode } from '../../domain/upcoming-node.ts';
-import { DRAIN_SELECTIONS, type DrainReading, nodesSelected } from '../../effects/drain-reads.ts';
+import { DRAIN_SELECTIONS, type DrainReading } from '../../effects/drain-reads.ts';
 import type { KubeApi } from '../../effects/kube-api.ts';
 import { settledChanges } from '../../streams/settled-changes.ts';
 import { startInformer } from '../../actors/informers/informer.ts';
@@ -24,8 +25,10 @@ import type { ActorEnvironment } from '../../actors/actor-environment.ts';
 export interface DrainWatch {
   /** Resolves when there is something to show; never rejects. */
   readonly whenReady: Promise<void>;
-  /** The current facts. `missing` is always empty. */
+  /** The current facts about the selected Nodes. `missing` is always empty. */
   readonly reading: () => DrainReading;
+  /** A Node, selected or not; undefined when it does not exist. */
+  readonly node: (name: string) => DrainedNode | undefined;
   /** Calls `show` after changes; returns an unsubscribe function. */
   readonly onChange: (show: () => void) => () => void;
   readonly stop: () => void;
@@ -35,6 +38,20 @@ export interface DrainWatch {
 interface RawObject extends Identity {
   readonly raw: unknown;
 }
+
+interface WatchedNode extends DrainedNode {
+  readonly isSelected: boolean;
+}
+
+/** A watch with the selector could not tell a Node that lost its label from a deleted one. */
+const nodeProjection = (selector: string | undefined) => {
+  const reading = selector === undefined ? undefined : readSelector(selector);
+  const selects = reading?._tag === 'Selector' ? reading.selects : () => true;
+  return (raw: unknown): WatchedNode | undefined => {
+    const node = projectDrainedNode(raw);
+    return node === undefined ? undefined : { ...node, isSelected: selects(labelsOf(raw)) };
+  };
+};
 
 const keepAll = (raw: unknown): RawObject | undefined => {
   const identity = identityOf(raw);
@@ -53,11 +70,7 @@ export const startDrainWatch = (
     id: keyof typeof DRAIN_SELECTIONS,
     project: (raw: unknown) => T | undefined,
   ) => startInformer(environment, { id, ...DRAIN_SELECTIONS[id], project });
-  const nodes = startInformer(environment, {
-    id: 'nodes',
-    ...nodesSelected(selector),
-    project: projectDrainedNode,
-  });
+  const nodes = follow('nodes', nodeProjection(selector));
   const pods = follow('boundPods', podProjection());
   const budgets = follow('budgets', projectBudget);
   const events = follow('nodeEvents', keepAll);
@@ -72,7 +85,7 @@ export const startDrainWatch = (
   return {
     whenReady: Promise.all(needed.map(({ whenSynced }) => whenSynced)).then(() => {}),
     reading: () => ({
-      nodes: [...nodes.values()],
+      nodes: [...nodes.values()].filter(({ isSelected }) => isSelected),
       missing: [],
       pods: [...pods.values()],
       budgets: [...budgets.values()],
@@ -88,6 +101,7 @@ export const startDrainWatch = (
       },
       own,
     }),
+    node: (name) => nodes.get(objectKey(name)),
     onChange: (show) => {
       const subscription = changes.subscribe(() => {
         if (needed.every(({ synced }) => synced)) show();

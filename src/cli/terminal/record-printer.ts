@@ -18,9 +18,12 @@ export type RecordFormat = 'table' | 'wide' | 'name' | 'json' | 'yaml';
 /** Receives all records at a time. */
 type PrintRecords<Row> = (rows: readonly Row[], nowMs: number) => void;
 
+/** The record of an object that exists and is in no row; undefined when it does not exist. */
+type Unlisted<Row> = (key: string) => Row | undefined;
+
 /** Prints changing records. */
 export interface RecordPrinter<Row> {
-  readonly show: PrintRecords<Row>;
+  readonly show: (rows: readonly Row[], nowMs: number, unlisted?: Unlisted<Row>) => void;
   /** One line for the user. */
   readonly report: (line: string) => void;
   readonly close: () => void;
@@ -92,7 +95,7 @@ const documents =
     }
   };
 
-/** Passes records that are new, changed or, for a last time, gone. */
+/** Passes records that are new, changed or, for a last time, no longer in the rows or gone. */
 const changesOnly = <Row>(
   terminal: Terminal,
   { keyOf, stateOf, gone }: RecordKind<Row>,
@@ -100,12 +103,13 @@ const changesOnly = <Row>(
 ): RecordPrinter<Row> => {
   let printed = new Map<string, { readonly row: Row; readonly state: string }>();
   return {
-    show: (rows, nowMs) => {
+    show: (rows, nowMs, unlisted) => {
       const now = new Map(rows.map((row) => [keyOf(row), { row, state: stateOf(row) }]));
       const changed = rows.filter((row) =>
         now.get(keyOf(row))?.state !== printed.get(keyOf(row))?.state
       );
-      const left = [...printed].filter(([key]) => !now.has(key)).map(([, { row }]) => gone(row));
+      const left = [...printed].filter(([key]) => !now.has(key))
+        .map(([key, { row }]) => unlisted?.(key) ?? gone(row));
       printed = now;
       if (changed.length + left.length > 0) print([...changed, ...left], nowMs);
     },

@@ -27,7 +27,8 @@ const printing = (format: StatusFormat, interactive: boolean) => {
     interactive,
   }, format);
   return {
-    show: (drains: readonly DrainStatus[]) => print.show(drains, SCENE_NOW_MS),
+    show: (drains: readonly DrainStatus[], unlisted?: (node: string) => DrainStatus) =>
+      print.show(drains, SCENE_NOW_MS, unlisted),
     report: print.report,
     close: print.close,
     text: () => printed.splice(0).join(''),
@@ -68,8 +69,28 @@ describe('in a pipe', () => {
       node: 'n1',
       state: 'Gone',
       secondsLeft: null,
+      pods: { left: 2, leaving: 0, blocked: 0 },
+      tiers: [],
+      waits: [],
+      verdict: { reason: 'NodeDeleted', sentence: 'The Node was deleted with 2 pods on it' },
     });
     show([]);
+    expect(text()).toBe('');
+  });
+
+  test('a node that is no longer listed but exists is printed once, as it is now', () => {
+    const { show, text } = printing('json', false);
+    show([drain('n1', 2)]);
+    text();
+    const now = drainStatus(sceneOfNode({ node: { unschedulable: false, cordons: {} } }));
+    show([], () => now);
+    expect(JSON.parse(text())).toMatchObject({
+      node: 'n1',
+      state: 'Schedulable',
+      owners: [],
+      verdict: { reason: 'NotDraining' },
+    });
+    show([], () => now);
     expect(text()).toBe('');
   });
 

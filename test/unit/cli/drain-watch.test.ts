@@ -44,8 +44,8 @@ const bed = () => {
     telemetry: silentTelemetry,
     firstSeed: 7,
   });
-  const start = () => {
-    const watch = startDrainWatch(environment, { own: null, selector: undefined });
+  const start = (selector?: string) => {
+    const watch = startDrainWatch(environment, { own: null, selector });
     cleanups.push(watch.stop);
     let changes = 0;
     watch.onChange(() => {
@@ -85,6 +85,21 @@ describe('the watch of drains', () => {
     expect(watch.reading().pods.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
     await time.advance(60_000);
     expect(changes()).toBe(before + 1);
+  });
+
+  test('knows a Node that has lost the label of the selector, and no deleted one', async () => {
+    const { time, collections, start } = bed();
+    const { watch } = start('pool=old');
+    await time.advance(10_000);
+    const change = async (type: string, resourceVersion: string, labels: object) => {
+      const metadata = { name: 'n1', uid: 'u1', resourceVersion, labels };
+      collections.nodes.chunk([{ type, object: { metadata } }]);
+      await time.advance(10_000);
+      return [watch.reading().nodes.map(({ name }) => name), watch.node('n1')?.name];
+    };
+    expect(await change('ADDED', '2', { pool: 'old' })).toEqual([['n1'], 'n1']);
+    expect(await change('MODIFIED', '3', { pool: 'new' })).toEqual([[], 'n1']);
+    expect(await change('DELETED', '4', { pool: 'new' })).toEqual([[], undefined]);
   });
 
   test('works without Events and UpcomingNodes', async () => {
