@@ -178,6 +178,19 @@ describeWithBinaries('chart', () => {
     for (const name of names) expect(name).toMatch(/^[a-z][-a-z0-9]{0,61}[a-z0-9]$/);
   });
 
+  test('the namespaces and pods that metrics are about keep their labels', async () => {
+    const helm = await localHelm();
+    const labelsHonoured = async (kind: 'serviceMonitor' | 'podMonitor'): Promise<unknown> => {
+      const values = `${WHOLE},monitoring.${kind}.enabled=true`;
+      const only = ['-s', 'templates/monitoring.yaml', '--set', values];
+      const monitor = objectsIn(await printed(helm('template', ...RELEASE, ...only))).at(-1);
+      const endpoints = kind === 'podMonitor' ? 'podMetricsEndpoints' : 'endpoints';
+      return listOrEmptyAt(monitor, 'spec', endpoints).map((one) => valueAt(one, 'honorLabels'));
+    };
+    expect(await labelsHonoured('serviceMonitor')).toEqual([true]);
+    expect(await labelsHonoured('podMonitor')).toEqual([true]);
+  });
+
   test('each ServiceAccount has the rights of its roles and no others', async () => {
     const helm = await localHelm();
     const sets: readonly (readonly RoleName[])[] = [ROLE_NAMES, ...ROLE_NAMES.map((one) => [one])];

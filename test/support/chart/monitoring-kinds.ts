@@ -18,7 +18,7 @@ const object = (properties: object, ...required: readonly string[]): object => (
 
 const listOf = (items: object): object => ({ type: 'array', items });
 
-const ENDPOINTS = listOf(object({ port: TEXT, interval: TEXT }));
+const ENDPOINTS = listOf(object({ port: TEXT, interval: TEXT, honorLabels: SWITCH }));
 
 const RULE = object(
   { alert: TEXT, expr: TEXT, for: TEXT, labels: TEXTS_BY_KEY, annotations: TEXTS_BY_KEY },
