@@ -64,13 +64,22 @@ const VERDICTS: Readonly<Record<MaintenanceSituation, Verdict>> = {
   Completed: verdict(REASONS.MaintenanceCompleted, 'Nothing'),
 };
 
-/** No pod is left but on nodes that have no room in the status. */
-const TOO_MANY_NODES = verdict(REASONS.MaintenanceTooManyNodes, 'A smaller selection');
+/** What a maintenance that evacuates waits for besides its pods, by the reason of `Drained`. */
+const EVACUATING_VERDICTS: ReadonlyMap<string, Verdict> = new Map([
+  ['WindowClosed', verdict(REASONS.MaintenanceWindowClosed, 'The window to open')],
+  ['WindowMalformed', verdict(REASONS.MaintenanceWindowMalformed, 'A window that can be read')],
+  ['Crossed', verdict(REASONS.MaintenanceCrossed, 'One of these drains to yield')],
+  ['Yielding', verdict(REASONS.MaintenanceYielding, 'The end of the other drain')],
+  // No pod is left but on nodes that have no room in the status.
+  ['TooManyNodes', verdict(REASONS.MaintenanceTooManyNodes, 'A smaller selection')],
+]);
 
 const verdictOf = ({ status }: ObservedMaintenance, { phase }: MaintenanceView): Verdict => {
-  const isTooLarge = phase === 'Evacuating' &&
-    status.conditions.some(({ type, reason }) => type === 'Drained' && reason === 'TooManyNodes');
-  return isTooLarge ? TOO_MANY_NODES : VERDICTS[phase === 'Gone' ? 'Completed' : phase];
+  const drained = status.conditions.find(({ type }) => type === 'Drained');
+  const special = phase === 'Evacuating'
+    ? EVACUATING_VERDICTS.get(drained?.reason ?? '')
+    : undefined;
+  return special ?? VERDICTS[phase === 'Gone' ? 'Completed' : phase];
 };
 
 const detail = (name: string, value: string): readonly Detail[] =>

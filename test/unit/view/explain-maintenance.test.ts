@@ -1,6 +1,7 @@
 /** Explanations of NodeMaintenances, and what nodes and trees show of them. */
 import { expect, test } from 'vitest';
 import { REASONS } from '../../../src/api/reasons.ts';
+import type { Reason } from '../../../src/domain/reason.ts';
 import { explainMaintenance } from '../../../src/view/explain-maintenance.ts';
 import { nodeTree } from '../../../src/view/object-tree.ts';
 import {
@@ -58,6 +59,20 @@ test('NM-40: a maintenance that is too large for its status names what to change
   expect(stuck.runbook).toContain('#maintenance-too-large');
   const going = explained({ stage: 'Drain', conditions: [drained('Evacuating'), tooMany] });
   expect(going.waitsFor).toBe('The pods to leave its nodes');
+});
+
+test.each(
+  [
+    ['WindowClosed', 'MaintenanceWindowClosed', 'The window to open'],
+    ['WindowMalformed', 'MaintenanceWindowMalformed', 'A window that can be read'],
+    ['Crossed', 'MaintenanceCrossed', 'One of these drains to yield'],
+    ['Yielding', 'MaintenanceYielding', 'The end of the other drain'],
+  ] as const,
+)('a drain that is held for %s gives that cause and its remedy', (held, name, waitsFor) => {
+  const { sentence, canAct, change = '' }: Reason = REASONS[name];
+  const conditions = [conditionRaw('Drained', 'False', [held, 'details'])];
+  expect(explained({ stage: 'Drain', conditions }))
+    .toMatchObject({ state: 'Evacuating', why: sentence, waitsFor, canAct, action: change });
 });
 
 test('a maintenance that no operator has taken says so', () => {
