@@ -31,6 +31,20 @@ const schedule = (delayMs: number, run: () => void): () => void => {
   return () => clearTimeout(timer);
 };
 
+/** The page takes a stream without messages for a lost one. */
+const TICK_MS = 1000;
+
+/** Calls `run` each second; returns a stop function. */
+const ticking = (run: () => void): () => void => {
+  let stop = (): void => {};
+  const tick = (): void => {
+    run();
+    stop = schedule(TICK_MS, tick);
+  };
+  tick();
+  return () => stop();
+};
+
 /** A stream of the page, fed from the current sandbox. */
 class LocalStream extends EventTarget {
   readonly #actor: string | null;
@@ -58,13 +72,14 @@ class LocalStream extends EventTarget {
       time: { now: nowMs, schedule },
       reader: { isBusy: () => false, send },
     };
+    const ticks = ticking(() => send({ type: 'tick', nowMs: nowMs() }));
     if (this.#actor !== null) {
-      this.#stops = [startActorFeed(feed, this.#actor)];
+      this.#stops = [ticks, startActorFeed(feed, this.#actor)];
       return;
     }
     const history = historyMessages(board.history);
     this.#sendHistory = () => send({ type: 'history', ...history(nowMs()) });
-    this.#stops = [startBoardFeed(feed), new HomeFeed(feed).open(feed.reader)];
+    this.#stops = [ticks, startBoardFeed(feed), new HomeFeed(feed).open(feed.reader)];
     this.#sendHistory();
   }
 

@@ -1,4 +1,4 @@
-/** How the live page opens a stream again that its browser has given up. */
+/** How the live page opens a stream again that its browser has given up, or does not see lost. */
 import { expect, test } from 'vitest';
 import { openEventStream } from '../../../src/web/page/event-stream.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -26,8 +26,8 @@ class FakeSource {
     this.#dispatch(new MessageEvent('error'));
   }
 
-  send(data: string): void {
-    this.#dispatch(new MessageEvent('board', { data }));
+  send(data: string, type = 'board'): void {
+    this.#dispatch(new MessageEvent(type, { data }));
   }
 
   close(): void {
@@ -60,7 +60,7 @@ const followed = () => {
 test('a stream that its browser reconnects is not opened again', async () => {
   const { time, opened, received, last } = followed();
   last()?.fail(CONNECTING);
-  await time.advance(LONG_MS);
+  await time.advance(LONG_MS / 2);
   expect([opened.length, received]).toEqual([1, ['error']]);
 });
 
@@ -111,4 +111,41 @@ test('closing a stream that was opened again closes that one', async () => {
   await time.advance(LONG_MS);
   close();
   expect(opened.map(({ readyState }) => readyState)).toEqual([CLOSED, CLOSED]);
+});
+
+test('an open stream without any message is lost, and opened again', async () => {
+  const { time, opened, received, last } = followed();
+  last()?.send('rows');
+  await time.advance(9_000);
+  expect([opened.length, received]).toEqual([1, ['rows']]);
+  await time.advance(2_000);
+  expect([opened.length, received]).toEqual([2, ['rows', 'error']]);
+  expect(opened[0]?.readyState).toBe(CLOSED);
+  last()?.send('new rows');
+  expect(received.at(-1)).toBe('new rows');
+});
+
+test('a tick each second keeps a stream, also one without a listener of it', async () => {
+  const { time, opened, received, last } = followed();
+  for (let seconds = 0; seconds < 30; seconds += 1) {
+    last()?.send('', 'tick');
+    await time.advance(1_000);
+  }
+  expect([opened.length, received]).toEqual([1, []]);
+});
+
+test('a stream that never begins is opened again after a minute', async () => {
+  const { time, opened, received } = followed();
+  await time.advance(LONG_MS - 1_000);
+  expect(opened).toHaveLength(1);
+  await time.advance(1_000);
+  expect([opened.length, received]).toEqual([2, ['error']]);
+});
+
+test('a stream that the page closes is not watched for silence', async () => {
+  const { time, opened, received, last, close } = followed();
+  last()?.send('rows');
+  close();
+  await time.advance(LONG_MS);
+  expect([opened.length, received]).toEqual([1, ['rows']]);
 });
