@@ -120,8 +120,9 @@ class Frames {
       const oldest = this.#frames[this.#first];
       if (oldest === undefined) return;
       const isOver = this.#frames.length - this.#first > transitions || this.#items > items;
-      if (!isOver && oldest.atMs >= nowMs - ageMs) return;
-      this.#drop(oldest);
+      // One of the future is from before the clock was set back.
+      if (!isOver && oldest.atMs >= nowMs - ageMs && oldest.atMs <= nowMs) return;
+      this.#drop(oldest, nowMs);
     }
   }
 
@@ -131,12 +132,12 @@ class Frames {
     return Math.max(startMs, nowMs - this.#limits.ageMs);
   }
 
-  #drop(frame: Frame): void {
+  #drop(frame: Frame, nowMs: number): void {
     const { row, value, context } = frame;
     const { id, status } = row;
     this.#first += 1;
     this.#items -= frame.items;
-    this.#droppedMs = frame.atMs;
+    this.#droppedMs = Math.min(frame.atMs, nowMs);
     if (this.#first > this.#limits.transitions) this.all();
     this.base.set(id, { row, value, context });
     this.#ended.delete(id);

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { PAGE_LOG } from '../../src/cli/operator/inspectors.ts';
 import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { reclaimAnnotation } from '../simulation/node-annotations.ts';
 import { isJoined } from '../support/api/cluster-connection.ts';
@@ -55,6 +56,7 @@ test('DR-16: an operator whose clock is an hour ahead, then behind, writes the r
       '--metrics-addr=0',
       '--health-addr=0',
       '--rollup-interval=200ms',
+      '--inspect-addr=127.0.0.1:0',
     ],
   });
   /** Reclaims a machine that joined, and returns how wrong its deadline is. */
@@ -78,9 +80,23 @@ test('DR-16: an operator whose clock is an hour ahead, then behind, writes the r
     return { name, errorMs: Math.abs(annotation.deadlineMs - deadlineMs) };
   };
 
+  /** How wrong the clock of the page is, which shows how much of a deadline is left. */
+  const pageError = async (): Promise<number> => {
+    const served = await operator.untilLog(
+      ({ message }) => message === PAGE_LOG.served,
+      { what: 'the address of the page' },
+    );
+    const stream = await fetch(new URL('live', String(served['url'])));
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const first = await reader?.read();
+    await reader?.cancel();
+    return Math.abs(Number(/"nowMs":(\d+)/.exec(first?.value ?? '')?.[1]) - Date.now());
+  };
+
   await request('first');
   const ahead = await deadlineError([]);
   expect(ahead.errorMs).toBeLessThan(TOLERANCE_MS);
+  expect(await pageError()).toBeLessThan(TOLERANCE_MS);
   const steppedFrom = operator.logs().length;
   operator.signal('USR2');
   for (let more = 0; more < 20; more += 1) await request(`further-${more}`);

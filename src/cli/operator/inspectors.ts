@@ -8,7 +8,7 @@
 import { readFile } from 'node:fs/promises';
 import { defectText, type Telemetry } from '../../api/telemetry.ts';
 import type { ListenAddress } from '../../effects/option-kinds.ts';
-import { realTime } from '../../effects/real-time.ts';
+import type { Time } from '../../domain/time.ts';
 import { startActorRecorder } from '../../observability/actor-recorder.ts';
 import type { Inspector } from '../../observability/inspector.ts';
 import { failureSentence } from '../failures.ts';
@@ -27,6 +27,8 @@ export interface InspectorOptions {
   readonly recordFile: string | undefined;
   /** The title of page and recording. */
   readonly title: string;
+  /** The clock of the deadlines that the page shows. */
+  readonly time: Pick<Time, 'now' | 'schedule'>;
 }
 
 /** The running inspectors. */
@@ -48,7 +50,8 @@ const tokenIn = async (file: string): Promise<string> => {
 
 /** Starts the inspectors; throws when the recording cannot be written or the token not be read. */
 export const startInspectors = async (
-  { inspectAddress, inspectHosts = [], inspectTokenFile, recordFile, title }: InspectorOptions,
+  { inspectAddress, inspectHosts = [], inspectTokenFile, recordFile, title, time }:
+    InspectorOptions,
 ): Promise<Inspectors> => {
   /** The log exists only after the inspectors. */
   let earlyFailure: string | undefined;
@@ -61,11 +64,11 @@ export const startInspectors = async (
   };
   const token = inspectTokenFile === undefined ? undefined : await tokenIn(inspectTokenFile);
   const livePage = inspectAddress && await import('./live-page.ts');
-  const board = livePage?.liveBoard();
+  const board = livePage?.liveBoard(time);
   const recorder = recordFile === undefined ? undefined : await startActorRecorder({
     file: recordFile,
     title,
-    time: realTime,
+    time,
     kinds: KINDS,
     onFailure: (problem) => onFailure(problem),
     onDropped: () => onDropped(),
@@ -90,6 +93,7 @@ export const startInspectors = async (
         access: { names: inspectHosts, token },
         board,
         title,
+        now: time.now,
         onOpened: (pages) => telemetry.log('info', PAGE_LOG.opened, { pages }),
         onDefect: (cause) =>
           telemetry.log('error', 'Live page failed to render', {

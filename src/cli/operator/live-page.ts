@@ -24,8 +24,8 @@ import type { PageAccess } from '../../web/page-access.ts';
 import { type InspectionServer, startInspectionServer } from '../../web/inspection-server.ts';
 
 /** A board of this process's actors, and their last minutes. */
-export const liveBoard = (): HistoricalBoard =>
-  withHistory(makeActorBoard({ time: realTime, kinds: KINDS }), realTime, LIVE_HISTORY);
+export const liveBoard = (time: Pick<Time, 'now'>): HistoricalBoard =>
+  withHistory(makeActorBoard({ time, kinds: KINDS }), time, LIVE_HISTORY);
 
 /** A board of a recording, by its clock, and its past. */
 export const replayBoard = (time: Pick<Time, 'now'>): HistoricalBoard =>
@@ -38,7 +38,7 @@ export interface LivePageOptions {
   readonly title: string;
   /** Further names of the page, and its token; none by default. */
   readonly access?: Omit<PageAccess, 'host'>;
-  /** The clock for ages; a recording has its own. */
+  /** The clock for ages and deadlines; a recording has its own. */
   readonly now?: () => number;
   /** Called when a browser opens the page, with the number of open pages. */
   readonly onOpened?: (pages: number) => void;

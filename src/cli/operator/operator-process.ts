@@ -133,7 +133,7 @@ export const startOperatorProcess = async (
   settings: OperatorSettings,
 ): Promise<RunningOperator> => {
   const time = clusterTime(realTime);
-  const inspectors = await startInspectors({ ...settings, title: titleOf(settings) });
+  const inspectors = await startInspectors({ ...settings, title: titleOf(settings), time });
   const tracing = await tracingOf(settings, time);
   const observability = observabilityOf(settings, [
     ...inspectors.all,

@@ -81,7 +81,7 @@ export const actorCrowd = async (
   isWatched = true,
   others: readonly Inspector[] = [],
 ): Promise<ActorCrowd> => {
-  const board = liveBoard();
+  const board = liveBoard(realTime);
   const drains = drainsOf(count);
   const inspect = inspectWith(tap, isWatched ? [board.observe, ...others] : others);
   const actors = Array.from({ length: count }, (_, at) => {

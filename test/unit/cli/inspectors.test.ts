@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
 import { startInspectors } from '../../../src/cli/operator/inspectors.ts';
 
 const emptyFolder = async (): Promise<string> => {
@@ -20,6 +21,7 @@ const looked = async (asked: {
     recordFile: asked.recordFile,
     inspectAddress: asked.inspectAddress,
     title: 'test',
+    time: realTime,
   });
   const lines: string[] = [];
   await inspectors.open({ ...silentTelemetry, log: (_level, message) => lines.push(message) });
@@ -48,6 +50,7 @@ test('a full disk is a line of the log and a metric, and no failure of the proce
     recordFile: '/dev/full',
     inspectAddress: undefined,
     title: 'test',
+    time: realTime,
   });
   const lines: string[] = [];
   const counted: string[] = [];

@@ -155,3 +155,21 @@ test('a recording that is being written has nothing of later', () => {
   begin('p2');
   expect(linesOf(texts).map(({ id }) => id)).toEqual(['podEviction/ns/p1']);
 });
+
+test('what is from before the clock was set back leaves the state that it led to', () => {
+  let nowMs = START_MS;
+  const time = { now: () => nowMs };
+  const board = withHistory(makeActorBoard({ time, kinds: KINDS }), time, LIMITS);
+  const actor = createActor(podEviction, {
+    id: 'podEviction/ns/p0',
+    input: { uid: 'u-p0', key: 'ns/p0', node: 'n1', facts: FACTS, seed: 1 },
+    inspect: inspectWith(() => {}, [board.observe]),
+  }).start();
+  nowMs -= 3_600_000;
+  expect(board.history.fromMs()).toBe(nowMs);
+  expect(content(board.history.at(nowMs))).toEqual(content(board));
+  nowMs += 1000;
+  move(actor, true);
+  expect(board.history.fromMs()).toBeLessThan(nowMs);
+  expect(content(board.history.at(nowMs))).toEqual(content(board));
+});
