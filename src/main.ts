@@ -94,7 +94,7 @@ const roles: Roles = {
   },
   explain: async (request) => {
     const { runExplain } = await import('./cli/explain/explain.ts');
-    return await runExplain(request, terminal, realTime.now());
+    return await runExplain(request, terminal, realTime);
   },
   doctor: async (flags) => {
     const { runDoctor } = await import('./cli/doctor/doctor.ts');
@@ -102,7 +102,7 @@ const roles: Roles = {
   },
   tree: async (request) => {
     const { runTree } = await import('./cli/explain/tree.ts');
-    return await runTree(request, terminal, realTime.now());
+    return await runTree(request, terminal, realTime);
   },
   drainNodes: async (request) => {
     const { runDrainNodes } = await import('./cli/drain-node/drain-node.ts');

@@ -6,7 +6,8 @@
  */
 import { Effect, type Layer } from 'effect';
 import { silentTelemetry } from '../api/telemetry.ts';
-import type { ServerDate } from '../domain/cluster-time.ts';
+import { clusterTime, type ServerDate } from '../domain/cluster-time.ts';
+import type { Time } from '../domain/time.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
 import type { KubeconfigUnusable } from '../effects/api-credentials.ts';
@@ -39,6 +40,13 @@ export const silent = (code: ExitCode, why: string): Silence => ({ _tag: 'Silent
 
 const unreachable = ({ why }: { readonly why: string }): Effect.Effect<Silence> =>
   Effect.succeed(silent(EXIT.unreachable, `Cannot reach the API server: ${why}`));
+
+/**
+ * The time of day for a command: that of its machine, until the API server's answers correct it;
+ * the clock of the machine counts on from there.
+ */
+export const commandTime = <Machine extends Pick<Time, 'now'>>(machine: Machine) =>
+  clusterTime({ ...machine, monotonic: machine.now });
 
 /** The connection to the selected cluster. */
 export const chosenConnection = (

@@ -19,13 +19,18 @@ export interface ServerDate {
   readonly roundTripMs: number;
 }
 
-/** Time of day that answers of the API server correct. */
-export interface ClusterTime extends Time {
+interface Observing {
+  /** Corrects the time of day by an answer. */
   readonly observe: (date: ServerDate) => void;
 }
 
+/** Time of day that answers of the API server correct. */
+export type ClusterTime = Time & Observing;
+
 /** The time of day in the cluster, at first that of this machine. */
-export const clusterTime = (machine: Time): ClusterTime => {
+export const clusterTime = <Machine extends Pick<Time, 'now' | 'monotonic'>>(
+  machine: Machine,
+): Machine & Observing => {
   let offsetMs = machine.now() - machine.monotonic();
   const now = (): number => offsetMs + machine.monotonic();
   return {

@@ -93,7 +93,7 @@ const tree = async (
     print: (text) => void (stdout += text),
     report: (line) => void lines.push(line),
     ...PLAIN_TERMINAL,
-  }, realTime.now());
+  }, realTime);
   return { code, stdout, lines };
 };
 

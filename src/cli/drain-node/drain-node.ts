@@ -7,12 +7,13 @@
  * NodeMaintenance is deleted. Exit code 0 when every node is drained and 1 otherwise, as kubectl; 4
  * when the cluster cannot be reached, 2 for invalid arguments.
  */
+import type { ClusterTime } from '../../domain/cluster-time.ts';
 import { quoted } from '../../domain/text.ts';
 import type { Time } from '../../domain/time.ts';
 import { Effect } from 'effect';
 import { readNodesToDrain } from '../../effects/drained-pods.ts';
 import { createMaintenance, type MaintenanceOutcome } from '../../effects/maintenance-objects.ts';
-import { answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
+import { answered, askCluster, commandTime, logUnreachable, silent } from '../cluster-question.ts';
 import { drainEmptyNodes } from './drain-empty-nodes.ts';
 import { filteredNodes } from './drain-node-filtering.ts';
 import { followNodeDrains } from './drain-node-following.ts';
@@ -22,9 +23,13 @@ import { drainLines, type FilteredNode } from './drain-node-text.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-interface CommandEnvironment {
+interface GivenEnvironment {
   readonly terminal: Terminal;
   readonly time: Pick<Time, 'now' | 'schedule'>;
+}
+
+interface CommandEnvironment extends GivenEnvironment {
+  readonly time: GivenEnvironment['time'] & Pick<ClusterTime, 'observe'>;
 }
 
 const printTrial = (
@@ -103,9 +108,10 @@ const drained = async (
 /** Drains nodes. */
 export const runDrainNodes = async (
   request: DrainNodesRequest,
-  environment: CommandEnvironment,
+  given: GivenEnvironment,
 ): Promise<ExitCode> => {
-  const { terminal } = environment;
+  const environment = { ...given, time: commandTime(given.time) };
+  const { terminal, time } = environment;
   const question = drainQuestion(request);
   if (typeof question === 'string') {
     terminal.report(question);
@@ -116,6 +122,7 @@ export const runDrainNodes = async (
     readNodesToDrain(question).pipe(
       Effect.map((read) => typeof read === 'string' ? silent(EXIT.failure, read) : answered(read)),
     ),
+    time.observe,
   );
   if (look._tag === 'Silent') return logUnreachable(look, terminal);
   const readings = look.value;

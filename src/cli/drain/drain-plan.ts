@@ -21,7 +21,14 @@ import type { KubeApi, KubeFault } from '../../effects/kube-api.ts';
 import { nodeFactsOf } from '../../view/drain-facts.ts';
 import { drainPlan, type DrainPlanView, evictable } from '../../view/drain-plan.ts';
 import { drainPlanText } from '../../view/drain-plan-text.ts';
-import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
+import {
+  type Answer,
+  answered,
+  askCluster,
+  commandTime,
+  logUnreachable,
+  silent,
+} from '../cluster-question.ts';
 import { jsonText } from '../terminal/json-text.ts';
 import {
   type DrainPlanRequest,
@@ -77,12 +84,12 @@ const NOT_ASKED: DryRuns = { _tag: 'Asked', answers: new Map() };
 
 const answerTo = (
   { node, dryRun, graceSeconds, defaultNames }: Question,
-  nowMs: number,
+  time: Pick<Time, 'now'>,
 ): Effect.Effect<Answer<DrainPlanView>, KubeFault, KubeApi> =>
   Effect.gen(function* () {
     const read = yield* readDrains({ _tag: 'Named', names: [node] });
     if (read._tag === 'Refused') return silent(EXIT.failure, read.why);
-    const [facts] = nodeFactsOf(sceneOf(read.reading, nowMs));
+    const [facts] = nodeFactsOf(sceneOf(read.reading, time.now()));
     if (facts === undefined) return silent(EXIT.notMet, missingNodes([node]));
     const asks = dryRun === 'server';
     const tried = asks ? yield* dryRunEvictions(evictable(facts)) : NOT_ASKED;
@@ -117,7 +124,8 @@ export const runDrainPlan = async (
     terminal.report(question);
     return EXIT.usage;
   }
-  const answer = await askCluster(request, answerTo(question, time.now()));
+  const clock = commandTime(time);
+  const answer = await askCluster(request, answerTo(question, clock), clock.observe);
   if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
   terminal.print(printed(answer.value, question.format));
   return EXIT.ok;

@@ -5,13 +5,21 @@
  * 2 for invalid arguments; stdout has only records.
  */
 import { Effect } from 'effect';
+import type { ServerDate } from '../../domain/cluster-time.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { Time } from '../../domain/time.ts';
 import { type DrainReading, readDrains } from '../../effects/drain-reads.ts';
 import { type DrainScene, nodeFactsOf, projectNodeEvent } from '../../view/drain-facts.ts';
 import { hasDrain } from '../../view/drain-owner.ts';
 import { type DrainStatus, drainStatus } from '../../view/drain-status.ts';
-import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
+import {
+  type Answer,
+  answered,
+  askCluster,
+  commandTime,
+  logUnreachable,
+  silent,
+} from '../cluster-question.ts';
 import type { Following } from './drain-following.ts';
 import { DRAIN_RECORDS, drainPrinter } from './drain-printer.ts';
 import { type DrainStatusRequest, STATUS_FORMATS, statusSelectorProblem } from './drain-request.ts';
@@ -43,7 +51,10 @@ const drainsIn = ({ nodes }: DrainStatusRequest) => {
     statusesOf({ ...reading, nodes: reading.nodes.filter(isMeant) }, nowMs);
 };
 
-const lookOnce = (request: DrainStatusRequest): Promise<Answer<DrainReading>> =>
+const lookOnce = (
+  request: DrainStatusRequest,
+  onServerDate: (date: ServerDate) => void,
+): Promise<Answer<DrainReading>> =>
   askCluster(
     request,
     readDrains(choiceOf(request)).pipe(
@@ -51,6 +62,7 @@ const lookOnce = (request: DrainStatusRequest): Promise<Answer<DrainReading>> =>
         read._tag === 'Refused' ? silent(EXIT.failure, read.why) : answered(read.reading)
       ),
     ),
+    onServerDate,
   );
 
 /** Watches drains until a signal ends it or its output has no reader any more. */
@@ -75,7 +87,8 @@ export const runDrainStatus = async (
     terminal.report(problem);
     return EXIT.usage;
   }
-  const look = await lookOnce(request);
+  const clock = commandTime(time);
+  const look = await lookOnce(request, clock.observe);
   if (look._tag === 'Silent') return logUnreachable(look, terminal);
   const reading = look.value;
   if (reading.missing.length > 0) terminal.report(missingNodes(reading.missing));
@@ -87,10 +100,10 @@ export const runDrainStatus = async (
     const { selector } = request;
     return await follow({ cluster: request, own, selector, drainsOf, print, terminal });
   }
-  const drains = drainsOf(reading, time.now());
+  const drains = drainsOf(reading, clock.now());
   const isTable = format === 'table' || format === 'wide';
   if (drains.length > 0 || !isTable) {
-    terminal.print(recordsText(drains, DRAIN_RECORDS, { format, nowMs: time.now() }));
+    terminal.print(recordsText(drains, DRAIN_RECORDS, { format, nowMs: clock.now() }));
   } else if (code === EXIT.ok) terminal.report(DRAIN_RECORDS.empty);
   return code;
 };

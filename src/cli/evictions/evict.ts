@@ -29,7 +29,14 @@ import { chooseApi } from '../../effects/evictions-api.ts';
 import type { KubeApi, KubeFault } from '../../effects/kube-api.ts';
 import { readObject } from '../../effects/object-reads.ts';
 import { evictionStatus } from '../../view/eviction-status.ts';
-import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
+import {
+  type Answer,
+  answered,
+  askCluster,
+  commandTime,
+  logUnreachable,
+  silent,
+} from '../cluster-question.ts';
 import { type EvictPrinter, evictPrinter } from './evict-printer.ts';
 import {
   EVICT_FORMATS,
@@ -231,11 +238,12 @@ export const runEvict = async (
     terminal.report(question);
     return EXIT.usage;
   }
-  const answer = await askCluster(request, asked(question, request.cancel));
+  const clock = commandTime(time);
+  const answer = await askCluster(request, asked(question, request.cancel), clock.observe);
   if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
   const { api, pod, stored } = answer.value;
   const print = evictPrinter(terminal, question.format);
-  print.changed(stored.change, evictionStatus(stored.request, time.now()));
+  print.changed(stored.change, evictionStatus(stored.request, clock.now()));
   return request.wait
     ? await waited({ request, api, pod, timeoutMs: question.timeoutMs, print }, { terminal, time })
     : EXIT.ok;

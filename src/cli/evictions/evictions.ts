@@ -5,6 +5,7 @@
  * stdout has only records; a watch ends when it has no reader any more.
  */
 import { Effect } from 'effect';
+import type { ServerDate } from '../../domain/cluster-time.ts';
 import type { ObservedRequest } from '../../domain/eviction-requests/observed-request.ts';
 import { EVICTIONS_APIS, type EvictionsApi } from '../../domain/native-evictions/evictions-api.ts';
 import type { Time } from '../../domain/time.ts';
@@ -16,7 +17,14 @@ import {
   type EvictionStatus,
   evictionStatus,
 } from '../../view/eviction-status.ts';
-import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
+import {
+  type Answer,
+  answered,
+  askCluster,
+  commandTime,
+  logUnreachable,
+  silent,
+} from '../cluster-question.ts';
 import { EVICTIONS_FORMATS, evictionsApiIn, type EvictionsRequest } from './evictions-request.ts';
 import { type EvictionsWatch, startEvictionsWatch } from './evictions-watch.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -61,7 +69,10 @@ interface Look {
   readonly requests: readonly ObservedRequest[];
 }
 
-const lookOnce = (request: EvictionsRequest): Promise<Answer<Look>> =>
+const lookOnce = (
+  request: EvictionsRequest,
+  onServerDate: (date: ServerDate) => void,
+): Promise<Answer<Look>> =>
   askCluster(
     request,
     Effect.gen(function* () {
@@ -74,6 +85,7 @@ const lookOnce = (request: EvictionsRequest): Promise<Answer<Look>> =>
         ? silent(EXIT.failure, `Cannot list EvictionRequests: ${read.why}`)
         : answered({ api, requests: read.objects });
     }),
+    onServerDate,
   );
 
 const statusesOf = (
@@ -95,14 +107,15 @@ export const runEvictions = async (
     terminal.report(problem ?? '');
     return EXIT.usage;
   }
-  const look = await lookOnce(request);
+  const clock = commandTime(time);
+  const look = await lookOnce(request, clock.observe);
   if (look._tag === 'Silent') return logUnreachable(look, terminal);
   const records = evictionRecords(request.allNamespaces);
   if (!request.watch) {
-    const rows = statusesOf(look.value.requests, time.now());
+    const rows = statusesOf(look.value.requests, clock.now());
     const isTable = format === 'table' || format === 'wide';
     if (rows.length === 0 && isTable) terminal.report(records.empty);
-    else terminal.print(recordsText(rows, records, { format, nowMs: time.now() }));
+    else terminal.print(recordsText(rows, records, { format, nowMs: clock.now() }));
     return EXIT.ok;
   }
   const print = recordPrinter(terminal, records, format);

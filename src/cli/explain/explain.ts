@@ -33,12 +33,14 @@ import { withAvailability } from '../../view/explain-availability.ts';
 import { explainNode } from '../../view/explain-node.ts';
 import { explainPod } from '../../view/explain-pod.ts';
 import type { Explanation } from '../../view/explanation.ts';
+import type { Time } from '../../domain/time.ts';
 import { shardOutage } from '../../view/shard-outage.ts';
 import { explanationText } from '../../view/explanation-text.ts';
 import {
   type Answer,
   answered,
   askCluster,
+  commandTime,
   logUnreachable,
   type Silence,
   silent,
@@ -92,16 +94,19 @@ const whenFound = (
 
 type Asking = Effect.Effect<Answer<Explanation>, KubeFault, KubeApi>;
 
+type Now = Pick<Time, 'now'>;
+
 const LEASE_NAME = OPERATOR_OPTIONS.leaseName.default ?? '';
 
-const aboutRequest = (question: ExplainQuestion, nowMs: number): Asking =>
+const aboutRequest = (question: ExplainQuestion, time: Now): Asking =>
   readExplainedRequest(question.namespace, question.name, LEASE_NAME).pipe(
     Effect.map(({ request, ...around }) => {
-      const outage = shardOutage(around, nowMs);
+      const outage = shardOutage(around, time.now());
       return whenFound(
         question,
         request,
-        (object) => explainCapacityRequest({ ...around, request: object, outage, nowMs }),
+        (object) =>
+          explainCapacityRequest({ ...around, request: object, outage, nowMs: time.now() }),
       );
     }),
   );
@@ -109,23 +114,23 @@ const aboutRequest = (question: ExplainQuestion, nowMs: number): Asking =>
 /** The facts about the drain of a Node; undefined without a Node, a drain, or permission. */
 const drainedNode = (
   name: string | undefined,
-  nowMs: number,
+  time: Now,
 ): Effect.Effect<NodeFacts | undefined, KubeFault, KubeApi> => {
   if (name === undefined || name === '') return Effect.succeed(undefined);
   return readDrains({ _tag: 'Named', names: [name] }).pipe(
     Effect.map((read) => {
       if (read._tag === 'Refused') return undefined;
-      const [facts] = nodeFactsOf(sceneOf(read.reading, nowMs));
+      const [facts] = nodeFactsOf(sceneOf(read.reading, time.now()));
       return facts !== undefined && hasDrain(facts.node) ? facts : undefined;
     }),
   );
 };
 
-const aboutMachine = (question: ExplainQuestion, nowMs: number): Asking =>
+const aboutMachine = (question: ExplainQuestion, time: Now): Asking =>
   Effect.gen(function* () {
     const { upcomingNode, ...around } = yield* readExplainedMachine(question.name, LEASE_NAME);
     const object = upcomingNode._tag === 'Found' ? upcomingNode.object : undefined;
-    const drained = yield* drainedNode(textAt(object, 'status', 'nodeRef', 'name'), nowMs);
+    const drained = yield* drainedNode(textAt(object, 'status', 'nodeRef', 'name'), time);
     return whenFound(
       question,
       upcomingNode,
@@ -134,31 +139,37 @@ const aboutMachine = (question: ExplainQuestion, nowMs: number): Asking =>
           ...around,
           upcomingNode: found,
           drained,
-          outage: shardOutage(around, nowMs),
-          nowMs,
+          outage: shardOutage(around, time.now()),
+          nowMs: time.now(),
         }),
     );
   });
 
-const aboutPod = (question: ExplainQuestion, nowMs: number): Asking =>
+const aboutPod = (question: ExplainQuestion, time: Now): Asking =>
   Effect.gen(function* () {
     const { namespace, name } = question;
     const { pod, ...around } = yield* readExplainedPod(namespace, name, LEASE_NAME);
     const object = pod._tag === 'Found' ? pod.object : undefined;
-    const drained = yield* drainedNode(textAt(object, 'spec', 'nodeName'), nowMs);
+    const drained = yield* drainedNode(textAt(object, 'spec', 'nodeName'), time);
     return whenFound(
       question,
       pod,
       (found) =>
-        explainPod({ ...around, pod: found, drained, outage: shardOutage(around, nowMs), nowMs }),
+        explainPod({
+          ...around,
+          pod: found,
+          drained,
+          outage: shardOutage(around, time.now()),
+          nowMs: time.now(),
+        }),
     );
   });
 
-const aboutEvictionRequest = (question: ExplainQuestion, nowMs: number): Asking =>
+const aboutEvictionRequest = (question: ExplainQuestion, time: Now): Asking =>
   readExplainedEvictionRequest(question.namespace, question.name).pipe(
     Effect.map(({ request: read, events }): Answer<Explanation> => {
       if (read._tag !== 'Found') return whenAbsent(question, read);
-      return answered(explainEvictionRequest({ request: read.request, events, nowMs }));
+      return answered(explainEvictionRequest({ request: read.request, events, nowMs: time.now() }));
     }),
   );
 
@@ -177,7 +188,7 @@ const aboutMaintenance = (question: ExplainQuestion): Asking =>
     }),
   );
 
-const aboutNode = (question: ExplainQuestion, nowMs: number): Asking =>
+const aboutNode = (question: ExplainQuestion, time: Now): Asking =>
   Effect.all({
     read: readDrains({ _tag: 'Named', names: [question.name] }),
     nodes: readNodes(question.name),
@@ -185,16 +196,16 @@ const aboutNode = (question: ExplainQuestion, nowMs: number): Asking =>
   }, { concurrency: 'unbounded' }).pipe(
     Effect.map(({ read, nodes, operator }): Answer<Explanation> => {
       if (read._tag === 'Refused') return silent(EXIT.failure, read.why);
-      const [facts] = nodeFactsOf(sceneOf(read.reading, nowMs));
+      const [facts] = nodeFactsOf(sceneOf(read.reading, time.now()));
       if (facts === undefined) return silent(EXIT.notMet, missing(question));
-      const explanation = explainNode(facts, shardOutage(operator, nowMs));
+      const explanation = explainNode(facts, shardOutage(operator, time.now()));
       const [node] = nodes._tag === 'Listed' ? nodes.objects : [];
       return answered(node === undefined ? explanation : withAvailability(explanation, node));
     }),
   );
 
 /** A budget is explained with the drains of the whole cluster, which may not be permitted. */
-const aboutBudget = (question: ExplainQuestion, nowMs: number): Asking =>
+const aboutBudget = (question: ExplainQuestion, time: Now): Asking =>
   Effect.gen(function* () {
     const { namespace, name } = question;
     const { budget, events, drains } = yield* Effect.all({
@@ -210,7 +221,7 @@ const aboutBudget = (question: ExplainQuestion, nowMs: number): Asking =>
       budget: budget.object,
       events: [events],
       drains: drains._tag === 'Read'
-        ? nodeFactsOf(sceneOf(drains.reading, nowMs)).map(drainStatus)
+        ? nodeFactsOf(sceneOf(drains.reading, time.now())).map(drainStatus)
         : undefined,
     });
     return explanation === undefined
@@ -219,7 +230,7 @@ const aboutBudget = (question: ExplainQuestion, nowMs: number): Asking =>
   });
 
 const ABOUT: Readonly<
-  Record<ExplainedKind, (question: ExplainQuestion, nowMs: number) => Asking>
+  Record<ExplainedKind, (question: ExplainQuestion, time: Now) => Asking>
 > = {
   capacityrequest: aboutRequest,
   evictionrequest: aboutEvictionRequest,
@@ -244,18 +255,19 @@ const printed = (
 export const runExplain = async (
   request: ExplainRequest,
   terminal: Terminal,
-  nowMs: number,
+  time: Now,
 ): Promise<ExitCode> => {
   const question = questionOf(request);
   if (typeof question === 'string') {
     terminal.report(question);
     return EXIT.usage;
   }
-  const answer = await askCluster(request, ABOUT[question.kind](question, nowMs));
+  const clock = commandTime(time);
+  const answer = await askCluster(request, ABOUT[question.kind](question, clock), clock.observe);
   if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
   const { columns } = terminal.size();
   terminal.print(printed(answer.value, question.format, {
-    nowMs,
+    nowMs: clock.now(),
     colors: terminal.colors,
     ...(terminal.interactive ? { columns } : {}),
   }));

@@ -6,6 +6,7 @@
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
+import type { Time } from '../../domain/time.ts';
 import { readNodeTree, readRequestTree, type TreeRead } from '../../effects/tree-reads.ts';
 import {
   nodeTree,
@@ -14,7 +15,14 @@ import {
   type TreeNode,
   treeText,
 } from '../../view/object-tree.ts';
-import { type Answer, answered, askCluster, logUnreachable, silent } from '../cluster-question.ts';
+import {
+  type Answer,
+  answered,
+  askCluster,
+  commandTime,
+  logUnreachable,
+  silent,
+} from '../cluster-question.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { unknownWord } from '../failures.ts';
 import { jsonText } from '../terminal/json-text.ts';
@@ -65,7 +73,7 @@ const printed = (root: TreeNode, format: (typeof TREE_FORMATS)[number], nowMs: n
 export const runTree = async (
   request: TreeRequest,
   terminal: Terminal,
-  nowMs: number,
+  time: Pick<Time, 'now'>,
 ): Promise<ExitCode> => {
   const format = TREE_FORMATS.find((one) => one === request.format);
   if (format === undefined) {
@@ -81,17 +89,19 @@ export const runTree = async (
   }
   const { namespace, name } = subject;
   const reading = namespace === undefined ? readNodeTree(name) : readRequestTree(namespace, name);
+  const clock = commandTime(time);
   const answer = await askCluster(
     request,
     Effect.map(reading, (read): Answer<TreeNode> => {
-      const root = rootOf(read, nowMs);
+      const root = rootOf(read, clock.now());
       if (root !== undefined) return answered(root);
       return read._tag === 'Refused'
         ? silent(EXIT.failure, `Cannot read "${request.name}": ${read.why}`)
         : silent(EXIT.notMet, missing(name, namespace));
     }),
+    clock.observe,
   );
   if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
-  terminal.print(printed(answer.value, format, nowMs));
+  terminal.print(printed(answer.value, format, clock.now()));
   return EXIT.ok;
 };

@@ -15,6 +15,7 @@ import {
 } from '../../domain/node-availability/disabled-node.ts';
 import { type RemovedPod, removedPod } from '../../domain/node-availability/node-pod.ts';
 import { quoted } from '../../domain/text.ts';
+import type { ServerDate } from '../../domain/cluster-time.ts';
 import type { Time } from '../../domain/time.ts';
 import type { KubeApi, KubeFault } from '../../effects/kube-api.ts';
 import {
@@ -28,6 +29,7 @@ import {
   type Answer,
   answered,
   askCluster,
+  commandTime,
   logUnreachable,
   type Silence,
   silent,
@@ -89,11 +91,13 @@ interface ChangeReport {
   readonly texts: { readonly Changed: string; readonly Unchanged: string };
   /** What the JSON has beside the Node and whether it was changed. */
   readonly details: () => object;
+  /** Corrects the clock of a change that has a time. */
+  readonly onServerDate?: (date: ServerDate) => void;
 }
 
 const finished = async (
   request: NodeChangeRequest,
-  { changing, texts, details }: ChangeReport,
+  { changing, texts, details, onServerDate }: ChangeReport,
   terminal: Terminal,
 ): Promise<ExitCode> => {
   const format = NODE_CHANGE_FORMATS.find((candidate) => candidate === request.format);
@@ -101,7 +105,7 @@ const finished = async (
     terminal.report(unknownWord('--output', request.format, NODE_CHANGE_FORMATS));
     return EXIT.usage;
   }
-  const answer = await askCluster(request, changing);
+  const answer = await askCluster(request, changing, onServerDate);
   if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
   const json = { node: request.node, changed: answer.value === 'Changed', ...details() };
   terminal.print(format === 'json' ? jsonText(json) : `${texts[answer.value]}\n`);
@@ -114,6 +118,7 @@ export const runNodeDisable = (
   { terminal, time }: CommandEnvironment,
 ): Promise<ExitCode> => {
   const { node, why, acceptsDowntime } = request;
+  const clock = commandTime(time);
   if (why.trim() === '') {
     terminal.report(`Cannot disable node ${quoted(node)} without a reason: write --why=TEXT`);
     return Promise.resolve(EXIT.usage);
@@ -121,10 +126,11 @@ export const runNodeDisable = (
   return finished(request, {
     changing: changed(
       { node, what: `disable node ${quoted(node)}` },
-      (found) => disablingStep(found, { why, acceptsDowntime, nowMs: time.now() }),
+      (found) => disablingStep(found, { why, acceptsDowntime, nowMs: clock.now() }),
     ),
     texts: { Changed: `node/${node} disabled`, Unchanged: `node/${node} already disabled` },
     details: () => ({ why, acceptsDowntime }),
+    onServerDate: clock.observe,
   }, terminal);
 };
 
@@ -165,6 +171,7 @@ export const runNodeConfirmGone = (
   { terminal, time }: CommandEnvironment,
 ): Promise<ExitCode> => {
   const { node, acceptsLocalLoss, format } = request;
+  const clock = commandTime(time);
   const what = `confirm that node ${quoted(node)} is gone`;
   let removed: readonly RemovedPod[] = [];
   const changing: Changing = Effect.gen(function* () {
@@ -172,7 +179,7 @@ export const runNodeConfirmGone = (
     if (typeof read === 'string') return silent(EXIT.failure, read);
     const pods = read.pods.flatMap((pod) => removedPod(pod, read.lookup) ?? []);
     return yield* changed({ node, what }, (found) => {
-      const step = goneStep(found, time.now());
+      const step = goneStep(found, clock.now());
       if (step._tag !== 'Patch') return step;
       removed = pods;
       const isRefused = !acceptsLocalLoss && pods.some(({ losses }) => losses.length > 0);
@@ -194,5 +201,6 @@ export const runNodeConfirmGone = (
       Unchanged: `node/${node} already confirmed gone`,
     },
     details: () => ({ pods: removed }),
+    onServerDate: clock.observe,
   }, terminal);
 };

@@ -8,6 +8,7 @@ import { Layer, ManagedRuntime } from 'effect';
 import type { ActorEnvironment } from '../../actors/actor-environment.ts';
 import { makeActorEnvironment } from '../../actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../api/telemetry.ts';
+import { clusterTime } from '../../domain/cluster-time.ts';
 import { clockLayer } from '../../effects/effect-clock.ts';
 import type { KubeApi } from '../../effects/kube-api.ts';
 import { realTime } from '../../effects/real-time.ts';
@@ -75,16 +76,17 @@ export const followRecords = async (
     signal.then(() => 'signal' as const),
     ended.then(() => 'ended' as const),
   ];
-  const layer = Layer.mergeAll(chosenConnection(cluster), clockLayer(realTime));
+  const time = clusterTime(realTime);
+  const layer = Layer.mergeAll(chosenConnection(cluster, time.observe), clockLayer(time));
   const runtime = ManagedRuntime.make(Layer.orDie(layer));
   const environment = makeActorEnvironment({
-    time: realTime,
+    time,
     runtime,
     telemetry: reportingTelemetry(report),
     firstSeed: Math.trunc(realTime.now()) >>> 0,
   });
   const watch = start(environment);
-  const show = (): void => draw(realTime.now());
+  const show = (): void => draw(time.now());
   const early = await Promise.race([...ends, watch.whenReady.then(() => undefined)]);
   const releases = early === undefined ? [watch.onChange(show)] : [];
   if (early === undefined) show();

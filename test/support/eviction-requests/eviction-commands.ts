@@ -62,7 +62,7 @@ export const evictionCommands = (
   const explain = async (kind: string, name: string) => {
     const { output, terminal } = written();
     const common = { namespace: undefined, format: 'text', kubeconfig, context: undefined };
-    const code = await runExplain({ kind, name, ...common }, terminal, realTime.now());
+    const code = await runExplain({ kind, name, ...common }, terminal, realTime);
     return { code, ...output };
   };
   return { evict, evictions, explain };

@@ -38,6 +38,7 @@ const listOf = (path: string, { counted }: Cluster): readonly object[] => {
 
 const serving = (traits: Cluster): Handle => (request, response) => {
   const { refused = {}, evictions = 201, counted = '' } = traits;
+  response.setHeader('date', new Date(SCENE_NOW_MS).toUTCString());
   const { path, method, query } = request;
   const code = refused[path];
   if (code !== undefined) {
@@ -294,7 +295,7 @@ describe('explain', () => {
     const { terminal, ended } = output();
     const question = { kind, name, namespace: undefined, format: 'text', context: undefined };
     const kubeconfig = pathOf(await cluster());
-    return ended(await runExplain({ ...question, kubeconfig }, terminal, SCENE_NOW_MS));
+    return ended(await runExplain({ ...question, kubeconfig }, terminal, time));
   };
 
   test.each([['node', 'n1'], ['no', 'n1'], ['n1', undefined]])(
