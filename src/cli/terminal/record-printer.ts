@@ -53,14 +53,21 @@ const drawing = <Row>(
 ): RecordPrinter<Row> => {
   const screen = makeScreen(terminal);
   const reported: string[] = [];
+  let heading = '';
   let last = '';
+  // The message is above the table, which may be longer than the terminal.
+  const draw = (): void =>
+    screen.show([heading, ...reported.slice(-1), '', ...last.trimEnd().split('\n')]);
   return {
     show: (rows, nowMs) => {
       last = rows.length === 0 ? `${kind.empty}\n` : tableText(kind.columns(nowMs, wide), rows);
-      const heading = `${rfc3339Seconds(nowMs)}  ${kind.command} (Ctrl-C ends it)`;
-      screen.show([heading, '', ...last.trimEnd().split('\n'), '', ...reported.slice(-1)]);
+      heading = `${rfc3339Seconds(nowMs)}  ${kind.command} (Ctrl-C ends it)`;
+      draw();
     },
-    report: (line) => void reported.push(line),
+    report: (line) => {
+      reported.push(line);
+      if (heading !== '') draw();
+    },
     close: () => {
       screen.close();
       terminal.print(last);

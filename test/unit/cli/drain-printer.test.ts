@@ -118,6 +118,19 @@ describe('on a terminal', () => {
     expect(drawn).toContain('\nn2');
   });
 
+  // It was below the table, where a terminal with many drains has no room.
+  test('the last message is below the heading, also with more drains than lines', () => {
+    const { show, report, text } = printing('table', true);
+    const drains = Array.from({ length: 60 }, (_, at) => drain(`n${at}`, 1));
+    show(drains);
+    report('Cannot list or watch a collection');
+    show(drains);
+    const lines = text().split('\r\n');
+    const { rows } = PLAIN_TERMINAL.size();
+    expect(lines.slice(-rows)[1]).toContain('Cannot list or watch a collection');
+    expect(lines.at(-1)).toMatch(/^… and \d+ more lines/);
+  });
+
   test('an empty table is a sentence', () => {
     const { show, text } = printing('table', true);
     show([]);
@@ -127,8 +140,9 @@ describe('on a terminal', () => {
   test('the table has a screen of its own, and the last one stays with the messages', () => {
     const { show, report, close, text } = printing('table', true);
     show([drain('n1', 2)]);
-    report('Watch failed');
     expect(text().startsWith('\u001b[?1049h')).toBe(true);
+    report('Watch failed');
+    expect(text()).toContain('Watch failed');
     show([drain('n1', 1)]);
     expect(text()).toContain('Watch failed');
     close();
