@@ -3,6 +3,7 @@
  *
  * Plain data, printed as a table, as text or as JSON.
  */
+import { LIFECYCLE_GROUP } from '../domain/api-group.ts';
 import { runbookUrl } from '../domain/documentation.ts';
 import type { Severity } from '../domain/drain/verdict.ts';
 import { DEFAULT_TIMING } from '../domain/eviction-requests/interceptor-deadline.ts';
@@ -11,6 +12,8 @@ import {
   type RequestSituation,
   requestVerdict,
 } from '../domain/eviction-requests/request-verdict.ts';
+import { nativeSubjectOf } from '../domain/native-evictions/joined-request.ts';
+import { NATIVE_GROUP } from '../domain/native-evictions/objects.ts';
 import type { CanAct } from '../domain/reason.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
 import { duration } from './duration.ts';
@@ -18,10 +21,13 @@ import type { Column } from './table.ts';
 
 /** One request. Times are RFC 3339. */
 export interface EvictionStatus {
+  /** Of the object: an EvictionRequest; in the group of Kubernetes its Eviction, if it has one. */
+  readonly group: string;
+  readonly kind: string;
   readonly namespace: string;
-  /** The name of the request: the UID of the pod. */
   readonly name: string;
   readonly pod: string;
+  readonly podUid: string;
   readonly requesters: readonly string[];
   readonly phase: RequestSituation | 'Gone';
   /** The interceptor that is asked; null when nobody is. */
@@ -59,11 +65,15 @@ const endMsOf = ({ status }: ObservedRequest): number | undefined =>
 export const evictionStatus = (request: ObservedRequest, nowMs: number): EvictionStatus => {
   const verdict = requestVerdict(request, { nowMs, timing: DEFAULT_TIMING });
   const { turn, next, reason, sentence, waitsFor, canAct, change, runbook, severity } = verdict;
+  const native = nativeSubjectOf(request);
   const sinceMs = turn?.sinceMs ?? endMsOf(request) ?? request.createdMs;
   return {
+    group: native === undefined ? LIFECYCLE_GROUP : NATIVE_GROUP,
+    kind: native?.kind ?? 'EvictionRequest',
     namespace: request.namespace,
-    name: request.name,
+    name: native?.name ?? request.name,
     pod: request.pod.name,
+    podUid: request.pod.uid,
     requesters: request.requesters,
     phase: verdict.situation,
     active: turn?.name ?? null,
@@ -83,6 +93,11 @@ export const evictionStatus = (request: ObservedRequest, nowMs: number): Evictio
     severity,
   };
 };
+
+/** As `kubectl -o name` prints the object. */
+export const resourceName = (
+  { kind, group, name }: Pick<EvictionStatus, 'kind' | 'group' | 'name'>,
+): string => `${kind.toLowerCase()}.${group}/${name}`;
 
 /** In the order of namespaces and pods. */
 export const byPod = (left: EvictionStatus, right: EvictionStatus): number =>

@@ -58,7 +58,7 @@ export const explainRequested = (
     action: status.change,
     runbook: status.runbook,
     details: [
-      { name: 'EvictionRequest', value: `${status.name}, ${status.phase}` },
+      { name: status.kind, value: `${status.name}, ${status.phase}` },
       ...detailsOf(status, nowMs),
     ],
   };

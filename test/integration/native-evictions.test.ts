@@ -247,6 +247,10 @@ const suite = ({ kubeconfigOf, ofRole }: Access): void => {
     expect((await evictions()).stdout).toMatch(
       /commanded +drain\.nodes\.example\.com +actor-b\.fruit\.example\.com/,
     );
+    const name = 'eviction.lifecycle.k8s.io/pod-1-commanded';
+    expect((await evictions({ format: 'name' })).stdout).toContain(`${name}\n`);
+    expect((await evict('default/commanded', { requester, format: 'name' }).run).stdout)
+      .toBe(`${name}\n`);
     expect(await evict('default/commanded', { requester, cancel: true }).run)
       .toMatchObject({ code: 0 });
     expect(await requestsOf(pod)).toEqual([]);

@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 import { listed, quoted } from '../../domain/text.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import type { RequesterChange } from '../../effects/eviction-requesters.ts';
-import type { EvictionStatus } from '../../view/eviction-status.ts';
+import { type EvictionStatus, resourceName } from '../../view/eviction-status.ts';
 import { oneLine } from '../../view/table.ts';
 import type { EvictFormat } from './evictions-request.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -26,12 +26,12 @@ const VERBS: Readonly<Record<RequesterChange, string>> = {
 
 const changeLine = (
   change: RequesterChange,
-  { namespace, name, pod, requesters }: EvictionStatus,
+  { kind, namespace, name, pod, requesters }: EvictionStatus,
 ): string => {
   const asked = requesters.length === 0
     ? 'nobody asks any more'
     : `asked to leave by ${listed(requesters, REQUESTERS_MAX)}`;
-  return `evictionrequest/${name} ${VERBS[change]}: pod ${quoted(`${namespace}/${pod}`)} ${
+  return `${kind.toLowerCase()}/${name} ${VERBS[change]}: pod ${quoted(`${namespace}/${pod}`)} ${
     requesters.length === 0 ? 'may stay, ' : 'is '
   }${asked}`;
 };
@@ -51,9 +51,7 @@ export const evictPrinter = (terminal: Terminal, format: EvictFormat): EvictPrin
   return {
     changed: (change, status) => {
       if (format === 'text') return terminal.print(`${changeLine(change, status)}\n`);
-      if (format === 'name') {
-        return terminal.print(`evictionrequest.lifecycle.tidegate.dev/${status.name}\n`);
-      }
+      if (format === 'name') return terminal.print(`${resourceName(status)}\n`);
       terminal.print(document(format, { outcome: change, ...status }));
     },
     progressed: (status, nowMs) => {

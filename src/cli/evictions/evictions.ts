@@ -16,6 +16,7 @@ import {
   evictionColumns,
   type EvictionStatus,
   evictionStatus,
+  resourceName,
 } from '../../view/eviction-status.ts';
 import {
   type Answer,
@@ -38,10 +39,11 @@ const evictionRecords = (namespaced: boolean): RecordKind<EvictionStatus> => ({
   command: 'tidegate evictions --watch',
   empty: 'No eviction is requested',
   columns: (nowMs, wide) => evictionColumns(nowMs, { wide, namespaced }),
-  keyOf: ({ namespace, name }) => `${namespace}/${name}`,
+  // The object of a request in the group of Kubernetes changes once it has an Eviction.
+  keyOf: ({ podUid }) => podUid,
   stateOf: (status) => JSON.stringify(status),
   gone: (status) => ({ ...status, phase: 'Gone' }),
-  nameOf: ({ name }) => `evictionrequest.lifecycle.tidegate.dev/${name}`,
+  nameOf: resourceName,
 });
 
 const scopeOf = ({ namespace, allNamespaces, selector }: EvictionsRequest): RequestScope => ({

@@ -1,11 +1,20 @@
 /** EvictionRequests in tables, explanations and trees: one verdict everywhere. */
 import { expect, test } from 'vitest';
-import { evictionColumns, evictionStatus } from '../../../src/view/eviction-status.ts';
+import {
+  evictionColumns,
+  evictionStatus,
+  resourceName,
+} from '../../../src/view/eviction-status.ts';
 import { explainEvictionRequest } from '../../../src/view/explain-eviction-request.ts';
 import { explainPod } from '../../../src/view/explain-pod.ts';
 import { explanationText } from '../../../src/view/explanation-text.ts';
 import { requestTree, treeNames, treeText } from '../../../src/view/object-tree.ts';
 import { tableText } from '../../../src/view/table.ts';
+import {
+  joined,
+  rawNativeEviction,
+  rawNativeRequest,
+} from '../../support/eviction-requests/native-fixture.ts';
 import {
   ACTOR_A,
   ACTOR_B,
@@ -138,5 +147,16 @@ test('a tree has the request below its pod, and each interceptor with its turn',
   expect(treeNames(tree)).toEqual([
     'pod/p-1',
     'evictionrequest.lifecycle.tidegate.dev/6f1d2a34-0b1c-4d5e-8f90-a1b2c3d4e5f6',
+  ]);
+});
+
+test('a request has the name of its object, in the API that has it', () => {
+  const requests = [rawNativeRequest('nodes.example.com/drain')];
+  const native = [joined({ requests }), joined({ requests, evictions: [rawNativeEviction()] })];
+  const statuses = [observedRequest(), ...native].map((one) => evictionStatus(one, nowMs));
+  expect(statuses.map(resourceName)).toEqual([
+    'evictionrequest.lifecycle.tidegate.dev/6f1d2a34-0b1c-4d5e-8f90-a1b2c3d4e5f6',
+    'evictionrequest.lifecycle.k8s.io/request-of-nodes.example.com-drain',
+    'eviction.lifecycle.k8s.io/pod-1-p-1',
   ]);
 });
