@@ -12,11 +12,20 @@ import type { Budget } from '../domain/drain/budget.ts';
 import { tierWaitMs } from '../domain/drain/deadline.ts';
 import { type PodPreview, previewDrain, type Verdict } from '../domain/drain/drain-preview.ts';
 import { forecastOf } from '../domain/drain/forecast.ts';
-import { comesBack, planOf, type PodRole, type StayingPod } from '../domain/drain/plan.ts';
+import { keptBlocker, keptData } from '../domain/drain/kept-pods.ts';
+import {
+  comesBack,
+  type DrainPlan,
+  keptPods,
+  planOf,
+  type PodRole,
+  type StayingPod,
+} from '../domain/drain/plan.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import { blockedVerdict } from '../domain/drain/verdict.ts';
 import type { Uid } from '../domain/ids.ts';
 import type { NodeFacts } from './drain-facts.ts';
+import { keptOnNode } from './drain-owner.ts';
 import { tierPriority } from './drain-status.ts';
 
 /** A pod that must leave. */
@@ -157,13 +166,24 @@ const limitedBudgets = (
     .map(({ key, disruptionsAllowed }) => `${key} (${disruptionsAllowed} now)`);
 };
 
+const unknownOfLocal = (
+  pods: readonly DrainPod[],
+  lookup: NodeFacts['lookup'],
+): readonly string[] => {
+  const local = pods.filter((pod) => !pod.terminating && keptData(pod, lookup).length > 0);
+  return local.length === 0 ? [] : [
+    'Whether the drain evicts pods whose data is on this node only, or keeps them, which ' +
+    `--local-volumes of the operator says: ${list(local.map(({ key }) => key))}`,
+  ];
+};
+
 /** What may deviate from the plan, as far as it concerns this node. */
 const unknownOf = (
   previews: readonly PodPreview[],
-  { budgets, dryRun, ...terms }: Pick<PlanTerms, 'interceptors' | 'defaults'> & {
-    readonly budgets: readonly Budget[];
-    readonly dryRun: boolean;
-  },
+  { budgets, lookup, dryRun, ...terms }:
+    & Pick<PlanTerms, 'interceptors' | 'defaults'>
+    & Pick<NodeFacts, 'budgets' | 'lookup'>
+    & { readonly dryRun: boolean },
 ): readonly string[] => {
   const pods = previews.map(({ pod }) => pod);
   const { defaults } = terms;
@@ -206,6 +226,7 @@ const unknownOf = (
         }`,
       ];
     }),
+    ...unknownOfLocal(pods, lookup),
     ...(undecided.length === 0 ? [] : [
       'Which interceptors the operator adds where a Deployment would lose availability ' +
       `(try --default-interceptors): ${list(undecided.map(({ key }) => key))}`,
@@ -230,15 +251,31 @@ const answersFor = (
   ]);
 };
 
+/** Pods with data on the node only stay for certain when it is disabled, or as acknowledged. */
+const planFor = ({ node, pods, own, lookup }: NodeFacts): DrainPlan => {
+  const { keepsAll, acknowledged } = keptOnNode(node);
+  const keeps = (pod: DrainPod): boolean =>
+    (keepsAll || acknowledged.has(pod.uid)) && keptData(pod, lookup).length > 0;
+  return planOf(pods, { own, evictedOwners: new Set(), keeps });
+};
+
+/** The kept pods that nobody has acknowledged: the drain does not end before. */
+const keptIn = (plan: DrainPlan, { node, lookup }: NodeFacts): readonly BlockedPods[] => {
+  const { acknowledged } = keptOnNode(node);
+  const kept = keptPods(plan).filter(({ uid }) => !acknowledged.has(uid));
+  if (kept.length === 0) return [];
+  const blocker = keptBlocker(kept.flatMap((pod) => keptData(pod, lookup)));
+  return [{ blocker, pods: kept.map(({ key }) => key) }];
+};
+
 /** The pods that would be evicted, in the order of the plan. */
-export const evictable = ({ pods, own }: NodeFacts): readonly DrainPod[] =>
-  planOf(pods, { own, evictedOwners: new Set() }).tiers
-    .flatMap((tier) => tier.pods).filter(({ terminating }) => !terminating);
+export const evictable = (facts: NodeFacts): readonly DrainPod[] =>
+  planFor(facts).tiers.flatMap((tier) => tier.pods).filter(({ terminating }) => !terminating);
 
 /** The plan of a node. */
 export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => {
-  const { node, budgets, nowMs } = facts;
-  const plan = planOf(facts.pods, { own: facts.own, evictedOwners: new Set() });
+  const { node, budgets, lookup, nowMs } = facts;
+  const plan = planFor(facts);
   const previews = previewDrain({
     plan,
     budgets,
@@ -249,7 +286,7 @@ export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => 
     nowMs,
   });
   const dryRun = terms.answers !== undefined;
-  const blocked = blockedPodsOf(previews);
+  const blocked = [...blockedPodsOf(previews), ...keptIn(plan, facts)];
   const { graceSeconds } = terms;
   const deadlineMs = nowMs + graceSeconds * 1000;
   const leaving = previews.map(({ pod }) => pod);
@@ -270,6 +307,6 @@ export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => 
     forecast: forecast === undefined ? '' : blockedVerdict(forecast).forecast,
     willNotComeBack: chosen((pod) => !comesBack(pod)),
     losesData: chosen(({ losesData }) => losesData),
-    unknown: unknownOf(previews, { ...terms, budgets, dryRun }),
+    unknown: unknownOf(previews, { ...terms, budgets, lookup, dryRun }),
   };
 };

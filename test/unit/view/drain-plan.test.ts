@@ -11,7 +11,7 @@ import type { DrainScene } from '../../../src/view/drain-facts.ts';
 import { drainPlanText } from '../../../src/view/drain-plan-text.ts';
 import { drainPlan, evictable } from '../../../src/view/drain-plan.ts';
 import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
-import { type SceneNode, sceneOfNode } from '../../support/drains/drain-scene.ts';
+import { sceneAnnotation, type SceneNode, sceneOfNode } from '../../support/drains/drain-scene.ts';
 
 const GOLDEN = new URL('golden/drain-plan.txt', import.meta.url);
 const FREE: SceneNode = { unschedulable: false, cordons: {} };
@@ -269,6 +269,25 @@ describe('drain preview', () => {
     expect(blockers).toEqual([]);
     expect(tiers[0]?.pods[0]).toMatchObject({ verdict: 'Uncertain', reason: 'BudgetUnsettled' });
     expect(unknown.at(-1)).toBe('How ns/a resolves: status of budget ns/db is being updated');
+  });
+
+  const local = podOf({ name: 'db-0', volumes: [{ name: 'data', hostPath: { path: '/data' } }] });
+
+  test('RS-11: a pod with data on the node only may be kept, which the cluster does not say', () => {
+    const { blockers, unknown } = plan({ pods: [local, podOf()] });
+    expect(blockers).toEqual([]);
+    expect(unknown.at(-1)).toMatch(/--local-volumes of the operator says: ns\/db-0$/);
+  });
+
+  test('RS-11: a disabled node keeps a pod with data on it only', () => {
+    const node = { cordons: { disabled: sceneAnnotation() } };
+    const facts = sceneOfNode({ node, pods: [local, podOf()] });
+    const { staying, blockers, tiers, unknown } = plan({ node, pods: [local, podOf()] });
+    expect(staying).toEqual([{ pod: 'ns/db-0', role: 'StatefulLocalVolume' }]);
+    expect(blockers).toMatchObject([{ reason: 'StatefulLocalVolume', pods: ['ns/db-0'] }]);
+    expect(tiers.flatMap(({ pods }) => pods.map(({ pod }) => pod))).toEqual(['ns/a']);
+    expect(unknown.join()).not.toContain('--local-volumes');
+    expect(evictable(facts).map(({ key }) => key)).toEqual(['ns/a']);
   });
 
   test('a pod of a terminating namespace leaves with it', () => {
