@@ -51,7 +51,7 @@ export const followNodeDrains = async (
   let begin = (): void => {};
   const how = await followRecords({
     cluster,
-    terminal: { ...terminal, interactive: false },
+    isTicking: false,
     report: terminal.report,
     start: (environment) => {
       const watch = startNodeDrainWatch(environment, {

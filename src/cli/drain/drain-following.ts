@@ -31,7 +31,6 @@ export const followDrains = async (
   let watch: DrainWatch | undefined;
   await followRecords({
     cluster,
-    terminal,
     report: print.report,
     start: (environment) => watch = startDrainWatch(environment, { own, selector }),
     show: (nowMs) => {

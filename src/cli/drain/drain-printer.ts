@@ -36,8 +36,9 @@ export const DRAIN_RECORDS: RecordKind<DrainStatus> = {
   empty: 'No node is drained',
   columns: statusColumns,
   keyOf: ({ node }) => node,
-  // Without the remaining time, which always changes.
-  stateOf: ({ secondsLeft: _, ...drain }) => JSON.stringify(drain),
+  // Without the times that always change: what remains, and how long a pod has been terminating.
+  stateOf: ({ secondsLeft: _, ...drain }) =>
+    JSON.stringify(drain).replaceAll(/terminating for \d+ s/gu, 'terminating'),
   gone: goneDrain,
   nameOf: ({ node }) => `node/${node}`,
 };

@@ -200,7 +200,6 @@ const waited = async (
   let ending: Ending;
   const how = await followRecords({
     cluster: request,
-    terminal,
     report: terminal.report,
     start: (environment) => watch = startEvictionsWatch(environment, followed),
     show: (nowMs) => {

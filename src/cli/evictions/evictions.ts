@@ -124,7 +124,6 @@ export const runEvictions = async (
   let watch: EvictionsWatch | undefined;
   await followRecords({
     cluster: request,
-    terminal,
     report: print.report,
     start: (environment) =>
       watch = startEvictionsWatch(environment, { api: look.value.api, scope: scopeOf(request) }),

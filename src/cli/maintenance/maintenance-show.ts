@@ -151,7 +151,6 @@ export const runMaintenanceShow = async (
   let watch: MaintenanceWatch | undefined;
   await followRecords({
     cluster: request,
-    terminal,
     report: print.report,
     start: (environment) => watch = startMaintenanceWatch(environment, name),
     show: (nowMs) => print.show(viewsOf(watch?.maintenances() ?? []), nowMs),

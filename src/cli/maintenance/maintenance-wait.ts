@@ -60,7 +60,6 @@ export const waitForMaintenance = async (
   ];
   const how = await followRecords({
     cluster,
-    terminal,
     report: terminal.report,
     start: (environment) => watch = startMaintenanceWatch(environment, name),
     show: (nowMs) => {

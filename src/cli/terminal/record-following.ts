@@ -14,9 +14,8 @@ import type { KubeApi } from '../../effects/kube-api.ts';
 import { realTime } from '../../effects/real-time.ts';
 import { type ChosenCluster, chosenConnection } from '../cluster-question.ts';
 import { awaitedSignal } from '../signals.ts';
-import type { Terminal } from './terminal.ts';
 
-/** The display is refreshed at least this often. */
+/** Records are shown at least this often: a state may change by time alone. */
 const TICK_MS = 1000;
 
 /** Objects that are watched. */
@@ -33,7 +32,8 @@ export interface RecordFollowing {
   readonly cluster: ChosenCluster;
   readonly start: (environment: ActorEnvironment<KubeApi>) => Watched;
   readonly show: (nowMs: number) => void;
-  readonly terminal: Terminal;
+  /** False: `show` is called after changes only. */
+  readonly isTicking?: boolean;
   /** One line about the watch. */
   readonly report: (line: string) => void;
   /**
@@ -69,7 +69,7 @@ const ticking = (show: () => void): () => void => {
 
 /** Shows records until a signal or `ended`; resolves with which of them it was. */
 export const followRecords = async (
-  { cluster, start, show: draw, terminal, report, ended }: RecordFollowing,
+  { cluster, start, show: draw, isTicking = true, report, ended }: RecordFollowing,
 ): Promise<'signal' | 'ended'> => {
   const { signal, release: releaseSignals } = awaitedSignal();
   const ends = [
@@ -90,7 +90,7 @@ export const followRecords = async (
   const early = await Promise.race([...ends, watch.whenReady.then(() => undefined)]);
   const releases = early === undefined ? [watch.onChange(show)] : [];
   if (early === undefined) show();
-  if (early === undefined && terminal.interactive) releases.push(ticking(show));
+  if (early === undefined && isTicking) releases.push(ticking(show));
   const cause = early ?? await Promise.race(ends);
   for (const release of releases) release();
   watch.stop();

@@ -59,6 +59,19 @@ describe('in a pipe', () => {
     expect(text()).toBe('');
   });
 
+  test('the time that a pod has been terminating is no change alone', () => {
+    const { show, text } = printing('json', false);
+    const overdue = (laterMs: number): DrainStatus =>
+      drainStatus(sceneOfNode({
+        pods: [podOf({ deletion: '2026-03-01T11:58:00Z', deletionGraceSeconds: 30 })],
+        nowMs: SCENE_NOW_MS + laterMs,
+      }));
+    show([overdue(0)]);
+    expect(text()).toContain('terminating for');
+    show([overdue(1000)]);
+    expect(text()).toBe('');
+  });
+
   test('a deleted node is printed once', () => {
     const { show, text } = printing('json', false);
     show([drain('n1', 2)]);
