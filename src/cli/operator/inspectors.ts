@@ -7,8 +7,10 @@
  */
 import { readFile } from 'node:fs/promises';
 import { defectText, type Telemetry } from '../../api/telemetry.ts';
+import { ROLE_NAMES, type RoleName } from '../../domain/operator-roles.ts';
 import type { ListenAddress } from '../../effects/option-kinds.ts';
 import type { Time } from '../../domain/time.ts';
+import type { OperatorSettings } from '../../effects/settings.ts';
 import { startActorRecorder } from '../../observability/actor-recorder.ts';
 import type { Inspector } from '../../observability/inspector.ts';
 import { failureSentence } from '../failures.ts';
@@ -38,6 +40,13 @@ export interface Inspectors {
   readonly open: (telemetry: Pick<Telemetry, 'log' | 'count'>) => Promise<void>;
   readonly close: () => Promise<void>;
 }
+
+/** Identifies the process by its cluster, or by its roles without a fleet. */
+export const inspectorTitle = (settings: Pick<OperatorSettings, RoleName>): string =>
+  `Tidegate · ${
+    settings.fleet?.clusterId ??
+      ROLE_NAMES.filter((role) => settings[role] !== undefined).join(', ')
+  }`;
 
 /** The token in the file; an empty one would admit everybody. */
 const tokenIn = async (file: string): Promise<string> => {

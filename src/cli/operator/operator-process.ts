@@ -28,7 +28,7 @@ import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
 import type { RunningOperator } from './operator.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { startInspectors } from './inspectors.ts';
+import { inspectorTitle, startInspectors } from './inspectors.ts';
 import { exitOnUnhandledErrors } from '../unhandled-errors.ts';
 import { VERSION } from '../version.ts';
 
@@ -102,9 +102,6 @@ const leaseOptions = (settings: LeaseSettings): LeadershipOptions => {
   return { ...lease, leaseMs: durationMs, renewMs: renewDeadlineMs, retryMs: retryPeriodMs };
 };
 
-/** Identifies the process by its cluster, or by its role without a fleet. */
-const titleOf = ({ fleet }: OperatorSettings): string => `Tidegate · ${fleet?.clusterId ?? 'pods'}`;
-
 const observabilityOf = (
   { logLevel: level, fleet }: OperatorSettings,
   inspectors: readonly Inspector[],
@@ -133,7 +130,7 @@ export const startOperatorProcess = async (
   settings: OperatorSettings,
 ): Promise<RunningOperator> => {
   const time = clusterTime(realTime);
-  const inspectors = await startInspectors({ ...settings, title: titleOf(settings), time });
+  const inspectors = await startInspectors({ ...settings, title: inspectorTitle(settings), time });
   const tracing = await tracingOf(settings, time);
   const observability = observabilityOf(settings, [
     ...inspectors.all,

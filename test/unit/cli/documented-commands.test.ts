@@ -8,6 +8,8 @@ import { parse } from 'yaml';
 import { METRICS } from '../../../src/api/metrics.ts';
 import { type Roles, runProgram } from '../../../src/cli/program.ts';
 import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
+import { statusColumns } from '../../../src/view/drain-status-table.ts';
+import { evictionColumns } from '../../../src/view/eviction-status.ts';
 import { commandBlocks } from '../../support/documents/fenced-blocks.ts';
 import { brokenLinks, pages } from '../../tidy/links.ts';
 import { PROJECT } from '../../tidy/source-file.ts';
@@ -92,6 +94,48 @@ test.each(DOCUMENTED)('the program understands every command of $path', async ({
 
 test('a flag that does not exist is found', async () => {
   expect(await problemOf(['drain', 'status', '--nowhere'])).toContain('--nowhere');
+});
+
+/** The sections of the reference, each with its command. */
+const REFERENCE = readFileSync(`${PROJECT}docs/reference/cli.md`, 'utf8').split(/^## tidegate /m)
+  .slice(1).map((section) => ({
+    command: /^[a-z-]+(?: [a-z-]+)*/.exec(section)?.[0] ?? '',
+    section: section.split(/^## /m)[0] ?? '',
+  }));
+
+/** Flags that every command has. */
+const GLOBAL_FLAGS = new Set(['--help', '--version']);
+
+const flagsOf = async (command: string): Promise<readonly string[]> => {
+  let help = '';
+  await runProgram([...command.split(' '), '--help'], ROLES, {
+    print: (text) => void (help += text),
+    report: () => {},
+    ...PLAIN_TERMINAL,
+  });
+  const flags = [...help.matchAll(/^ +(?:-\w, )?(?<flag>--[a-z-]+)/gm)]
+    .flatMap(({ groups }) => groups?.['flag'] ?? []);
+  return flags.filter((flag) => !GLOBAL_FLAGS.has(flag));
+};
+
+test.each(REFERENCE)('the reference has each flag of $command', async ({ command, section }) => {
+  const flags = await flagsOf(command);
+  expect(flags.filter((flag) => !new RegExp(`\`[^\`]*${flag}\\b`).test(section))).toEqual([]);
+});
+
+const HEADINGS = {
+  'drain status': statusColumns(0, true).map(({ heading }) => heading),
+  evictions: evictionColumns(0, { wide: true, namespaced: true }).map(({ heading }) => heading),
+};
+
+test.each(Object.entries(HEADINGS))('the reference has each column of %s', (name, headings) => {
+  const section = REFERENCE.find(({ command }) => command === name)?.section ?? '';
+  const words = headings.map((heading) => heading.replace(/\(.*/, ''));
+  expect(words.filter((word) => !section.includes(`\n| ${word} |`))).toEqual([]);
+});
+
+test('flags are found in the help', async () => {
+  expect(await flagsOf('evictions')).toEqual(expect.arrayContaining(['--output', '--kubeconfig']));
 });
 
 const ALERTS = listOrEmptyAt(

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { operatorSettings } from '../../../src/effects/settings.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
-import { startInspectors } from '../../../src/cli/operator/inspectors.ts';
+import { inspectorTitle, startInspectors } from '../../../src/cli/operator/inspectors.ts';
 
 const emptyFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-onlookers-'));
@@ -65,4 +66,18 @@ test('a full disk is a line of the log and a metric, and no failure of the proce
     /^error Recording ended early Cannot record to "\/dev\/full": .*no space left/i,
   );
   await inspectors.close();
+});
+
+const titleFor = (flags: Readonly<Record<string, string>>): string => {
+  const around = { environment: {}, hostname: 'h', namespace: undefined, nonce: 'n' };
+  const settled = operatorSettings(flags, around);
+  if (settled._tag === 'SettingsProblem') throw new Error(settled.message);
+  return inspectorTitle(settled.settings);
+};
+
+test('page and recording are titled by the cluster, or by the roles without a fleet', () => {
+  const fleet = { 'cluster-id': 'blue', 'shard-addr': 's:1', 'insecure-plaintext': 'true' };
+  expect(titleFor({ roles: 'fleet,pods', ...fleet })).toBe('Tidegate · blue');
+  expect(titleFor({ roles: 'pods' })).toBe('Tidegate · pods');
+  expect(titleFor({ roles: 'maintenance,evictions' })).toBe('Tidegate · evictions, maintenance');
 });
