@@ -103,6 +103,26 @@ describeWithBrowser('the live page', (browser) => {
     expect(await seriousFaultsInBothSchemes(page)).toEqual([]);
   });
 
+  it('fetches what failed before the stream began once more', async () => {
+    const { url } = await crowded(1);
+    const { page, close } = await emptyPage(browser());
+    onTestFinished(close);
+    const failed = { '/catalogue.json': false, '/charts/podEviction.svg': false };
+    await page.route(({ pathname }) => pathname in failed, async (route) => {
+      const { pathname } = new URL(route.request().url());
+      const isFirst = !Object.entries(failed).some(([path, has]) => path === pathname && has);
+      Object.assign(failed, { [pathname]: true });
+      await (isFirst ? route.abort() : route.continue());
+    });
+    await page.route(({ pathname }) => pathname === '/live', async (route) => {
+      await soon(() => Promise.resolve(Object.values(failed))).toEqual([true, true]);
+      await route.continue();
+    });
+    await page.goto(`${url}#/podEviction`);
+    await page.locator('[data-state="queued"] > text.state-count').waitFor();
+    await soon(() => page.locator('h1').innerText()).toBe('Tidegate · crowd');
+  });
+
   it('shows that the process is gone', async () => {
     const crowd = await actorCrowd(1);
     const page = await browser().newPage();

@@ -19,20 +19,21 @@ import {
   wasDragged,
   zoomBy,
 } from './chart-viewport.ts';
-import { catalogue, focused, nowMs } from './feed.ts';
+import { catalogue, connection, focused, nowMs } from './feed.ts';
+import { fetchedFiles } from './fetched-files.ts';
 import { fillMinimap, goTo, markMinimap, moveMinimap } from './minimap.ts';
 import { go, route } from './route.ts';
 import { Timeline } from './timeline.tsx';
 import { spoken } from './words.ts';
 
 const drawings = signal<Readonly<Record<string, string>>>({});
-const asked = new Set<string>();
+const files = fetchedFiles();
 
+/** The drawing, once it has arrived; a failed fetch is made again when the connection is back. */
 const drawingOf = (kind: string): string | undefined => {
-  if (kind !== '' && !asked.has(kind)) {
-    asked.add(kind);
-    void fetch(`/charts/${kind}.svg`).then(async (answer) => {
-      if (answer.ok) drawings.value = { ...drawings.value, [kind]: await answer.text() };
+  if (kind !== '' && connection.value !== 'lost') {
+    void files(`/charts/${kind}.svg`).then((text) => {
+      if (text !== undefined) drawings.value = { ...drawings.value, [kind]: text };
     });
   }
   return drawings.value[kind];

@@ -5,6 +5,7 @@
  */
 import { computed, effect, signal } from '@preact/signals';
 import { openEventStream } from './event-stream.ts';
+import { fetchedFiles } from './fetched-files.ts';
 import { onHistory } from './history.ts';
 import { liveNowMs, past } from './past.ts';
 import { route } from './route.ts';
@@ -84,6 +85,14 @@ const take = (changed: readonly SentRow[], gone: readonly string[]): void => {
   liveRows.value = [...rowsById.values()];
 };
 
+const files = fetchedFiles();
+
+/** Fetches the catalogue unless it is there. */
+const completeCatalogue = async (): Promise<void> => {
+  const text = await files('/catalogue.json');
+  if (text !== undefined) catalogue.value = reading<Catalogue>(text);
+};
+
 interface ServerMessage {
   readonly nowMs: number;
 }
@@ -96,6 +105,7 @@ const followBoard = (): void => {
       liveNowMs.value = message.nowMs;
       connection.value = 'live';
       take(message.rows, []);
+      void completeCatalogue();
     },
     changes: ({ data }) => {
       const message = reading<
@@ -133,13 +143,12 @@ const followActor = (id: string): () => void =>
 const actorAsked = computed(() => route.value.actor);
 
 /** Starts to follow the process. */
-export const follow = async (): Promise<void> => {
+export const follow = (): void => {
   followBoard();
   effect(() => {
     const id = actorAsked.value;
     liveFocused.value = undefined;
     return id === '' ? undefined : followActor(id);
   });
-  const answer = await fetch('/catalogue.json');
-  catalogue.value = await answer.json();
+  void completeCatalogue();
 };

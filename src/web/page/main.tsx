@@ -70,4 +70,4 @@ if (place !== null) render(<Page />, place);
 followKeys();
 followSeverity();
 followPast();
-void follow();
+follow();
