@@ -5,6 +5,8 @@
  * that programs can split lines into columns.
  */
 
+import { cellWidth, paddedToCells } from './cell-width.ts';
+
 /** A column: its heading and the cell of a record. */
 export interface Column<Row> {
   readonly heading: string;
@@ -27,11 +29,11 @@ export const columnWidths = <Row>(
   rows: readonly Row[],
 ): readonly number[] =>
   columns.map(({ heading, cell }) =>
-    Math.max(heading.length, ...rows.map((row) => cellText(cell(row)).length))
+    Math.max(heading.length, ...rows.map((row) => cellWidth(cellText(cell(row)))))
   );
 
 const lineOf = (cells: readonly string[], widths: readonly number[]): string =>
-  cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(GAP).trimEnd();
+  cells.map((cell, at) => paddedToCells(cell, widths[at] ?? 0)).join(GAP).trimEnd();
 
 /** The heading line. */
 export const headingLine = <Row>(

@@ -6,7 +6,7 @@
  * columns as the terminal.
  */
 import process from 'node:process';
-import { cutText } from '../../domain/text.ts';
+import { cutToCells } from '../../view/cell-width.ts';
 import type { Terminal } from './terminal.ts';
 
 const ESCAPE = '\u001b[';
@@ -24,9 +24,6 @@ export interface Screen {
   /** Restores the terminal; once closed, a screen stays closed. */
   readonly close: () => void;
 }
-
-const within = (line: string, columns: number): string =>
-  line.length > columns ? cutText(line, columns - 1, '…') : line;
 
 /** The lines that fit, and how many do not. */
 const fitting = (lines: readonly string[], rows: number): readonly string[] => {
@@ -47,7 +44,9 @@ export const makeScreen = (terminal: Pick<Terminal, 'print' | 'size'>): Screen =
     show: (lines) => {
       if (state === 'closed') return;
       const { columns, rows } = terminal.size();
-      const drawn = fitting(lines, rows).map((line) => within(line, columns) + CLEAR_LINE_END);
+      const drawn = fitting(lines, rows).map((line) =>
+        cutToCells(line, columns, '…') + CLEAR_LINE_END
+      );
       const opening = state === 'unopened' ? OPEN : '';
       if (state === 'unopened') process.once('exit', close);
       state = 'open';

@@ -21,6 +21,23 @@ describe('a table', () => {
     );
   });
 
+  // Columns were measured in UTF-16 units.
+  test('has straight columns also with wide and combining characters', () => {
+    const names = ['カーネル', 'ker', 'e\u0301te', '한글', '🔥x', 'ｶｰﾈﾙ'];
+    expect(tableText(COLUMNS, names.map((name) => ({ name, note: 'x' })))).toBe(
+      [
+        'NAME       NOTE',
+        'カーネル   x',
+        'ker        x',
+        'e\u0301te        x',
+        '한글       x',
+        '🔥x        x',
+        'ｶｰﾈﾙ       x',
+        '',
+      ].join('\n'),
+    );
+  });
+
   test('has one line for each record, whatever the texts hold', () => {
     fc.assert(
       fc.property(
