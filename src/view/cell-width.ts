@@ -4,21 +4,14 @@
  *
  * Promises: total; a text that is cut ends with a whole character.
  */
+import { eastAsianWidth } from 'get-east-asian-width';
 
-const SCRIPTS = ['Han', 'Hangul', 'Hiragana', 'Katakana', 'Bopomofo', 'Yi']
-  .map((name) => String.raw`\p{sc=${name}}`).join('');
-const FULL_WIDTH = String.raw`\u3000-\u303e\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6`;
-/** With narrow forms of these scripts. */
-const WIDE = new RegExp(String.raw`[${SCRIPTS}\p{Emoji_Presentation}${FULL_WIDTH}]`, 'u');
-const HALF_WIDTH = /[\uff61-\uffdc]/u;
 /** Vowels and final consonants of a decomposed Hangul syllable are part of its first letter. */
 const COMBINING = /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
 const PLAIN = /^[\u0020-\u007e]*$/u;
 
-const widthOf = (character: string): number => {
-  if (COMBINING.test(character)) return 0;
-  return WIDE.test(character) && !HALF_WIDTH.test(character) ? 2 : 1;
-};
+const widthOf = (character: string): number =>
+  COMBINING.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
 
 /** The number of cells that the text takes. */
 export const cellWidth = (text: string): number => {

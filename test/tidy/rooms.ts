@@ -36,7 +36,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
     libraries: ['pino', 'prom-client', 'effect', 'effect/http', 'effect/observability', 'node:'],
     typesOf: ['xstate'],
   },
-  view: { rooms: ['domain', 'api', 'machines'], libraries: ['xstate', 'xstate/graph', 'elkjs'] },
+  view: {
+    rooms: ['domain', 'api', 'machines'],
+    libraries: ['xstate', 'xstate/graph', 'elkjs', 'get-east-asian-width'],
+  },
   cli: {
     rooms: [
       'domain',
