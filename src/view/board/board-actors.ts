@@ -51,7 +51,7 @@ export interface BoardActors {
   readonly budgets: ReadonlyMap<string, BoardBudget>;
   readonly machines: readonly BoardActor[];
   readonly evictionRequests: readonly BoardActor[];
-  /** Actors that a process has one or few of, and all others with a problem and no card of theirs. */
+  /** Those that a process has one or few of, and others with a problem and no card of their own. */
   readonly others: readonly BoardActor[];
 }
 

@@ -1,79 +1,13 @@
 /** Caches over an API server in memory, on simulated time. */
-import { Layer, ManagedRuntime } from 'effect';
 import { config } from 'rxjs';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type InformerOptions, startInformer } from '../../../src/actors/informers/informer.ts';
-import { missingLists } from '../../../src/actors/informers/shared-informers.ts';
-import { clockLayer } from '../../../src/effects/effect-clock.ts';
-import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
-import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
-import type { Fact, Identity } from '../../../src/domain/facts.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { objectKey } from '../../../src/domain/ids.ts';
-import { textAt } from '../../../src/domain/json.ts';
-import { identityOf } from '../../../src/domain/object-meta.ts';
-import { simulatedTime } from '../../support/time/simulated-time.ts';
-import { KubeApi } from '../../../src/effects/kube-api.ts';
-import { scriptedApi } from '../../support/api/scripted-api.ts';
-
-interface Thing extends Identity {
-  readonly color: string;
-}
-
-const project = (raw: unknown): Thing | undefined => {
-  const identity = identityOf(raw);
-  const color = textAt(raw, 'spec', 'color') ?? 'none';
-  if (color === 'poison') throw new Error('poisoned');
-  return identity === undefined || color === 'hidden' ? undefined : { ...identity, color };
-};
-
-const cleanups: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-const factText = (fact: Fact<Thing>): string => {
-  switch (fact._tag) {
-    case 'Listed':
-      return `listed ${fact.objects.map(({ key }) => key).sort().join(',')}`;
-    case 'Present':
-      return `present ${fact.object.key} ${fact.object.color}`;
-    case 'Absent':
-      return `absent ${fact.key} ${fact.last.color}`;
-  }
-};
-
-const bed = (telemetry: Telemetry = silentTelemetry) => {
-  const time = simulatedTime();
-  const api = scriptedApi();
-  const runtime = ManagedRuntime.make(
-    Layer.merge(Layer.succeed(KubeApi, api.service), clockLayer(time)),
-  );
-  cleanups.push(() => runtime.dispose());
-  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 7 });
-  const start = (
-    projection: typeof project = project,
-    listed: InformerOptions<Thing>['listed'] = undefined,
-  ) => {
-    const reflector = startInformer(environment, {
-      id: 'things',
-      path: '/things',
-      project: projection,
-      ...(listed === undefined ? {} : { listed }),
-    });
-    cleanups.push(reflector.stop);
-    const facts: string[] = [];
-    reflector.facts.subscribe((fact) => facts.push(factText(fact)));
-    return { reflector, facts };
-  };
-  return { time, api, start };
-};
-
-const lists = (api: ReturnType<typeof scriptedApi>): number =>
-  api.calls.filter(({ query }) => query?.['continue'] === undefined).length;
+import { factText, listsOf, projectThing, reflectorBed } from '../../support/api/reflector-bed.ts';
 
 describe('a reflector', () => {
   it('lists in pages and then watches', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     for (const name of ['a', 'b', 'c', 'd', 'e']) api.put(name);
     const { reflector, facts } = start();
     await time.settle();
@@ -95,11 +29,11 @@ describe('a reflector', () => {
   });
 
   it('begins with a list of moments ago, and lists when it has to again', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.put('a');
     api.put('b');
     const objects = [{ metadata: { name: 'b', uid: 'b', resourceVersion: '2' } }];
-    const { reflector, facts } = start(project, { objects, resourceVersion: '3' });
+    const { reflector, facts } = start(projectThing, { objects, resourceVersion: '3' });
     await time.settle();
     expect([facts, api.calls.length]).toEqual([['listed b'], 0]);
     expect(api.watches).toEqual([expect.objectContaining({ resourceVersion: '3' })]);
@@ -113,7 +47,7 @@ describe('a reflector', () => {
   });
 
   it('is not synced and publishes nothing while a list is incomplete', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     const held = api.holdPages();
     const { reflector, facts } = start();
@@ -127,7 +61,7 @@ describe('a reflector', () => {
   });
 
   it('tells each failed attempt to list, and none of the others', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.refuseLists({ status: 500 }, 'unreachable');
     const { reflector } = start();
     let failures = 0;
@@ -141,7 +75,7 @@ describe('a reflector', () => {
   it('logs the first failure and the recovery, and no retry between them', async () => {
     const lines: string[] = [];
     const log = (level: string, message: string) => void lines.push(`${level} ${message}`);
-    const { time, api, start } = bed({ ...silentTelemetry, log });
+    const { time, api, start } = reflectorBed({ ...silentTelemetry, log });
     api.refuseLists({ status: 500 }, 'unreachable', 'unreachable');
     start();
     await time.advance(60_000);
@@ -152,7 +86,7 @@ describe('a reflector', () => {
   });
 
   it('resumes a closed watch at once, without a list', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.put('a');
     const { facts } = start();
     await time.settle();
@@ -164,12 +98,12 @@ describe('a reflector', () => {
     await time.settle();
     expect(time.monotonic()).toBe(before);
     expect(api.watches.map((query) => query['resourceVersion'])).toEqual(['2', '3']);
-    expect(lists(api)).toBe(1);
+    expect(listsOf(api)).toBe(1);
     expect(facts).toEqual(['listed a', 'present b none', 'present c none']);
   });
 
   it('reports its progress after each list and each chunk of a watch', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.put('a');
     const { reflector } = start();
     const reached: string[] = [];
@@ -184,7 +118,7 @@ describe('a reflector', () => {
   });
 
   it('takes the resourceVersion from bookmarks', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     start();
     await time.settle();
     api.chunk([{ type: 'BOOKMARK', object: { metadata: { resourceVersion: '77' } } }]);
@@ -195,7 +129,7 @@ describe('a reflector', () => {
   });
 
   it('backs off when a watch ends without an event, and after a cut', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     start();
     await time.settle();
     api.endWatches('eof');
@@ -210,11 +144,11 @@ describe('a reflector', () => {
     expect(api.watches.length).toBe(2);
     await time.advance(1000);
     expect(api.watches.length).toBe(3);
-    expect(lists(api)).toBe(1);
+    expect(listsOf(api)).toBe(1);
   });
 
   it('lists again when the resourceVersion has expired; absences follow the list', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     const { facts } = start();
     await time.settle();
@@ -235,7 +169,7 @@ describe('a reflector', () => {
   });
 
   it('DR-37: lists at once when a 410 follows an outage, whatever backoff had grown', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.put('a');
     const { facts } = start();
     await time.settle();
@@ -255,17 +189,17 @@ describe('a reflector', () => {
   });
 
   it('DR-37: waits when a 410 also follows the new list', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.put('a');
     api.refuseWatches(...Array.from({ length: 20 }, () => ({ status: 410 })));
     start();
     await time.advance(2000);
-    expect(lists(api)).toBeGreaterThan(1);
-    expect(lists(api)).toBeLessThan(8);
+    expect(listsOf(api)).toBeGreaterThan(1);
+    expect(listsOf(api)).toBeLessThan(8);
   });
 
   it('keeps its cache while a new list is incomplete', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     const { reflector, facts } = start();
     await time.settle();
@@ -281,7 +215,7 @@ describe('a reflector', () => {
   });
 
   it('closes a silent watch at its idle deadline, which every chunk resets', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     start();
     await time.settle();
     for (let minute = 0; minute < 5; minute += 1) {
@@ -295,62 +229,11 @@ describe('a reflector', () => {
     await time.advance(3000);
     expect(api.watches.length).toBe(2);
     expect(api.openWatches()).toBe(1);
-    expect(lists(api)).toBe(1);
-  });
-
-  it('lists again after a watch that was silent from its first byte to the idle deadline', async () => {
-    const { time, api, start } = bed();
-    start();
-    await time.settle();
-    api.bookmark();
-    await time.advance(153_000);
-    expect([api.watches.length, lists(api)], 'the first had a bookmark').toEqual([2, 1]);
-    await time.advance(155_000);
-    expect(lists(api)).toBe(2);
-  });
-
-  it('counts a watch that it closes for its silence among the endings', async () => {
-    const causes: unknown[] = [];
-    const { time, api, start } = bed({
-      ...silentTelemetry,
-      count: (name, _by, ...[labels]) => {
-        if (name === 'tidegate_watch_endings_total') causes.push(labels);
-      },
-    });
-    start();
-    await time.settle();
-    api.bookmark();
-    await time.advance(153_000);
-    expect(causes).toEqual([{ resource: 'things', outcome: 'Abandoned' }]);
-  });
-
-  it('logs a refusal that follows other failures', async () => {
-    const lines: unknown[] = [];
-    const log = (_level: string, _message: string, fields?: { readonly problem?: unknown }) =>
-      void lines.push(fields?.problem);
-    const { time, api, start } = bed({ ...silentTelemetry, log });
-    api.refuseLists('unreachable', { status: 500 }, { status: 403 }, { status: 403 });
-    const { reflector } = start();
-    await time.settle();
-    expect(missingLists([reflector])).toBe('initial list incomplete: things (unreachable)');
-    await time.advance(120_000);
-    expect(lines).toEqual(['unreachable', 'refused']);
-  });
-
-  it('waits for the Retry-After of its own list, also when another collection is answered', async () => {
-    const { time, api, start } = bed();
-    api.refuseLists({ status: 429, retryAfterSeconds: 20 });
-    const { reflector } = start();
-    await time.advance(1000);
-    reflector.actor?.send({ type: 'server.answered' });
-    await time.advance(18_000);
-    expect(api.calls.length).toBe(1);
-    await time.advance(5000);
-    expect(reflector.synced).toBe(true);
+    expect(listsOf(api)).toBe(1);
   });
 
   it('backs off with growing delays while the server is away, without giving up', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.refuseLists(...Array.from({ length: 30 }, () => 'unreachable' as const));
     const { reflector } = start();
     await time.advance(60_000);
@@ -361,7 +244,7 @@ describe('a reflector', () => {
   });
 
   it('returns to pages when the list without pages fails', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     for (
       const failure of ['unreachable', { status: 500 }, { status: 403 }, { status: 410 }] as const
@@ -378,7 +261,7 @@ describe('a reflector', () => {
   });
 
   it('lists without pages when the continue token expires', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     api.refuseLists({ status: 410 });
     const { facts } = start();
@@ -388,7 +271,7 @@ describe('a reflector', () => {
   });
 
   it('reports a refusal and retries', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.refuseLists({ status: 403 });
     const { reflector } = start();
     await time.settle();
@@ -398,7 +281,7 @@ describe('a reflector', () => {
   });
 
   it('draws the timeout of each watch between 5 and 10 minutes', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     start();
     for (let nth = 0; nth < 20; nth += 1) {
       await time.settle();
@@ -414,7 +297,7 @@ describe('a reflector', () => {
 
   it('excludes unreadable objects, and keeps watching', async () => {
     const counts: number[] = [];
-    const { time, api, start } = bed({
+    const { time, api, start } = reflectorBed({
       ...silentTelemetry,
       count: (name, by, ..._labels) => {
         if (name === 'tidegate_watch_unreadable_total') counts.push(by);
@@ -433,7 +316,7 @@ describe('a reflector', () => {
   });
 
   it('is not synced by a list that a defect prevents it from reading, and lists again', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.put('a', { color: 'poison' });
     api.put('b', { color: 'poison' });
     api.put('c');
@@ -448,7 +331,7 @@ describe('a reflector', () => {
   });
 
   it('keeps the last known version of an object that becomes unreadable', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.put('a', { color: 'red' });
     api.put('b');
     const { reflector, facts } = start();
@@ -462,10 +345,10 @@ describe('a reflector', () => {
   it('survives a subscriber that throws', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
-    cleanups.push(() => {
+    onTestFinished(() => {
       config.onUnhandledError = null;
     });
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     const { reflector, facts } = start();
     reflector.facts.subscribe(() => {
       throw new Error('subscriber');
@@ -479,7 +362,7 @@ describe('a reflector', () => {
   });
 
   it('sends the complete list to a late subscriber first', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.put('a');
     const { reflector } = start();
     await time.settle();
@@ -491,7 +374,7 @@ describe('a reflector', () => {
   });
 
   it('restarts with a list after a defect, and keeps its cache', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     api.put('a');
     const { reflector, facts } = start();
     await time.settle();
@@ -511,7 +394,7 @@ describe('a reflector', () => {
   });
 
   it('closes its watch when it is stopped', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     const { reflector } = start();
     await time.settle();
     expect(api.openWatches()).toBe(1);
@@ -522,7 +405,7 @@ describe('a reflector', () => {
   });
 
   it('agrees with the server after a thousand random changes, cuts, ends and compactions', async () => {
-    const { time, api, start } = bed();
+    const { time, api, start } = reflectorBed();
     const { reflector } = start();
     let seed = 1;
     const draw = (below: number): number => {
