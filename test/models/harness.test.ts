@@ -210,6 +210,12 @@ describe('the model harness', () => {
     await expect(driven).rejects.toThrow('The live actor left the drawn path');
   });
 
+  test('finds a live actor that begins otherwise', async () => {
+    const rig = { machine: lamp, wire: () => pingPong, project: () => null, invariant: undefined };
+    await expect(drive(rig, { input: {}, steps: [] }))
+      .rejects.toThrow('The live actor left the drawn path');
+  });
+
   test('finds a machine that forgets what it heard, by what was written', () => {
     const { machine, crash } = testedModelOf(true);
     const rules = { crash, invariant: undefined, stepInvariant: undefined, settles: undefined };

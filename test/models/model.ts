@@ -23,7 +23,7 @@ import { drive, type InvokedActors } from './harness/driver.ts';
 import { explore, type Explored } from './harness/explorer.ts';
 import { forgetting } from './harness/forgetting.ts';
 import { checkedWalks, type Rules } from './harness/independent-checks.ts';
-import type { Step } from './harness/interpreter.ts';
+import { firstStep, type Step, stillInterpreter } from './harness/interpreter.ts';
 import {
   documentedRow,
   mutantsIn,
@@ -237,7 +237,7 @@ const describeCrashes = <Machine extends AnyStateMachine, World, Cluster>(
   },
 ): void => {
   const checks = crashChecks(model, explored);
-  if (checks === undefined) return;
+  if (checks === undefined) throw new Error(`${name} has a configuration without a world`);
   test(`${name} owes the same after a crash anywhere`, () => {
     expect(checks.violations()).toEqual([]);
   });
@@ -300,6 +300,11 @@ export const describeModel = <
       expect(deadEnds(explored, model.settles)).toEqual([]);
     });
     test(`${name} keeps its invariants on every step`, () => {
+      for (const input of model.inputs) {
+        const begun = firstStep(stillInterpreter(model.machine, input).begin());
+        model.stepInvariant?.(begun);
+        model.invariant?.(begun.after, begun.actions);
+      }
       // Many paths lead to one configuration by the same actions: one check suffices.
       const seen = new Set<string>();
       for (const { toKey, step } of explored.edges) {

@@ -1,6 +1,6 @@
 /**
  * Drives a path through a live actor on a simulated clock with fake effects, and compares state and
- * acts of each step with the pure statechart's.
+ * acts of each step, the first one included, with the pure statechart's.
  */
 import {
   type AnyActorLogic,
@@ -12,7 +12,7 @@ import {
   type InspectionEvent,
 } from 'xstate';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
-import { actionName, eventLabel, type Step } from './interpreter.ts';
+import { actionName, eventLabel, firstStep, type Step, stillInterpreter } from './interpreter.ts';
 import { visibleActions } from './step-invariants.ts';
 import type { Path } from './paths.ts';
 
@@ -91,7 +91,7 @@ export interface Rig {
   readonly machine: AnyStateMachine;
   readonly wire: ((invoked: InvokedActors) => AnyStateMachine) | undefined;
   readonly project: (context: never) => unknown;
-  /** Checked on the live snapshot after every step. */
+  /** Checked on the live snapshot after the start and after every step. */
   readonly invariant:
     | ((snapshot: AnyMachineSnapshot, actions: readonly string[]) => void)
     | undefined;
@@ -130,22 +130,26 @@ export const drive = async (rig: Rig, path: Path): Promise<void> => {
   const defects: unknown[] = [];
   actor.subscribe({ error: (error) => defects.push(error) });
   const { settle } = simulatedTime();
-  const transcript: string[] = [];
+  const transcript = ['xstate.init'];
   actor.start();
   await settle();
-  live.read();
+  check(firstStep(stillInterpreter(rig.machine, path.input).begin()), actor.getSnapshot());
   for (const step of path.steps) {
     const { event } = step;
     transcript.push(eventLabel(event));
     const before = actor.getSnapshot();
     perform(event);
     await settle();
-    const taken = { ...step, before, after: actor.getSnapshot(), actions: live.read() };
-    compare(step, taken);
+    check(step, before);
+  }
+  actor.stop();
+
+  function check(drawn: Step, before: AnyMachineSnapshot): void {
+    const taken = { ...drawn, before, after: actor.getSnapshot(), actions: live.read() };
+    compare(drawn, taken);
     rig.invariant?.(taken.after, taken.actions);
     rig.stepInvariant?.(taken);
   }
-  actor.stop();
 
   function perform(event: EventObject & Readonly<Record<string, unknown>>): void {
     const done = /^xstate\.done\.actor\.(.+)$/.exec(event.type);
