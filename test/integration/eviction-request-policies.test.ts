@@ -192,9 +192,14 @@ describeWithTestbed('policies of EvictionRequests on a real API server', {}, (be
   it('ER-25: every interceptor has an entry, and nobody else', async () => {
     const { create, setStatus } = await sceneOf(bed());
     await create(REQUESTER);
-    const entries = entriesWith().slice(1);
-    expect(await setStatus(CONTROLLER, { ...FIRST, interceptors: entries }))
-      .toContain('must have the names');
+    const [, ...fewer] = entriesWith();
+    const others = [...FIRST.interceptors.slice(0, -1), { name: 'mine.example.com', message: '' }];
+    for (const interceptors of [fewer, others]) {
+      expect(await setStatus(CONTROLLER, { ...FIRST, interceptors }))
+        .toContain('must have the names');
+    }
+    expect(await setStatus(CONTROLLER, FIRST)).toBe('');
+    expect(await setStatus(TENANT, { interceptors: others })).toContain('must have the names');
   });
 
   it('ER-26: interceptors become active in line', async () => {
