@@ -15,19 +15,21 @@ import { nodeRaw } from '../../support/node-maintenance/maintenance-fixture.ts';
 import { podOfType } from '../../support/node-maintenance/plan-runs.ts';
 import { nodeOf, registryRig } from '../../support/node-maintenance/registry-rig.ts';
 
-/** A Node with the key of a maintenance, whose drain goes on unless it has ended. */
-const heldNode = (
-  name: string,
-  maintenance: string,
-  { sinceMs = 0, ended = null }: {
-    readonly sinceMs?: number;
-    readonly ended?: CordonEnd | null;
-  } = {},
-) => {
+interface KeyTraits {
+  readonly sinceMs?: number;
+  readonly ended?: CordonEnd | null;
+}
+
+/** The key of a maintenance, whose drain goes on unless it has ended. */
+const keyOf = (maintenance: string, { sinceMs = 0, ended = null }: KeyTraits = {}) => {
   const ids = [`${maintenance}@1`];
   const key = printCordon({ ids, deadlineMs: null, graceSeconds: 0, sinceMs, ended });
-  return nodeOf(name, { [`${CORDON_PREFIX}${maintenanceOwner(`uid-${maintenance}`)}`]: key });
+  return { [`${CORDON_PREFIX}${maintenanceOwner(`uid-${maintenance}`)}`]: key };
 };
+
+/** A Node with the key of a maintenance. */
+const heldNode = (name: string, maintenance: string, traits: KeyTraits = {}) =>
+  nodeOf(name, keyOf(maintenance, traits));
 
 test('a maintenance that was observed before the Nodes are listed is worked on', async () => {
   const { time, nodes, ordered, registry, maintain, sync } = registryRig();
@@ -53,6 +55,55 @@ test('NM-05: an idle maintenance touches no Node, and one that does not lead nei
   maintain('idle', { stage: 'Idle' });
   await time.advance(5000);
   expect([...ordered]).toEqual([`n1 ${maintenanceOwner('uid-cordons')}`]);
+});
+
+test('NM-04: a maintenance that begins with Drain has its Nodes cordoned, without pods too', async () => {
+  const { time, nodes, pods, ordered, writes, registry, maintain, sync } = registryRig();
+  sync();
+  registry.onLeading();
+  for (const name of ['n1', 'n2']) nodes.put(nodeOf(name));
+  pods.put(podOfType('Default', { node: 'n1' }));
+  maintain('kernel', { stage: 'Drain', isProtected: true });
+  await time.advance(5000);
+  const owner = maintenanceOwner('uid-kernel');
+  expect([...ordered].toSorted()).toEqual([`n1 ${owner}`, `n2 ${owner}`]);
+  const stages = writes.flatMap((one) => one.write === 'setStatus' ? [one.status.stages] : []);
+  expect(stages.at(-1)?.map(({ name }) => name)).toEqual(['Cordon', 'Drain']);
+});
+
+test('NM-06: a maintenance that goes from Idle to Complete only removes its own keys', async () => {
+  const { time, nodes, ordered, withdrawn, writes, registry, maintain, sync } = registryRig();
+  const [kernel, other] = [maintenanceOwner('uid-kernel'), maintenanceOwner('uid-other')];
+  sync();
+  registry.onLeading();
+  const admitted = ['n1', 'n2'].map((name) => nodeRaw(name));
+  maintain('other', { stage: 'Cordon', isProtected: true, nodes: admitted });
+  maintain('kernel', { stage: 'Idle' });
+  nodes.put(nodeOf('n1', { ...keyOf('kernel'), ...keyOf('other') }));
+  nodes.put(nodeOf('n2', keyOf('other')));
+  nodes.put(nodeOf('n3'));
+  await time.advance(5000);
+  expect([...ordered]).toEqual([`n3 ${other}`]);
+  const before = writes.length;
+  maintain('kernel', { stage: 'Complete' }, '10');
+  await time.advance(5000);
+  expect([...ordered]).toEqual([`n3 ${other}`]);
+  expect([...withdrawn]).toEqual([`n1 ${kernel}`]);
+  expect(new Set(writes.slice(before).map(({ write }) => write))).toEqual(new Set(['setStatus']));
+});
+
+test('NM-08: a maintenance has the finalizer once it is not idle', async () => {
+  const { time, nodes, writes, registry, maintain, sync } = registryRig();
+  const kinds = () => writes.map(({ write }) => write);
+  sync();
+  registry.onLeading();
+  nodes.put(nodeOf('n1'));
+  maintain('kernel', { stage: 'Idle' });
+  await time.advance(5000);
+  expect(kinds()).not.toContain('addFinalizer');
+  maintain('kernel', { stage: 'Cordon' }, '10');
+  await time.advance(5000);
+  expect(kinds().filter((kind) => kind === 'addFinalizer')).toHaveLength(1);
 });
 
 test('keys of maintenances that do not exist leave their Nodes', async () => {

@@ -99,7 +99,11 @@ describe('a NodeMaintenance', () => {
     expect(read({ spec: { podSelector: {} } }).spec.podSelector).toBeNull();
   });
 
-  test('NM-08: shows whether our finalizer holds it, and its deletion', () => {
+  test('shows whether our finalizer holds it, and its deletion', () => {
+    expect(read({}, { finalizers: ['a/b'] })).toMatchObject({
+      hasFinalizer: false,
+      deleting: false,
+    });
     const deleted = read({}, {
       finalizers: ['a/b', 'lifecycle.tidegate.dev/maintenance-completion'],
       deletionTimestamp: '2026-05-01T10:00:00Z',

@@ -54,14 +54,14 @@ describe('stageStatuses', () => {
     ]);
   });
 
-  test('NM-04: Drain starts Cordon, which was skipped', () => {
+  test('NM-07: Drain records Cordon, too, when it was skipped', () => {
     expect(withStartedStage([], 'Drain', 7)).toEqual([
       { name: 'Cordon', startMs: 7 },
       { name: 'Drain', startMs: 7 },
     ]);
   });
 
-  test('NM-06: a maintenance that goes from Idle to Complete has done no other work', () => {
+  test('NM-07: Complete after Idle records no other stage', () => {
     expect(withStartedStage([], 'Complete', 7)).toEqual([{ name: 'Complete', startMs: 7 }]);
   });
 });
