@@ -18,6 +18,14 @@ export interface CounterReport {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** A gauge that is higher than before the attack, by `least` or more. */
+export interface GaugeReport {
+  readonly _tag: 'Gauge';
+  readonly name: MetricName;
+  readonly least: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** What must be reported. */
 export type Report =
   /** A log line since the attack began, with `containing` somewhere in its fields. */
@@ -25,8 +33,7 @@ export type Report =
   /** A new or changed Kubernetes Event of Tidegate, with `containing` in its note. */
   | { readonly _tag: 'Event'; readonly reason: ReasonName; readonly containing: string }
   | CounterReport
-  /** A gauge that has at least this value. */
-  | { readonly _tag: 'Gauge'; readonly name: MetricName; readonly least: number }
+  | GaugeReport
   /** The status of every answer that the attacker got, or of some of them. */
   | { readonly _tag: 'Status'; readonly code: number; readonly of: 'every' | 'some' }
   /** Every connection of the attacker was closed without an answer. */
@@ -70,7 +77,11 @@ export const counter = (
   labels: Readonly<Record<string, string>> = {},
 ): CounterReport => ({ _tag: 'Counter', name, labels });
 
-export const gauge = (name: MetricName, least: number): Report => ({ _tag: 'Gauge', name, least });
+export const gauge = (
+  name: MetricName,
+  least: number,
+  labels: Readonly<Record<string, string>> = {},
+): GaugeReport => ({ _tag: 'Gauge', name, least, labels });
 
 export const status = (code: number): Report => ({ _tag: 'Status', code, of: 'every' });
 
@@ -93,9 +104,8 @@ export const reportText = (report: Report): string => {
     case 'Event':
       return `Event \`${report.reason}\``;
     case 'Counter':
-      return `\`${report.name}${labelsText(report.labels)}\``;
     case 'Gauge':
-      return `\`${report.name}\``;
+      return `\`${report.name}${labelsText(report.labels)}\``;
     case 'Status':
       return `${report.code}${report.of === 'some' ? ' for some' : ''}`;
     case 'Closed':

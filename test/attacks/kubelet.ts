@@ -221,7 +221,7 @@ const NODES: readonly OwnAttack[] = [
   {
     name: 'A Node with 3,000 labels, 3,000 annotations and 1,000 taints',
     bound: 'only what is read is kept',
-    reports: [gauge('tidegate_watch_objects', 1)],
+    reports: [gauge('tidegate_watch_objects', 1, { resource: 'nodes' })],
     play: ({ api, number }) => {
       const pairs = Object.fromEntries(texts(3000, 'example.com/k').map((key) => [key, 'v']));
       api.ask('POST', PATHS.nodes, {
@@ -235,7 +235,7 @@ const NODES: readonly OwnAttack[] = [
   {
     name: 'A Node that is Ready and not Ready 2,000 times',
     bound: 'work in the number of changes',
-    reports: [gauge('tidegate_watch_objects', 1)],
+    reports: [gauge('tidegate_watch_objects', 1, { resource: 'nodes' })],
     play: async ({ api, shard, number }) => {
       const name = `attack-${number()}`;
       api.ask('POST', PATHS.nodes, nodeNamed(name));

@@ -290,7 +290,7 @@ const BLOCKERS: readonly OwnAttack[] = [
   {
     name: 'Pods that shed and regain their labels 2,000 times',
     bound: 'work in the number of changes',
-    reports: [gauge('tidegate_watch_objects', 1)],
+    reports: [gauge('tidegate_watch_objects', 1, { resource: 'pods' })],
     play: async ({ api, number }) => {
       const name = `attack-${number()}`;
       api.ask('POST', PATHS.pods, {

@@ -8,7 +8,7 @@
 import { type JsonRecord, numberAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { eventually } from '../support/eventually.ts';
 import { metricValue } from '../support/processes/metric-texts.ts';
-import type { Attack, Report, Statuses } from './attack.ts';
+import type { Attack, CounterReport, GaugeReport, Report, Statuses } from './attack.ts';
 import { reportText } from './attack.ts';
 import { playHealthCheck } from './health-check.ts';
 import {
@@ -57,6 +57,13 @@ const look = async (site: AttackSite): Promise<Before> => ({
   events: new Set(eventTexts(site).map((event) => JSON.stringify(event))),
 });
 
+/** By how much a metric is higher than before the attack. */
+const risen = async (
+  { operator }: AttackSite,
+  { name, labels }: CounterReport | GaugeReport,
+  { metrics }: Before,
+): Promise<number> => await operator.metric(name, labels) - metricValue(metrics, name, labels);
+
 const isReported = async (
   site: AttackSite,
   report: Report,
@@ -73,12 +80,10 @@ const isReported = async (
         (textAt(event, 'note') ?? '').includes(report.containing) &&
         !before.events.has(JSON.stringify(event))
       );
-    case 'Counter': {
-      const now = await site.operator.metric(report.name, report.labels);
-      return now > metricValue(before.metrics, report.name, report.labels);
-    }
+    case 'Counter':
+      return await risen(site, report, before) > 0;
     case 'Gauge':
-      return await site.operator.metric(report.name) >= report.least;
+      return await risen(site, report, before) >= report.least;
     case 'Status':
       return report.of === 'every'
         ? statuses.length > 0 && statuses.every((code) => code === report.code)
@@ -159,6 +164,15 @@ const restoreNode = ({ api }: AttackSite, node: JsonRecord): void => {
 const machineIdOf = (upcoming: JsonRecord): string =>
   textAt(upcoming, 'metadata', 'annotations', 'bigfleet.lucy.sh/machine-id') ?? '';
 
+/** Gauges that attacks raise. */
+const RAISED = ['tidegate_rollup_needs', 'tidegate_pod_evictions', 'tidegate_machines'];
+
+/** Whether the operator works on nothing: what an attack raises is compared with this. */
+const isAtRest = async ({ operator }: AttackSite): Promise<boolean> => {
+  const metrics = await operator.metrics();
+  return RAISED.every((name) => metricValue(metrics, name) === 0);
+};
+
 /** Whether the caches hold exactly what the cluster has. */
 const isFollowed = async ({ api, operator }: AttackSite): Promise<boolean> => {
   const metrics = await operator.metrics();
@@ -199,6 +213,7 @@ const clean = async (site: AttackSite): Promise<void> => {
   await soon('the operator to see a pod', () => isFollowed(site));
   remove(site, PATHS.pods, beat);
   await soon('the operator to see what is left', () => isFollowed(site));
+  await soon('the operator to be at rest', () => isAtRest(site));
   shard.forget();
 };
 
