@@ -23,8 +23,12 @@ interface Recorder {
   readonly close: () => Promise<void>;
 }
 
-/** Replays the recording of a process. */
-const executed = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder => {
+/** Replays the recording of a process; `onMoved` is called for each line that replays. */
+const executed = (
+  process: string,
+  { broken }: Pick<Bench, 'broken'>,
+  onMoved: () => void,
+): Recorder => {
   const replay = makeReplay(MACHINES);
   const play = (text: string): void => {
     const entry = recordEntry(text);
@@ -32,7 +36,7 @@ const executed = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder 
     if (entry._tag !== 'Line') return broken(RECORDINGS, `${process} recorded ${text}`);
     const { line } = entry;
     const result = replay.play(line);
-    if (result._tag === 'Moved') return;
+    if (result._tag === 'Moved') return onMoved();
     const why = result._tag === 'Unplayable' ? result.why : `it was in "${result.recorded}"`;
     broken(RECORDINGS, `${process}, ${line.id} at "${line.event.type}": ${why}`);
   };
@@ -43,12 +47,15 @@ const executed = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder 
   return { inspect: inspectWith(() => {}, [observe]), close };
 };
 
-/** The recording of each process replays. */
-export const recordingsPlayAgain = (bench: Pick<Bench, 'broken'>): Invariant => {
+/** The recording of each process replays; `onMoved` is called for each line that does. */
+export const recordingsPlayAgain = (
+  bench: Pick<Bench, 'broken'>,
+  onMoved: () => void = () => {},
+): Invariant => {
   const recorders = new Map<string, Recorder>();
   return {
     inspection: (process, event) => {
-      const recorder = recorders.get(process) ?? executed(process, bench);
+      const recorder = recorders.get(process) ?? executed(process, bench, onMoved);
       recorders.set(process, recorder);
       recorder.inspect(event);
     },

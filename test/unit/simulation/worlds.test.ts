@@ -75,9 +75,13 @@ describe('simulated worlds', () => {
   test(
     'the lifecycles of a world replay from its recordings alone',
     async () => {
-      const report = await runWorld(worldPlan(6), [recordingsPlayAgain]);
+      let moves = 0;
+      const report = await runWorld(worldPlan(6), [
+        (bench) => recordingsPlayAgain(bench, () => void (moves += 1)),
+      ]);
       expect(report.breach).toBeUndefined();
       expect(report.evictions).toBeGreaterThan(0);
+      expect(moves).toBeGreaterThan(10_000);
     },
     300_000,
   );
