@@ -143,12 +143,16 @@ export const evictionRig = (
       const pod = cluster.known(name);
       return pod === undefined ? undefined : registry.statusOf(pod.uid);
     },
-    /** Until the nodes are empty, or `limitMs` is over. */
+    /** Until the nodes are empty, which takes at most `limitMs`. */
     untilEmpty: async (nodes: readonly string[], limitMs: number): Promise<number> => {
       const start = time.monotonic();
-      while (nodes.some((node) => cluster.left(node) > 0)) {
-        if (time.monotonic() - start > limitMs) break;
-        if (!(await time.advanceToNext())) break;
+      for (;;) {
+        const left = nodes.filter((node) => cluster.left(node) > 0);
+        if (left.length === 0) break;
+        const isOver = time.monotonic() - start > limitMs;
+        if (isOver || !(await time.advanceToNext())) {
+          throw new Error(`Nodes with pods after ${limitMs} ms: ${left.join(', ')}`);
+        }
       }
       const tookMs = time.monotonic() - start;
       await time.advance(1000);
