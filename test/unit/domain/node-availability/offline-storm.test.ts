@@ -48,17 +48,19 @@ test('RS-06: a storm has more than three nodes and more than the limit, and only
     sinceMs: fc.option(fc.nat(600_000)),
     isProtected: fc.boolean(),
   }));
+  let storms = 0;
   fc.assert(
-    fc.property(nodes, fc.nat(100), fc.integer({ min: 1, max: 100 }), (all, more, limit) => {
+    fc.property(nodes, fc.nat(10), fc.integer({ min: 1, max: 100 }), (all, more, limit) => {
       const total = all.length + more;
       const storm = stormNodes(all, { nodes: total, limitPercent: limit });
-      if (storm.length === 0) return;
-      expect(storm.length).toBeGreaterThan(STORM_LIMITS.nodes);
-      expect(storm.length * 100).toBeGreaterThan(limit * total);
       const counted = all.filter(({ sinceMs, isProtected }) =>
         isProtected || (sinceMs !== null && sinceMs <= STORM_LIMITS.windowMs)
       );
-      expect(storm).toEqual(counted.map(({ name }) => name).toSorted());
+      const isStorm = counted.length > STORM_LIMITS.nodes &&
+        counted.length * 100 > limit * total;
+      if (isStorm) storms += 1;
+      expect(storm).toEqual(isStorm ? counted.map(({ name }) => name).toSorted() : []);
     }),
   );
+  expect(storms).toBeGreaterThan(0);
 });
