@@ -104,6 +104,8 @@ test('no proxy variable diverts the session', async () => {
   for (const name of ['grpc_proxy', 'https_proxy', 'http_proxy']) {
     vi.stubEnv(name, `http://127.0.0.1:${port}`);
   }
+  // Of the machine: with these no proxy is used at all.
+  for (const name of ['no_grpc_proxy', 'no_proxy']) vi.stubEnv(name, '');
   onTestFinished(() => void vi.unstubAllEnvs());
   const dialled = Effect.scoped(Effect.gen(function* () {
     const calls = yield* ShardCalls;
