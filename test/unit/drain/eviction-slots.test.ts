@@ -149,7 +149,7 @@ describe('slots', () => {
     });
     made.drain('n1');
     await made.time.advance(60_000);
-    expect(new Set(podsAsked(made)).size).toBe(podsAsked(made).length);
+    expect(podsAsked(made)).toEqual(['p0']);
   });
 
   test('DR-32: a pod that became ready while its call waited does not leave without a slot', async () => {

@@ -10,14 +10,14 @@ describe('which pods are evicted', () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();
-    const uid = made.uidOf('p1');
+    const uid = made.uidOf('p1') ?? expect.fail('There is no pod');
     made.drain('n1');
     await made.time.advance(100);
     made.drain('n1');
     expect(made.status('p1')).toMatchObject({ reason: 'Terminating', accepted: true });
     await made.time.advance(2000);
     expect(podsAsked(made)).toEqual(['p1']);
-    expect(uid === undefined ? undefined : made.registry.statusOf(uid)).toBeUndefined();
+    expect(made.registry.statusOf(uid)).toBeUndefined();
     expect(made.cluster.violations).toEqual([]);
   });
 
@@ -25,22 +25,20 @@ describe('which pods are evicted', () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();
-    const [old] = made.cluster.onNode('n1');
+    const [old = expect.fail('There is no pod')] = made.cluster.onNode('n1');
     made.cluster.drop('p1');
     made.cluster.addPod({ name: 'p1', node: 'n2', app: 'a' });
     await made.ready();
-    if (old !== undefined) {
-      made.registry.want(old, {
-        owner: 'reclaim',
-        node: 'n1',
-        deadlineMonotonicMs: 1e6,
-        drainSinceMs: 0,
-        podsLeft: () => 1,
-      });
-    }
+    made.registry.want(old, {
+      owner: 'reclaim',
+      node: 'n1',
+      deadlineMonotonicMs: 1e6,
+      drainSinceMs: 0,
+      podsLeft: () => 1,
+    });
     await made.time.advance(10_000);
     expect(podsAsked(made)).toEqual([]);
-    expect(old && made.registry.statusOf(old.uid)).toBeUndefined();
+    expect(made.registry.statusOf(old.uid)).toBeUndefined();
   });
 
   test('DR-22: a pod that was recreated while its eviction waited is not evicted', async () => {
