@@ -3,8 +3,8 @@
  * API server, the fleet and both operators fail.
  *
  * Once a minute everything rests, and demand, requests and objects must equal what an independent
- * computation makes of them; no roll-up may be below what was wanted for a minute (WIRE-05). Exits
- * with 1 when something did not hold.
+ * computation makes of them; no roll-up may be below what was wanted for a minute (WIRE-05), and
+ * some were seen. Exits with 1 when something did not hold.
  */
 import process from 'node:process';
 import { realTime } from '../../../src/effects/real-time.ts';
@@ -59,6 +59,7 @@ try {
   const actions = new Map<string, number>();
   const failures: string[] = [];
   for (let rest = 1; realTime.monotonic() < endMs; rest += 1) {
+    const seenBefore = rollups.seen();
     const restMs = realTime.monotonic() + CHURN_MS;
     while (realTime.monotonic() < restMs) {
       const action = actionAt(draw());
@@ -67,7 +68,10 @@ try {
       await pause(draw() * GAP_MS_MAX);
     }
     const began = realTime.monotonic();
-    const problems = await untilAtRest(site);
+    const problems = [
+      ...await untilAtRest(site),
+      ...(rollups.seen() === seenBefore ? ['no roll-up was seen'] : []),
+    ];
     failures.push(...problems);
     const seconds = Math.round((realTime.monotonic() - began) / 1000);
     print(

@@ -1,7 +1,8 @@
 /**
  * Reads every roll-up that the fleet accepts, and compares it with what was wanted for a minute.
  *
- * Promises: looks four times in the interval of roll-ups, so that it misses none.
+ * Promises: looks four times in the interval of roll-ups, so that it misses none; only a fleet that
+ * is away is ignored.
  */
 import { listOrEmptyAt, numberAt, textAt, valueAt } from '../../../src/domain/json.ts';
 import { needsAt } from '../../support/fleet/fleet-script.ts';
@@ -18,31 +19,43 @@ export interface RollupWatch {
   readonly stop: () => Promise<void>;
 }
 
-/** The cores in the demand that the fleet has accepted, by priority. */
-export const acceptedCores = async (site: ChurnSite): Promise<ReadonlyMap<number, number>> =>
+const acceptedNeeds = (site: ChurnSite): Promise<readonly unknown[]> =>
+  needsAt(site.fleet(), 'test');
+
+const coresIn = (needs: readonly unknown[]): ReadonlyMap<number, number> =>
   coresByPriority(
-    (await needsAt(site.fleet(), 'test')).map((need) => ({
+    needs.map((need) => ({
       priority: numberAt(need, 'priority') ?? 0,
       cores: Number(textAt(need, 'aggregateResources', 'cpu') ?? 0),
     })),
   );
 
+/** The cores in the demand that the fleet has accepted, by priority. */
+export const acceptedCores = async (site: ChurnSite): Promise<ReadonlyMap<number, number>> =>
+  coresIn(await acceptedNeeds(site));
+
 /** When the last accepted roll-up was received; undefined before the first. */
-const lastAccepted = async (site: ChurnSite): Promise<number | undefined> =>
-  listOrEmptyAt(await site.fleet().script('GET', '/rollups'), 'rollups')
+const lastAccepted = (rollups: unknown): number | undefined =>
+  listOrEmptyAt(rollups, 'rollups')
     .filter((one) => valueAt(one, 'acked') === true)
     .map((one) => numberAt(one, 'receivedAt') ?? 0)
     .at(-1);
 
-const shortfalls = async (site: ChurnSite, atMs: number): Promise<readonly string[]> => {
+const shortfalls = (
+  site: ChurnSite,
+  atMs: number,
+  accepted: ReadonlyMap<number, number>,
+): readonly string[] => {
   const bound = site.demand.boundAt(atMs);
-  const accepted = await acceptedCores(site);
   return [...bound].filter(([priority, cores]) => (accepted.get(priority) ?? 0) < cores)
     .map(([priority, cores]) =>
       `a roll-up has ${accepted.get(priority) ?? 0} cores of priority ${priority}, ` +
       `and ${cores} were wanted for a minute`
     );
 };
+
+/** `undefined` when the fleet is away. */
+const fromFleet = <T>(answer: Promise<T>): Promise<T | undefined> => answer.catch(() => undefined);
 
 /** Watches until it is stopped; a fleet that is away has no roll-ups. */
 export const watchRollups = (site: ChurnSite): RollupWatch => {
@@ -51,20 +64,26 @@ export const watchRollups = (site: ChurnSite): RollupWatch => {
   let stopped = false;
   let last: number | undefined;
   const look = async (): Promise<void> => {
-    const receivedMs = await lastAccepted(site);
+    const receivedMs = lastAccepted(await fromFleet(site.fleet().script('GET', '/rollups')));
     if (receivedMs === undefined || receivedMs === last) return;
+    const needs = await fromFleet(acceptedNeeds(site));
+    if (needs === undefined) return;
     last = receivedMs;
     seen += 1;
     const time = new Date(receivedMs).toISOString();
-    problems.push(...(await shortfalls(site, receivedMs)).map((problem) => `${time}: ${problem}`));
+    problems.push(
+      ...shortfalls(site, receivedMs, coresIn(needs)).map((problem) => `${time}: ${problem}`),
+    );
   };
   const watch = async (): Promise<void> => {
     while (!stopped) {
-      await look().catch(() => {});
+      await look();
       await pause(LOOK_MS);
     }
   };
-  const watching = watch();
+  const watching = watch().catch((defect: unknown) => {
+    problems.push(`Cannot watch roll-ups: ${String(defect)}`);
+  });
   return {
     seen: () => seen,
     problems: () => problems,
