@@ -243,8 +243,11 @@ const endOf = async (server: string, flags: Readonly<Record<string, string>>) =>
     async () => !operator.isRunning() || (await eventsAt(server)).includes('SessionRefused'),
     { what: 'the operator to end, or to have no session' },
   );
+  const isServing = operator.isRunning();
   const code = await operator.stop();
+  // One that cannot start need not record anything.
   const recording = await readFile(record, 'utf8').catch(() => '');
+  if (isServing) expect(recording).not.toBe('');
   return { code, text: `${linesOf(operator)} ${recording}` };
 };
 
