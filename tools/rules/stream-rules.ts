@@ -142,7 +142,7 @@ const messages: RuleChapter = {
         'neither crash nor block the session; each is logged and counted.',
       testedBy: [
         'test/unit/session/frames.test.ts',
-        'malformed messages neither end the process nor block the stream',
+        'malformed frames neither crash nor block the session',
         'survives every malformed frame in one session, which continues to be acknowledged',
       ],
     },

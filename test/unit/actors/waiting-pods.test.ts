@@ -210,17 +210,6 @@ test('RS-21: pods that are gone are forgotten, also those that a list lacks', ()
   expect(pods.isEmpty).toBe(true);
 });
 
-test('RS-21: the next term writes and records again what pods do not show', async () => {
-  const { pods, writes, written, notes } = rig();
-  pods.add(POD, []);
-  await written();
-  await writes[0]?.end('Written');
-  pods.clear();
-  expect(pods.isEmpty).toBe(true);
-  pods.add(POD, []);
-  expect([await written(), notes.length]).toEqual([[WRITTEN, WRITTEN], 2]);
-});
-
 test('RS-21: four pods are written at once, and none after the stop', async () => {
   const { pods, writes, written } = rig();
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) pods.add(podOn('lost', name), []);

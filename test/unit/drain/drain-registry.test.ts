@@ -1,5 +1,4 @@
 /** The drains of a process as their owners use them: orders, releases, withdrawals and terms. */
-import { Effect } from 'effect';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DrainOrder } from '../../../src/actors/node-drains/drain-index.ts';
 import { MaintainedNodes } from '../../../src/actors/node-drains/maintained-nodes.ts';
@@ -97,25 +96,6 @@ test('DR-01: a Node has drains until the last of its owners leaves', async () =>
   drains().withdraw('n1', OTHER);
   await time.advance(2000);
   expect([...drains().draining()]).toEqual([]);
-});
-
-test('DR-04: an owner that leaves while its end is written leaves afterwards', async () => {
-  const { node, begin, time, drains, endOf, intercept } = rig();
-  const write = gate();
-  node('n1');
-  begin(OWNER);
-  drains().release('n1', OWNER, OWNER);
-  intercept(({ body }) =>
-    JSON.stringify(body).includes('Drained')
-      ? Effect.as(Effect.promise(write.wait), undefined)
-      : Effect.succeed(undefined)
-  );
-  await time.advance(5000);
-  expect([write.calls.length, endOf(OWNER)]).toEqual([1, null]);
-  drains().withdraw('n1', OWNER);
-  write.resolve();
-  await time.advance(5000);
-  expect([endOf(OWNER), [...drains().draining()]]).toEqual([undefined, []]);
 });
 
 test('DR-04: an owner that left before this process leads leaves its Node then', async () => {

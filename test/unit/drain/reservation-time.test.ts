@@ -31,14 +31,6 @@ const afterOneEviction = () => {
   return { actor, clock, send };
 };
 
-test('DR-32: a reservation ends 2 s after the departure', () => {
-  const { actor, clock } = afterOneEviction();
-  clock.increment(1999);
-  expect(actor.getSnapshot().value).toBe('exhausted');
-  clock.increment(1);
-  expect(actor.getSnapshot().value).toBe('offering');
-});
-
 const MEANWHILE: readonly BudgetEvent[] = [
   { type: 'pod.queued', pod: P3, nowMs: 1500 },
   { type: 'pod.unqueued', pod: P3, nowMs: 1500 },

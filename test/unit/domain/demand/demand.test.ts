@@ -175,14 +175,7 @@ describe('demand with invalid requests', () => {
     expect(observed).toMatchObject({ _tag: 'LeftOut', isNew: true });
     expect(demand.needs()).toMatchObject([{ requests: 1 }]);
     expect(demand.unreadable().map(({ key }) => key)).toEqual(['default/b']);
-  });
-
-  it('wire 5: keeps the last valid reading of a request that becomes invalid, until it is deleted', () => {
-    const demand = demandOf(cpu('4'));
-    expect(demand.observe(request({ spec: bad }))).toMatchObject({ _tag: 'KeptLastGood' });
-    expect(demand.needs()).toMatchObject([{ aggregateResources: { cpu: '4' } }]);
-    demand.forget(objectKey('a', 'default'));
-    expect(demand.needs()).toEqual([]);
+    demand.forget(objectKey('b', 'default'));
     expect(demand.unreadable()).toEqual([]);
   });
 
