@@ -4,6 +4,14 @@ import type { Rule, RuleChapter } from './rule.ts';
 /** A rule tested by every test whose title begins with its number. */
 const rule = (id: string, text: string): Rule => ({ id, text, testedBy: [`${id}:`] });
 
+/** A rule of the KEP that is not kept, and why. */
+const unsupported = (id: string, text: string, why: string): Rule => ({
+  id,
+  text,
+  testedBy: [],
+  unsupported: why,
+});
+
 const objects: RuleChapter = {
   title: 'NodeMaintenances: objects and stages',
   intro: 'What the API server accepts, and how far a maintenance is.',
@@ -61,6 +69,11 @@ const cordons: RuleChapter = {
       'With a maintenance its entry leaves the EvictionRequests of its pods; those of others, and ' +
         'of other maintenances of the node, stay.',
     ),
+    unsupported(
+      'NM-20',
+      'An interceptor that cannot cancel goes on when its maintenance is complete.',
+      'An EvictionRequest does not say which interceptors can cancel: each decides for itself.',
+    ),
   ],
 };
 
@@ -96,6 +109,11 @@ const plans: RuleChapter = {
     ),
     rule('NM-28', 'Bare pods, pods with local data and terminating pods leave like others.'),
     rule('NM-29', 'A new pod that the current entry or an earlier one selects leaves, too.'),
+    unsupported(
+      'NM-30',
+      'Pods of DaemonSets of users leave before `Default` pods of the system.',
+      'The KEP leaves it open; here the type comes before the priority (NM-21).',
+    ),
   ],
 };
 
@@ -191,6 +209,16 @@ const statuses: RuleChapter = {
         'are not created again on a node. Those that it has not reached, or leaves alone, are.',
     ),
     rule('NM-47', 'Static pods stay, because only the kubelet stops them, and hold no drain.'),
+    unsupported(
+      'NM-48',
+      'A kubelet whose machine shuts down creates a NodeMaintenance and waits for its drain.',
+      'It is an option of the kubelet.',
+    ),
+    unsupported(
+      'NM-49',
+      '`kubectl drain`, `cordon` and `uncordon` warn of maintenances.',
+      'It is a change of kubectl. An uncordon is reverted, and the third is recorded (NM-14).',
+    ),
   ],
 };
 

@@ -10,6 +10,8 @@ export interface Rule {
   readonly testedBy: readonly string[];
   /** Why no test sees it at a real API server; for rules that have to be seen there. */
   readonly elsewhere?: string;
+  /** Why Tidegate does not keep it; such a rule has no test. */
+  readonly unsupported?: string;
 }
 
 /** Rules that belong together. */
