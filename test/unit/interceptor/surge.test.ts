@@ -270,6 +270,45 @@ describe('the surge', () => {
     }
   });
 
+  test('reads the owners of a pod again when the API server did not answer', async () => {
+    // A single failed request made it give up: the pod was evicted without its replacement.
+    const { cluster, cordon, seen, replicas } = await withDeployment(surgeDeployment(1));
+    const faults = [{ status: 503 }, 'cut', { status: 429 }] as const;
+    let failed = 0;
+    startSurge(
+      cluster,
+      ({ method, path }) =>
+        method === 'GET' && path.includes('/replicasets/') ? faults[failed++] : undefined,
+    );
+    const [pod] = cluster.list(PODS);
+    cordon(textAt(pod, 'spec', 'nodeName') ?? '');
+    const path = cluster.request(pod);
+    await cluster.until(() => isEvicted(cluster, [path]), 'the pod has left');
+    await cluster.until(() => replicas() === 1, 'the replicas are restored');
+    expect(failed).toBeGreaterThan(faults.length);
+    expect(seen()).toMatchObject({ least: 1, most: 2 });
+  });
+
+  test('reads the owners of a pod no more when its request is canceled', async () => {
+    const { cluster } = await withDeployment(surgeDeployment(1));
+    const { sent } = startSurge(
+      cluster,
+      ({ path }) => path.includes('/replicasets/') ? { status: 503 } : undefined,
+    );
+    const [pod] = cluster.list(PODS);
+    const path = cluster.request(pod);
+    await cluster.time.advance(20_000);
+    expect(reportOf(cluster.get(path), NAME)).toMatchObject({
+      message: expect.stringMatching(/^Cannot GET .+\/replicasets\/.+: planted$/),
+    });
+    cluster.request(pod, false);
+    await cluster.time.advance(5000);
+    const before = sent.length;
+    await cluster.time.advance(120_000);
+    expect(sent.slice(before).map((one) => one.path)).toEqual([]);
+    expect(conditionsOf(cluster.get(path))).toEqual(['Canceled']);
+  });
+
   test('gives up on a pod without a Deployment', async () => {
     const cluster = await embeddedCluster();
     startSurge(cluster);

@@ -5,25 +5,24 @@
  * Promises: as many pods as the Deployment had stay available; the pods that leave are those that
  * were requested; what was changed for it is restored, by this process or the next one.
  */
+import { nextSeed, type Seed } from '../backoff.ts';
 import { type Interception, type InterceptorDefinition } from '../interceptor-definition.ts';
 import { defineInterceptor } from '../interceptor-definition.ts';
-import { textAt } from '../json.ts';
-import { type KubernetesApi, kubernetesApi } from '../kubernetes-api.ts';
+import { kubernetesApi } from '../kubernetes-api.ts';
 import type { KubernetesClient } from '../kubernetes-client.ts';
-import { podPath, type TargetPod } from '../observed-request.ts';
 import type { Log } from '../running-interceptor.ts';
 import type { Time } from '../time.ts';
+import { podDeployment } from './pod-deployment.ts';
 import {
   type AcceptsDowntimeOn,
   DEFAULT_SURGE_TIMING,
   type DeploymentKey,
   type SurgeTiming,
 } from './surge-context.ts';
-import { controllerOf } from './surge-facts.ts';
 import { raisedDeployments } from './surge-reads.ts';
 import type { WithoutSurge } from './surge-refusal.ts';
 import { SurgeRegistry } from './surge-registry.ts';
-import { deploymentPath, SURGE_NAME } from './surge-writes.ts';
+import { SURGE_NAME } from './surge-writes.ts';
 
 /** What a surge runs with. */
 export interface SurgeOptions {
@@ -52,23 +51,6 @@ export interface Surge extends InterceptorDefinition {
   readonly stop: () => void;
 }
 
-const ownerName = (object: unknown, kind: string, what: string): string => {
-  const name = textAt(controllerOf(object, kind), 'name');
-  if (name === undefined) throw new Error(`${what} belongs to no Deployment`);
-  return name;
-};
-
-/** The Deployment of a pod. Throws when it has none. */
-const deploymentOf = async (api: KubernetesApi, pod: TargetPod): Promise<DeploymentKey> => {
-  const { namespace, name: podName } = pod;
-  const what = `Pod "${podName}"`;
-  const setName = ownerName(await api.get(podPath(pod)), 'ReplicaSet', what);
-  const set = await api.get(`/apis/apps/v1/namespaces/${namespace}/replicasets/${setName}`);
-  const name = ownerName(set, 'Deployment', what);
-  const deployment = await api.get(deploymentPath({ namespace, name }));
-  return { namespace, name, uid: textAt(deployment, 'metadata', 'uid') ?? '' };
-};
-
 /** Makes the interceptor. */
 export const surge = (options: SurgeOptions): Surge => {
   const { client, time, seed, namespace, timing, onBlocked = () => {}, log = () => {} } = options;
@@ -83,15 +65,33 @@ export const surge = (options: SurgeOptions): Surge => {
     log,
     timing: { ...DEFAULT_SURGE_TIMING, ...timing },
   });
+  /** Why the Deployment of a pod is not known yet, by the UID of the pod. */
+  const problems = new Map<string, string>();
+  let nextReaderSeed: Seed = seed;
+  const deploymentOf = async ({ pod, signal }: Interception): Promise<DeploymentKey> => {
+    nextReaderSeed = nextSeed(nextReaderSeed);
+    const onProblem = (problem: string): void => {
+      problems.set(pod.uid, problem);
+      log('Cannot read the Deployment of the pod', {
+        pod: `${pod.namespace}/${pod.name}`,
+        problem,
+      });
+    };
+    try {
+      return await podDeployment({ api, time, signal, seed: nextReaderSeed, onProblem }, pod);
+    } finally {
+      problems.delete(pod.uid);
+    }
+  };
   const definition = defineInterceptor({
     name: SURGE_NAME,
     progress: (pod) => {
-      const message = registry.message(pod);
+      const message = problems.get(pod.uid) ?? registry.message(pod);
       return message === '' ? {} : { message };
     },
-    intercept: async ({ pod, signal }: Interception) => {
-      const deployment = await deploymentOf(api, pod);
-      signal.throwIfAborted();
+    intercept: async (interception: Interception) => {
+      const { pod, signal } = interception;
+      const deployment = await deploymentOf(interception);
       await registry.replace(deployment, pod, signal);
       return `Pod "${pod.name}" left after its replacement was available`;
     },
