@@ -240,6 +240,31 @@ test('RS-22: a machine is confirmed gone only when it is not Ready and its losse
   });
 });
 
+test('RS-22: a pod that was deleted and never stopped is lost with its machine, too', async () => {
+  // Such pods were left out, so that the machine was confirmed gone without a question.
+  const { ask, confirmGone, node, status } = await site();
+  const path = '/api/v1/namespaces/default/pods/job';
+  const unready = { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } };
+  await eventually(
+    () => isConditionTrue(node('node-1'), 'Ready'),
+    { what: 'the kubelet of node-1 to be ready' },
+  );
+  const pod = barePod('job');
+  // The finalizer stands for a kubelet that does not answer.
+  ask('POST', '/api/v1/namespaces/default/pods', {
+    ...pod,
+    metadata: { ...pod.metadata, finalizers: ['example.com/kubelet'] },
+  });
+  ask('DELETE', path);
+  expect(textAt(ask('GET', path), 'metadata', 'deletionTimestamp')).not.toBeUndefined();
+  expect((await status('node-1')).stdout).toMatch(/job +Stateful +.*no controller makes it again/);
+  ask('PATCH', '/api/v1/nodes/node-1/status', unready);
+  expect(await confirmGone('node-1')).toMatchObject({
+    code: 5,
+    stdout: 'pod/job in default: stateful; lost: the pod: no controller makes it again\n',
+  });
+});
+
 test('what cannot be shown or changed is one line and an exit code', async () => {
   const { status, disable, enable, confirmGone } = await site();
   for (

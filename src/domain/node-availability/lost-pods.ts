@@ -19,7 +19,7 @@ const HOME_OFFLINE_CONDITION = 'tidegate.dev/VolumeHomeNodeOffline';
 export type PodClass =
   | 'Stateless'
   | 'Stateful'
-  /** A DaemonSet or the kubelet brings it back, or it has finished or is leaving. */
+  /** A DaemonSet or the kubelet brings it back, or it has finished; or it is deleted already. */
   | 'Ignored';
 
 /** A pod of a Node. */
@@ -40,8 +40,7 @@ const MIRROR_KEY = 'kubernetes.io/config.mirror';
 const isLeft = (raw: unknown, kinds: readonly string[]): boolean => {
   const phase = textAt(raw, 'status', 'phase');
   return kinds.includes('DaemonSet') || Object.hasOwn(annotationsOf(raw), MIRROR_KEY) ||
-    phase === 'Succeeded' || phase === 'Failed' ||
-    textAt(raw, 'metadata', 'deletionTimestamp') !== undefined;
+    phase === 'Succeeded' || phase === 'Failed';
 };
 
 const classOf = (raw: unknown, { nodeVolumes }: PodStorage): PodClass => {
@@ -54,8 +53,8 @@ const classOf = (raw: unknown, { nodeVolumes }: PodStorage): PodClass => {
   return nodeVolumes.length > 0 ? 'Stateful' : 'Stateless';
 };
 
-/** Reads a pod. */
-export const projectLostPod = (raw: unknown): LostPod | undefined => {
+/** Reads a pod, whether or not it is deleted already: it exists until its kubelet has answered. */
+export const projectExistingPod = (raw: unknown): LostPod | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
   const storage = podStorage(raw);
@@ -68,6 +67,13 @@ export const projectLostPod = (raw: unknown): LostPod | undefined => {
     claims: storage.claims,
     showsHomeOffline: isConditionTrue(raw, HOME_OFFLINE_CONDITION),
   };
+};
+
+/** Reads a pod; one that is deleted already is not deleted again. */
+export const projectLostPod = (raw: unknown): LostPod | undefined => {
+  const pod = projectExistingPod(raw);
+  const isDeleted = textAt(raw, 'metadata', 'deletionTimestamp') !== undefined;
+  return pod && isDeleted ? { ...pod, podClass: 'Ignored' } : pod;
 };
 
 /** The strategic merge patch of a pod's status that sets the condition, or removes it. */

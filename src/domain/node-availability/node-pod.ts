@@ -6,7 +6,7 @@
  */
 import { booleanAt, listOrEmptyAt } from '../json.ts';
 import { dataOnNode, podStorage, type VolumeLookup } from './local-volumes.ts';
-import { type LostPod, podClassOf, projectLostPod } from './lost-pods.ts';
+import { type LostPod, podClassOf, projectExistingPod } from './lost-pods.ts';
 
 /** A pod with what it has on its Node. */
 export interface NodePod extends LostPod {
@@ -18,7 +18,7 @@ export interface NodePod extends LostPod {
 
 /** Reads a pod. */
 export const projectNodePod = (raw: unknown): NodePod | undefined => {
-  const pod = projectLostPod(raw);
+  const pod = projectExistingPod(raw);
   return pod && {
     ...pod,
     isOwned: listOrEmptyAt(raw, 'metadata', 'ownerReferences')
@@ -41,7 +41,10 @@ const lossesOf = (pod: NodePod, lookup: VolumeLookup): readonly string[] => [
   ...dataOnNode(pod, lookup),
 ];
 
-/** The pod, unless a DaemonSet or the kubelet brings it back, or it has finished or is leaving. */
+/**
+ * The pod, unless a DaemonSet or the kubelet brings it back, or it has finished. One that is
+ * terminating counts: on a Node that is gone it has been deleted, and waits for its kubelet.
+ */
 export const removedPod = (pod: NodePod, lookup: VolumeLookup): RemovedPod | undefined => {
   const podClass = podClassOf(pod, lookup);
   if (podClass === 'Ignored') return undefined;

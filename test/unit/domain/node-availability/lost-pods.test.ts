@@ -11,6 +11,7 @@ import {
   podClassOf,
   projectLostPod,
 } from '../../../../src/domain/node-availability/lost-pods.ts';
+import { projectNodePod, removedPod } from '../../../../src/domain/node-availability/node-pod.ts';
 
 const metadata = { namespace: 'team', name: 'web-1', uid: 'u1', resourceVersion: '1' };
 
@@ -95,6 +96,17 @@ test.each([
   ['RS-20: an unbound claim does not', [SHARED, undefined] as const, 'Stateful'],
 ])('%s', (_, volumes, podClass) => {
   expect(classIn(pod({ volumes: [DATA] }), volumes)).toBe(podClass);
+});
+
+test.each([
+  ['of a StatefulSet', 'StatefulSet', ['volume "disk"']],
+  ['without a controller', '', ['the pod: no controller makes it again', 'volume "disk"']],
+])('RS-22: a pod %s that was deleted is still removed with its node', (_, kind, losses) => {
+  // Kubernetes deletes the pods of a silent node after five minutes: the loss was not seen.
+  const raw = pod({ kind, volumes: [{ name: 'disk', hostPath: {} }], deleted: true });
+  const read = projectNodePod(raw);
+  const lookup = { claim: () => undefined, volume: () => undefined };
+  expect(read && removedPod(read, lookup)).toMatchObject({ podClass: 'Stateful', losses });
 });
 
 test('RS-23: pods are in the order of name and UID, however they are listed', () => {
