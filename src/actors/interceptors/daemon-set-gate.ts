@@ -4,6 +4,7 @@
  *
  * Promises: while the maintenances are not listed, or the cache is behind, none may be removed.
  */
+import { audit, merge } from 'rxjs';
 import { projectPod } from '../../domain/drain/pod.ts';
 import { daemonSetRemoval } from '../../domain/node-maintenance/daemon-set-removal.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
@@ -13,7 +14,10 @@ import { isBehind } from '../informers/shared-informers.ts';
 
 /** The gate over these maintenances. */
 export const daemonSetGate = (
-  maintenances: Pick<Informer<ObservedMaintenance>, 'actor' | 'facts' | 'synced' | 'values'>,
+  maintenances: Pick<
+    Informer<ObservedMaintenance>,
+    'actor' | 'facts' | 'progress' | 'synced' | 'values'
+  >,
 ): RemovalGate => ({
   verdictOf: (raw) => {
     const pod = projectPod(raw);
@@ -23,7 +27,11 @@ export const daemonSetGate = (
     return verdict;
   },
   subscribe: (onChange) => {
-    const subscription = maintenances.facts.subscribe(onChange);
+    // A bookmark may be the first answer after a failure: it has no fact. In a microtask, because
+    // facts are published before their list or watch counts as working.
+    const subscription = merge(maintenances.facts, maintenances.progress)
+      .pipe(audit(() => Promise.resolve()))
+      .subscribe(onChange);
     return () => subscription.unsubscribe();
   },
 });
