@@ -4,8 +4,8 @@
  * Promises: while the drain wants the pod to leave, its entry is in an open request, which is made
  * anew when it was canceled (ER-75); the entry leaves with the drain's interest (ER-76), and the
  * last interested requester deletes the request (ER-78); when nobody serves the request, or it is
- * refused, the drain asks no more. Nothing survives the process: the obligations follow from the
- * request, its pod and the drain.
+ * refused or cannot be written, the drain asks no more. Nothing survives the process: the
+ * obligations follow from the request, its pod and the drain.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -22,6 +22,7 @@ import {
   requesterStep,
   type RequesterWrite,
   unanswered,
+  unwritten,
 } from '../domain/eviction-requests/drain-requester.ts';
 import type { ResourceVersion } from '../domain/ids.ts';
 import type { WriteOutcome } from '../domain/object-write.ts';
@@ -41,6 +42,8 @@ import { required } from './required.ts';
 
 /** How long a controller may take to observe an entry (ADR 0017). */
 const ANSWER_MS = 60_000;
+/** How long writes of the entry may fail. */
+const FAILING_MS = 60_000;
 /** How long a request may take to become final after its pod or its requesters are gone. */
 const END_MS = 60_000;
 
@@ -125,6 +128,10 @@ const answered = (
   return { ...next, ...tries };
 };
 
+/** The drain asks, and its last write did not land. */
+const askFails = (context: EvictionRequesterContext): boolean =>
+  isAsking(context) && context.pendingWrite !== null && context.attempt > 0;
+
 const actOf = (
   { context: { requester, pod, request, pendingWrite } }: {
     readonly context: EvictionRequesterContext;
@@ -160,7 +167,7 @@ const phase = <const Phase extends RequesterPhase, const Reason extends ReasonNa
 const asked = {
   description: 'The drain is a requester of the open request and evicts nothing itself.',
   initial: 'deciding',
-  always: { guard: 'askedNoMore', target: '#evictionRequester.settled' },
+  always: { guard: 'askedNoMore', target: '#evictionRequester.request.settled' },
   states: {
     deciding: {
       description: 'Decides what the request waits for.',
@@ -191,7 +198,7 @@ const asked = {
 const closing = {
   description: 'The drain needs the request no more.',
   initial: 'deciding',
-  always: { guard: 'closingNoMore', target: '#evictionRequester.settled' },
+  always: { guard: 'closingNoMore', target: '#evictionRequester.request.settled' },
   states: {
     deciding: {
       description: 'Decides what its end waits for.',
@@ -237,6 +244,9 @@ export const evictionRequester = setup({
     setUnanswered: assign(({ context }) =>
       observed(context, { fallback: unanswered(ANSWER_MS / 1000) })
     ),
+    setUnwritten: assign(({ context }) =>
+      observed(context, { fallback: unwritten(FAILING_MS / 1000, context.problem) })
+    ),
     setOverdue: assign(({ context }) => observed(context, { overdue: true })),
     setAnswer: assign(({ context }, outcome: Outcome) => answered(context, outcome)),
     setBase: assign(({ context: { pendingWrite, request } }) => ({
@@ -253,11 +263,14 @@ export const evictionRequester = setup({
     askedNoMore: ({ context }) => context.pendingWrite !== null || !ASKED.has(context.phase),
     closing: ({ context }) => CLOSING.has(context.phase),
     closingNoMore: ({ context }) => context.pendingWrite !== null || !CLOSING.has(context.phase),
+    askFails: ({ context }) => askFails(context),
+    askFailsNoMore: ({ context }) => !askFails(context),
     reopened: ({ context }) => context.pendingWrite !== null || context.phase !== 'Done',
   },
   delays: {
     ...writerDelays,
     answerBound: ANSWER_MS,
+    failingBound: FAILING_MS,
     endBound: END_MS,
   },
 }).createMachine({
@@ -276,7 +289,7 @@ export const evictionRequester = setup({
       removed: null,
       base: null,
     }),
-  initial: 'settled',
+  type: 'parallel',
   on: {
     'request.observed': { actions: { type: 'setRequest', params: ({ event }) => event.request } },
     'request.vanished': { actions: { type: 'setVanished', params: ({ event }) => event.uid } },
@@ -284,38 +297,59 @@ export const evictionRequester = setup({
     'eviction.wanted': { actions: 'setWanted' },
     'eviction.released': { actions: 'setReleased' },
   },
-  states: objectWriter({
-    id: 'evictionRequester',
-    settled: {
-      description: 'The request has the entry that it should have; decides what to wait for.',
-      always: [
-        { guard: 'writePending', target: 'waiting' },
-        { guard: 'asked', target: 'asked' },
-        { guard: 'closing', target: 'closing' },
-        { target: 'done' },
-      ],
+  states: {
+    request: {
+      description: 'The entry of the drain in the request, and what the request waits for.',
+      initial: 'settled',
+      states: objectWriter({
+        id: 'evictionRequester.request',
+        settled: {
+          description: 'The request has the entry that it should have; decides what to wait for.',
+          always: [
+            { guard: 'writePending', target: 'waiting' },
+            { guard: 'asked', target: 'asked' },
+            { guard: 'closing', target: 'closing' },
+            { target: 'done' },
+          ],
+        },
+        further: {
+          asked,
+          closing,
+          done: {
+            description: 'The request is gone, or none of this drain.',
+            tags: 'settled',
+            always: { guard: 'reopened', target: 'settled' },
+          },
+        },
+        writes: {
+          joining: writes('joinRequest', 'Creates the request, or adds the entry of the drain.'),
+          leaving: writes('leaveRequest', 'Removes the entry of the drain.'),
+          removing: writes('removeRequest', 'Deletes the request that nobody else needs.'),
+        },
+        branches: [
+          { write: 'join', state: 'joining' },
+          { write: 'leave', state: 'leaving' },
+          { write: 'remove', state: 'removing' },
+        ],
+        retries: 'WithSlot',
+        setAside: { reason: 'EvictionRequestFailing', on: {} },
+        refused: { reason: 'EvictionRequestRefused', on: {} },
+      }),
     },
-    further: {
-      asked,
-      closing,
-      done: {
-        description: 'The request is gone, or none of this drain.',
-        tags: 'settled',
-        always: { guard: 'reopened', target: 'settled' },
+    asking: {
+      description: 'How long the drain tries to ask although its writes fail.',
+      initial: 'unhindered',
+      states: {
+        unhindered: {
+          description: 'Nothing hinders the drain from asking.',
+          always: { guard: 'askFails', target: 'failing' },
+        },
+        failing: {
+          description: 'The entry cannot be written; after a minute the drain evicts by itself.',
+          always: { guard: 'askFailsNoMore', target: 'unhindered' },
+          after: { failingBound: { target: 'unhindered', actions: 'setUnwritten' } },
+        },
       },
     },
-    writes: {
-      joining: writes('joinRequest', 'Creates the request, or adds the entry of the drain.'),
-      leaving: writes('leaveRequest', 'Removes the entry of the drain.'),
-      removing: writes('removeRequest', 'Deletes the request that nobody else needs.'),
-    },
-    branches: [
-      { write: 'join', state: 'joining' },
-      { write: 'leave', state: 'leaving' },
-      { write: 'remove', state: 'removing' },
-    ],
-    retries: 'WithSlot',
-    setAside: { reason: 'EvictionRequestFailing', on: {} },
-    refused: { reason: 'EvictionRequestRefused', on: {} },
-  }),
+  },
 });

@@ -181,8 +181,16 @@ const checkWriter = writerInvariant({
   baseOf: ({ context }) => context.request?.resourceVersion ?? null,
   restsIn: ({ context }) => STATES[requesterStep(context).phase],
   retries: 'WithSlot',
+  region: 'request',
   reconsiders: () => false,
 });
+
+/** The bound of an entry that cannot be written runs exactly while that is so. */
+const checkFailing = ({ after }: Step): void => {
+  const context: EvictionRequesterContext = after.context;
+  const isFailing = isAsking(context) && context.pendingWrite !== null && context.attempt > 0;
+  must(after.matches('asking.failing') === isFailing, 'ER-74: tries to ask for a bounded time');
+};
 
 /** Whether nobody is ever evicted by the request: it may be replaced. */
 const isSpent = (one: ObservedRequest): boolean => isFinal(one) || one.requesters.length === 0;
@@ -211,8 +219,8 @@ const checkWrites = ({ after, actions }: Step): void => {
 const checkFallback = ({ before, after, event }: Step): void => {
   const [was, now] = [before.context.fallback, after.context.fallback];
   if (event.type === 'xstate.init' || was !== null || now === null) return;
-  const byTime = event.type.startsWith('xstate.after.answerBound');
-  must((now.cause === 'Unanswered') === byTime, 'it is unanswered after the bound');
+  const byTime = /^xstate\.after\.(?:answer|failing)Bound/.test(event.type);
+  must((now.cause === 'Unanswered') === byTime, 'it is unanswered after a bound');
   const isRefused = textAt(event['output'], '_tag') === 'Refused';
   must((now.cause === 'Refused') === isRefused, 'it is refused by the API server');
 };
@@ -291,6 +299,7 @@ describeModel('evictionRequester', {
   stepInvariant: (step) => {
     checkWriter(step);
     checkWrites(step);
+    checkFailing(step);
     checkFallback(step);
   },
   crash: {

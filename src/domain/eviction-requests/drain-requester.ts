@@ -170,6 +170,12 @@ export const unanswered = (seconds: number): Fallback => ({
   text: `no controller of EvictionRequests answered within ${seconds} s`,
 });
 
+/** After the bound, in seconds, within which a write of the entry lands. */
+export const unwritten = (seconds: number, problem: string): Fallback => ({
+  cause: 'Unanswered',
+  text: `its EvictionRequest was not written for ${seconds} s: ${problem}`,
+});
+
 /** The API server refuses the request. */
 export const refusedRequest = (why: string): Fallback => ({
   cause: 'Refused',

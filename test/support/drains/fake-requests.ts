@@ -35,6 +35,7 @@ export const fakeRequests = (time: Time) => {
   const interceptors = new Map<ObjectKey, readonly string[]>();
   let at = 0;
   let refusal = '';
+  let fault = '';
 
   const store = (next: ObservedRequest): ObservedRequest => {
     at += 1;
@@ -72,6 +73,7 @@ export const fakeRequests = (time: Time) => {
     const { requester, pod, request } = basis;
     writes.push(`${write} ${pod.name}`);
     if (refusal !== '') return { _tag: 'Refused', why: refusal };
+    if (fault !== '') return { _tag: 'Fault', why: fault };
     if (write === 'join') return { _tag: 'Written', current: joined(basis) };
     const known = stored.get(objectKey(pod.uid, pod.namespace));
     if (known === undefined || known.uid !== request?.uid) return { _tag: 'Absent' };
@@ -118,6 +120,10 @@ export const fakeRequests = (time: Time) => {
     /** Every write is refused from now on. */
     refuse: (why: string) => {
       refusal = why;
+    },
+    /** Every write fails from now on, until it is called with an empty text. */
+    fail: (why: string) => {
+      fault = why;
     },
     /** Another client deletes the request of a pod. */
     remove: (pod: string): void => {
