@@ -4,6 +4,7 @@
  * Promises: nothing of this throws into the statechart; a signal is aborted with the reason; an
  * interceptor that throws gives up, so that the next one takes over.
  */
+import { createHash } from 'node:crypto';
 import { fromPromise } from 'xstate';
 import type {
   InterceptInput,
@@ -56,6 +57,18 @@ const readPod = async (
   }
 };
 
+/** The limit of the API server; the name of an interceptor may be twice as long. */
+const MANAGER_MAX = 128;
+const HASH_DIGITS = 16;
+
+/** The field manager of an interceptor: its name; the end of a longer one is a hash. */
+const fieldManagerOf = (name: string): string =>
+  name.length <= MANAGER_MAX
+    ? name
+    : `${name.slice(0, MANAGER_MAX - HASH_DIGITS - 1)}-${
+      createHash('sha256').update(name).digest('hex').slice(0, HASH_DIGITS)
+    }`;
+
 /** The interceptor's own entry; the UID keeps it from a successor of the request. */
 const reportBody = (name: string, request: ObservedRequest, entry: JsonRecord) => ({
   apiVersion: GROUP_VERSION,
@@ -72,7 +85,7 @@ const applyReport = async (
   const report = nextReport(last, change, time.now());
   try {
     const body = reportBody(name, request, reportEntry(name, report));
-    await api.apply(`${requestPath(request)}/status`, body, name);
+    await api.apply(`${requestPath(request)}/status`, body, fieldManagerOf(name));
     return { _tag: 'Written', report };
   } catch (cause) {
     const outcome = failed(cause);

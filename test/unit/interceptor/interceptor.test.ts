@@ -106,6 +106,21 @@ describe('an interceptor', () => {
     expect(conditionsOf(cluster.get(path))).toEqual(['Evicted']);
   });
 
+  test('ER-08: acts under a name of 253 characters, too', async () => {
+    // The API server takes 128 characters of a field manager, so every report was refused.
+    const name = [...'abc'].map((letter) => letter.repeat(63)).join('.') + `.${'d'.repeat(61)}`;
+    const cluster = await embeddedCluster();
+    const pod = createPod(cluster, name);
+    const { definition, calls, settle } = recording({ name });
+    start(cluster, definition);
+    const path = cluster.request(pod);
+    await cluster.until(() => calls.length > 0, 'it is called');
+    settle('The backup is complete');
+    await cluster.until(() => conditionsOf(cluster.get(path)).length > 0, 'the pod leaves');
+    expect([name.length, textAt(reportOf(cluster.get(path), name), 'message')])
+      .toEqual([253, 'The backup is complete']);
+  });
+
   test('ER-62: never acts for a pod of the same name with another UID', async () => {
     const cluster = await embeddedCluster();
     const pod = createPod(cluster);
