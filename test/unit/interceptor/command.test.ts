@@ -129,6 +129,35 @@ describe('a command', () => {
     expect(message()).toContain('flushed');
   });
 
+  test('ER-62: never follows the Job of an earlier request of its pod', async () => {
+    // Its name is that of the pod: a complete one ended a request for which nothing had run.
+    const { cluster, path, job, message, end } = await requested();
+    const uid = textAt(cluster.get(path), 'metadata', 'uid');
+    const owner = { apiVersion: 'lifecycle.tidegate.dev/v1alpha1', kind: 'EvictionRequest' };
+    cluster.create(JOBS, {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: {
+        name: job.slice(JOBS.length + 1),
+        ownerReferences: [{ ...owner, name: 'before', uid: 'before' }],
+        // It is not collected before its pods are.
+        finalizers: ['example.com/pods'],
+      },
+    });
+    end('Complete', 'flushed');
+    startCommand(cluster);
+    await cluster.time.advance(20_000);
+    expect(message()).toContain('waits until that of an earlier request is gone');
+    cluster.ask('PATCH', job, { metadata: { finalizers: null } });
+    cluster.ask('DELETE', job);
+    const ownerUid = () =>
+      textAt(listOrEmptyAt(cluster.get(job), 'metadata', 'ownerReferences')[0], 'uid');
+    await cluster.until(() => ownerUid() === uid, 'its own Job runs');
+    end('Complete', 'flushed');
+    await cluster.time.advance(10_000);
+    expect(message()).toContain('flushed');
+  });
+
   test('deletes the Job of a canceled request', async () => {
     const { cluster, pod, jobRuns } = await requested();
     startCommand(cluster);

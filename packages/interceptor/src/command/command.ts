@@ -60,18 +60,30 @@ const read = async (api: KubernetesApi, pod: TargetPod): Promise<JobOutcome> => 
   }
 };
 
+/** The Job that an earlier process created for this request; that of another request goes first. */
+const readOwn = async (
+  api: KubernetesApi,
+  { pod, uid }: Interception,
+): Promise<JobOutcome> => {
+  const outcome = await read(api, pod);
+  const isOthers = outcome._tag === 'Found' && outcome.job.request !== uid;
+  return isOthers || outcome._tag === 'Absent'
+    ? { _tag: 'Failed', problem: 'waits until that of an earlier request is gone', retryAfterMs: 0 }
+    : outcome;
+};
+
 const create = async (
   api: KubernetesApi,
   template: JobTemplate,
   interception: Interception,
 ): Promise<JobOutcome> => {
-  const { pod } = interception;
   try {
-    const job = await api.create(jobsPath(pod), jobFor(template, interception));
+    const job = await api.create(jobsPath(interception.pod), jobFor(template, interception));
     return { _tag: 'Found', job: jobFacts(job) };
   } catch (cause) {
-    // An earlier process created it.
-    return kubernetesError(cause)._tag === 'Conflict' ? await read(api, pod) : failureOf(cause);
+    return kubernetesError(cause)._tag === 'Conflict'
+      ? await readOwn(api, interception)
+      : failureOf(cause);
   }
 };
 

@@ -64,6 +64,8 @@ export const jobFor = ({ metadata, spec }: JobTemplate, interception: Intercepti
 /** How far a Job is. */
 export interface JobFacts {
   readonly uid: string;
+  /** The UID of the EvictionRequest that it runs for; empty when it runs for none. */
+  readonly request: string;
   readonly state: 'Running' | 'Succeeded' | 'Failed';
   readonly message: string;
 }
@@ -75,9 +77,12 @@ export const jobFacts = (job: unknown): JobFacts => {
   );
   const type = textAt(condition, 'type');
   const active = numberAt(job, 'status', 'active') ?? 0;
+  const request = listAt(job, 'metadata', 'ownerReferences')
+    .find((owner) => textAt(owner, 'kind') === 'EvictionRequest');
   const running = active > 0 ? 'its pod runs' : 'its pod starts';
   return {
     uid: textAt(job, 'metadata', 'uid') ?? '',
+    request: textAt(request, 'uid') ?? '',
     state: type === undefined ? 'Running' : type === 'Complete' ? 'Succeeded' : 'Failed',
     message: type === undefined
       ? running
