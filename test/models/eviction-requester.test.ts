@@ -218,8 +218,9 @@ const checkWrites = ({ after, actions }: Step): void => {
 /** What a drain falls back to, and when. */
 const checkFallback = ({ before, after, event }: Step): void => {
   const [was, now] = [before.context.fallback, after.context.fallback];
-  if (event.type === 'xstate.init' || was !== null || now === null) return;
   const byTime = /^xstate\.after\.(?:answer|failing)Bound/.test(event.type);
+  must(!byTime || now !== null, 'it asks no more after a bound');
+  if (event.type === 'xstate.init' || was !== null || now === null) return;
   must((now.cause === 'Unanswered') === byTime, 'it is unanswered after a bound');
   const isRefused = textAt(event['output'], '_tag') === 'Refused';
   must((now.cause === 'Refused') === isRefused, 'it is refused by the API server');
