@@ -77,6 +77,9 @@ export class EvictionCircuit {
   readonly answered = (outcome: EvictionOutcome, withheld: boolean): void =>
     this.#registry.get('circuit')?.send(withheld ? { type: 'probe.declined' } : eventOf(outcome));
 
+  /** An eviction that was dispatched is not sent now: half-open, another one probes. */
+  readonly postponed = (): void => this.#options.defer(() => this.#probe());
+
   /** A watch delivered an event. */
   readonly serverResponded = (): void => {
     if (!this.#isClosed) this.#registry.get('circuit')?.send({ type: 'server.responded' });

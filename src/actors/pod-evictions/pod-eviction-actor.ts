@@ -158,12 +158,12 @@ const actionsOf = (options: Options): PodEvictionActions => {
     leaveBackends: ({ uid }) => {
       const entry = index.get(uidOf(uid));
       if (entry !== undefined) gates.close(entry.pod);
-      dispatcher.done(uidOf(uid));
+      dispatcher.sent(uidOf(uid));
+      circuit.postponed();
     },
     stayInBackends: ({ uid }) => {
       gates.open(uidOf(uid));
       budgets.answered(uidOf(uid), 'Declined');
-      circuit.answered({ _tag: 'NotSent', why: 'the pod stays' }, true);
     },
     reportAnswer: ({ uid, outcome }) => {
       const entry = index.get(uidOf(uid));
@@ -254,7 +254,8 @@ export const podEvictionActors = (
       dispatcher.cancel(uid);
       budgets.unqueue(uid);
       budgets.answered(uid, 'Unknown');
-      dispatcher.done(uid);
+      dispatcher.sent(uid);
+      options.circuit.postponed();
       options.gates.open(uid);
     },
     onCount: (state, count) =>

@@ -1,5 +1,7 @@
 /** Crashes of the actors of evictions: what they held is free again, and nothing is lost. */
+import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
+import { refusal } from '../../support/drains/eviction-refusals.ts';
 import {
   budgetedApp,
   crash,
@@ -34,6 +36,25 @@ describe('after a crash', () => {
     expect(made.cluster.left('n1')).toBe(0);
     expect(podsAsked(made)[0]).toBe('p0');
     expect([made.cluster.refused(), made.cluster.mostAtOnce()]).toEqual([0, 1]);
+  });
+
+  test('DR-37: evictions: another pod probes in place of the one that crashed', async () => {
+    // Nothing was reported to the circuit: half-open, it waited for an answer that never came.
+    const made = evictionsOfTest({ timing: { answerMs: 2000 } });
+    for (const name of ['p1', 'p2', 'p3']) made.cluster.addPod({ name, node: 'n1', app: 'a' });
+    await made.ready();
+    const throttled = { ...refusal(429, 'slow down'), retryAfterSeconds: 5 };
+    made.cluster.intercept(() => Effect.succeed(throttled));
+    made.drain('n1');
+    await made.time.advance(4000);
+    made.cluster.intercept(() => Effect.succeed(undefined));
+    await made.time.advance(2000);
+    expect(podsAsked(made).slice(3)).toEqual(['p1']);
+    crash(made, 'podEviction', 'ns/p1');
+    await made.time.advance(1000);
+    expect(podsAsked(made).slice(3)).toEqual(['p1', 'p2']);
+    await made.time.advance(30_000);
+    expect(made.cluster.left('n1')).toBe(0);
   });
 
   test('evictions: a budget keeps its queue and the evictions in flight', async () => {

@@ -82,6 +82,26 @@ describe('a pod with the serving gate', () => {
     expect(podsAsked(made)).toEqual(['p1', 'q1']);
   });
 
+  test('DR-37: leaves the probe of a half-open circuit to another pod', async () => {
+    // The circuit waited for the pod in place of an answer, and no other eviction was sent.
+    const made = await gated();
+    const throttled = { ...refusal(429, 'slow down'), retryAfterSeconds: 5 };
+    made.cluster.intercept(() => Effect.succeed(throttled));
+    made.drain('n1');
+    await made.time.advance(2000);
+    expect(podsAsked(made)).toEqual(['p1']);
+    for (const name of ['q1', 'q2']) made.cluster.addPod({ name, node: 'n1', app: 'b' });
+    await made.time.advance(100);
+    made.drain('n1');
+    made.gates.keepListed(Infinity);
+    await made.time.advance(5000);
+    expect(made.status('p1')?.state).toBe('leavingBackends');
+    expect(podsAsked(made)).toEqual(['p1', 'q1']);
+    made.cluster.intercept(() => Effect.succeed(undefined));
+    await made.time.advance(8000);
+    expect(podsAsked(made).toSorted()).toEqual(['p1', 'q1', 'q1', 'q2']);
+  });
+
   test('RS-14: holds up no other pod while it leaves its Services', async () => {
     const made = evictionsOfTest();
     for (let at = 0; at < 12; at += 1) {
