@@ -1,6 +1,7 @@
 /**
  * The data of a pod that exists on its Node only: hostPaths, emptyDirs that must be kept, and
- * claims whose volume is a folder or a disk of the Node (`drain-evict-reschedule`: *Step 3*).
+ * claims whose volume is a folder or a disk of the Node, or one that a CSI driver serves on that
+ * Node only (`drain-evict-reschedule`: *Step 3*).
  *
  * Promises: pure and total; one classification for drains, for Nodes that fail and for commands.
  */
@@ -22,7 +23,7 @@ export interface VolumeClaim extends Identity {
 
 /** A PersistentVolume. */
 export interface Volume extends Identity {
-  /** It is a folder or a disk of one Node. */
+  /** It is a folder or a disk of one Node, or may be mounted on one Node only. */
   readonly isOfNode: boolean;
 }
 
@@ -98,13 +99,34 @@ export const projectVolumeClaim = (raw: unknown): VolumeClaim | undefined => {
   };
 };
 
+/** Labels that name one Node, by Kubernetes or a CSI driver, such as `topology.topolvm.io/node`. */
+const NODE_KEY = /\/(?:hostname|node|nodename)$/u;
+
+/** The Nodes that a term of a node affinity names; undefined where it names none. */
+const nodesOf = (term: unknown): readonly unknown[] | undefined => {
+  const requirement = [
+    ...listOrEmptyAt(term, 'matchExpressions').filter((one) =>
+      NODE_KEY.test(textAt(one, 'key') ?? '')
+    ),
+    ...listOrEmptyAt(term, 'matchFields').filter((one) => textAt(one, 'key') === 'metadata.name'),
+  ].find((one) => textAt(one, 'operator') === 'In');
+  return requirement === undefined ? undefined : listOrEmptyAt(requirement, 'values');
+};
+
+/** True when every term of the node affinity names the same Node; a zone has more than one. */
+const isBoundToNode = (volume: unknown): boolean => {
+  const terms = listOrEmptyAt(volume, 'spec', 'nodeAffinity', 'required', 'nodeSelectorTerms');
+  const nodes = terms.map(nodesOf);
+  return nodes.every((names) => names !== undefined) && new Set(nodes.flat()).size === 1;
+};
+
 /** Reads a PersistentVolume. */
 export const projectVolume = (raw: unknown): Volume | undefined => {
   const identity = identityOf(raw);
   return identity && {
     ...identity,
     isOfNode: recordAt(raw, 'spec', 'local') !== undefined ||
-      recordAt(raw, 'spec', 'hostPath') !== undefined,
+      recordAt(raw, 'spec', 'hostPath') !== undefined || isBoundToNode(raw),
   };
 };
 
