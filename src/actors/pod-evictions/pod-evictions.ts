@@ -138,6 +138,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.gates = new ServingGateRegistry(environment, { pods });
     this.#index = new EvictionIndex({
       isServing: this.gates.isServing,
+      isGateHeld: this.gates.isHeld,
       isOutdated: this.#rollouts.isOutdated,
       isKubeletSilent: (node) => nodes.get(objectKey(node))?.kubeletSilent === true,
       now: time.now,

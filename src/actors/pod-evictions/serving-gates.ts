@@ -90,6 +90,9 @@ export class ServingGateRegistry {
   readonly isServing = ({ uid, gate }: DrainPod): boolean =>
     gate !== undefined && !MAY_LEAVE.has(this.#registry.entry(uid)?.state ?? '');
 
+  /** An eviction has closed the gate of the pod. */
+  readonly isHeld = ({ uid }: DrainPod): boolean => this.#registry.entry(uid)?.isHeld === true;
+
   /** The pod is evicted now: its gate closes. */
   readonly close = (pod: DrainPod): void => {
     if (pod.gate === undefined) return;

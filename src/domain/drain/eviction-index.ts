@@ -47,6 +47,8 @@ export interface EvictionIndexOptions {
   readonly isOutdated: (pod: DrainPod) => boolean;
   /** Services may send clients to the pod, and it has a gate that ends that. */
   readonly isServing: (pod: DrainPod) => boolean;
+  /** Its eviction has closed that gate. */
+  readonly isGateHeld: (pod: DrainPod) => boolean;
   /** The current pod of this name, on any node. */
   readonly cached: (key: ObjectKey) => DrainPod | undefined;
 }
@@ -160,7 +162,9 @@ export class EvictionIndex {
     return podFacts(entry.pod, budgets, {
       kubeletSilent: this.#options.isKubeletSilent(entry.node),
       intercepted: this.#interceptionOf(entry) !== undefined,
-      serving: this.#options.isServing(entry.pod) && !budgets.some(wouldHoldUnready),
+      // Once its gate is closed, the pod itself is the one that the budget lacks.
+      serving: this.#options.isServing(entry.pod) &&
+        (this.#options.isGateHeld(entry.pod) || !budgets.some(wouldHoldUnready)),
     });
   };
 

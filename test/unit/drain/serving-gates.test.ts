@@ -169,6 +169,23 @@ describe('a pod with the serving gate', () => {
     expect(made.gates.writes).toEqual([]);
   });
 
+  test('RS-14: a pod of two under such a budget leaves its Services before its eviction', async () => {
+    // Its closed gate left one healthy pod: it was then evicted as if it were the last one.
+    const made = await gated();
+    made.cluster.addPod({ name: 'p2', node: 'n2', app: 'a', gate: 'open' });
+    made.cluster.settle('a');
+    made.cluster.addBudget({ name: 'db', app: 'a', maxUnavailable: 2 });
+    await made.time.advance(100);
+    made.gates.keepListed(10_000);
+    made.drain('n1');
+    await made.time.advance(9000);
+    expect(made.gates.writes).toMatchObject([{ pod: 'p1', isOpen: false }]);
+    expect(podsAsked(made)).toEqual([]);
+    await made.time.advance(3000);
+    expect(podsAsked(made)).toEqual(['p1']);
+    expect(made.cluster.violations).toEqual([]);
+  });
+
   test('RS-14: a pod without the gate is evicted at once, and no EndpointSlice is read', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });

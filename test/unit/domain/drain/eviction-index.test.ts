@@ -11,6 +11,7 @@ const newIndex = () =>
     cached: () => undefined,
     interceptionOf: () => undefined,
     isServing: () => false,
+    isGateHeld: () => false,
     isOutdated: () => false,
   });
 
