@@ -158,7 +158,7 @@ const actionsOf = (options: Options): PodEvictionActions => {
     leaveBackends: ({ uid }) => {
       const entry = index.get(uidOf(uid));
       if (entry !== undefined) gates.close(entry.pod);
-      dispatcher.sent(uidOf(uid));
+      dispatcher.done(uidOf(uid));
       circuit.postponed();
     },
     stayInBackends: ({ uid }) => {
@@ -254,7 +254,7 @@ export const podEvictionActors = (
       dispatcher.cancel(uid);
       budgets.unqueue(uid);
       budgets.answered(uid, 'Unknown');
-      dispatcher.sent(uid);
+      dispatcher.done(uid);
       options.circuit.postponed();
       options.gates.open(uid);
     },
