@@ -17,7 +17,7 @@ import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts'
 import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
 import { DRAIN_SITUATIONS } from '../src/domain/drain/verdict.ts';
 import { REQUEST_SITUATIONS } from '../src/domain/eviction-requests/request-verdict.ts';
-import { CLUSTER_ROWS, flagTable, WATCH_ROW } from './cli-flag-tables.ts';
+import { CLUSTER_ROWS, flagTable, REQUEST_API_ROW, WATCH_ROW } from './cli-flag-tables.ts';
 import { DRAIN_NODE_LINES, MAINTENANCE_LINES } from './cli-maintenance-docs.ts';
 import { ACKNOWLEDGE_LINES, NODE_LINES } from './cli-node-docs.ts';
 import { settlePages, table } from './pages.ts';
@@ -166,6 +166,10 @@ const lines = [
     ['TIERS', 'The same counts by pod priority, lowest first (`-o wide`)'],
     ['BUDGETS', 'Free slots of each budget, and pods of this node that wait (`-o wide`)'],
     [
+      'FORECAST',
+      'Why the node will not be empty by the deadline; empty while that is not certain (`-o wide`)',
+    ],
+    [
       'BLOCKER',
       'What blocks pods, the first of them and how many more; without a blocker, the budget that ' +
       'they wait for',
@@ -173,8 +177,9 @@ const lines = [
   ]),
   '',
   'JSON and YAML contain everything, under `items`; with `--watch`, one document for each change,',
-  'with its time as `at`.',
-  'An unknown field is null. Reasons are in [reasons.md](reasons.md).',
+  'with its time as `at`. A node whose drain is released, or that loses the label of `-l`, gets one',
+  'more as it is then; `Gone` is a Node that was deleted. An unknown field is null. Reasons are in',
+  '[reasons.md](reasons.md).',
   '',
   'Rights: `get` and `list` (for `--watch` also `watch`) of Nodes, pods and PodDisruptionBudgets.',
   'Events, UpcomingNodes, Leases and Namespaces are read when permitted; without Events it',
@@ -185,7 +190,9 @@ const lines = [
   'Previews the drain of a node: which pods would leave in which order, what would',
   'block them, which pods are not recreated, which data is lost, and what is unknown. It uses the code',
   'of the drain; pods of a controller are assumed to become healthy elsewhere. `--dry-run=server`',
-  'needs the right to `create` `pods/eviction` as well.',
+  'needs the right to `create` `pods/eviction` as well. Pods whose data is on the node only are kept',
+  'when it is disabled; otherwise `--local-volumes` of the operator decides, and they are listed as',
+  'unknown.',
   '',
   ...flagTable([
     [`\`-o\`, \`--output ${PLAN_FORMATS.join('|')}\``, 'Format of the answer'],
@@ -213,6 +220,7 @@ const lines = [
     ['`-l`, `--selector SELECTOR`', 'Label selector; a request has the labels of its pod'],
     [`\`-o\`, \`--output ${EVICTIONS_FORMATS.join('|')}\``, 'Format of the answer'],
     WATCH_ROW,
+    REQUEST_API_ROW,
     ...CLUSTER_ROWS,
   ]),
   '',
@@ -227,7 +235,11 @@ const lines = [
     ['NEXT', 'The interceptor that is asked after that (`-o wide`)'],
     ['HANDOVER', 'Time until the next one takes over without another report (`-o wide`)'],
     ['PROCESSED', 'The interceptors that had their turn (`-o wide`)'],
-    ['REQUEST', 'The name of the EvictionRequest, which is the UID of the pod (`-o wide`)'],
+    [
+      'REQUEST',
+      'The name of the EvictionRequest, which is the UID of the pod; in `lifecycle.k8s.io`, that of ' +
+      'the Eviction once there is one (`-o wide`)',
+    ],
     ['MESSAGE', 'What the active interceptor reports, or how the request ended'],
   ]),
   '',
@@ -247,6 +259,7 @@ const lines = [
     ['`--cancel`', 'Withdraws: this requester asks no more'],
     ['`-n`, `--namespace NAME`', 'Namespace of a pod that is named without one'],
     [`\`-o\`, \`--output ${EVICT_FORMATS.join('|')}\``, 'Format of the answer'],
+    REQUEST_API_ROW,
     ...CLUSTER_ROWS,
   ]),
   '',
@@ -359,7 +372,7 @@ const lines = [
   '',
   '## tidegate version',
   '',
-  'Prints the version, the runtime and the platform; `-o json` for scripts.',
+  'Prints the version, the runtime and the platform; `--output json` for scripts.',
   '',
   '## Colours',
   '',

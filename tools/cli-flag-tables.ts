@@ -11,6 +11,12 @@ export const CLUSTER_ROWS = [
   ['`--context NAME`', 'Context of the kubeconfig'],
 ] as const;
 
+/** The flag of commands about EvictionRequests. */
+export const REQUEST_API_ROW = [
+  '`--eviction-request-api auto|tidegate|native`',
+  'Which API has the requests, as of the [operator](../native-evictions.md); default `auto`',
+] as const;
+
 /** The flag of commands that watch. */
 export const WATCH_ROW = [
   '`-w`, `--watch`',
