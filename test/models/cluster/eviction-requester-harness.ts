@@ -143,7 +143,8 @@ const isAnsweredSo = ({ current, asked, stale }: World, outcome: Outcome | undef
     case 'Refused':
       return asked === 'join' && current?.requesters.length === 0;
     case 'Fault':
-      return asked === 'leave' && stale;
+      // A new request of the name refuses the UID of the old one.
+      return asked === 'leave' && stale && current === null;
     default:
       return false;
   }
