@@ -195,6 +195,7 @@ export const describeExecution = <World>(
       ? shortestPaths(ground)
       : pathsOf(executable, ground);
     const results = await executeAll(executable, site, paths);
+    expect(results.length, 'paths').toBeGreaterThan(0);
     task.meta.execution = resultOf(executable, site, results);
   }, PATHS_TIMEOUT_MS);
 };
