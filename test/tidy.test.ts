@@ -226,7 +226,7 @@ describe('tidy planted bugs', () => {
     },
   );
 
-  test('every invariant of simulations has a planted bug that breaks it, and no bug another', () => {
+  test('every invariant of simulations is named by a planted bug, and no bug names another', () => {
     const broken = new Set(simulatedPatches().map((patch) => brokenBy(basename(patch, '.patch'))));
     expect([...invariantNames()].toSorted()).toEqual([...broken].toSorted());
   });

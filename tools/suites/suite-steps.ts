@@ -86,6 +86,18 @@ const ATTACKS: SuiteStep = {
   env: RELEASE,
 };
 
+/**
+ * Each planted bug of the simulations must break the invariant that it names, before any other. It
+ * takes an hour of one core, and the names alone are compared in every run.
+ */
+const SIMULATED_BUGS: SuiteStep = {
+  title: 'planted bugs in simulations',
+  runtime: 'node',
+  args: ['test/simulation/main.ts', '--planted'],
+  reports: false,
+  env: RELEASE,
+};
+
 /** On a machine that has no test bed, its build takes minutes; suites on clusters wait for it. */
 const PROGRAMS: SuiteStep = {
   title: 'programs of the test bed',
@@ -221,5 +233,6 @@ export const suiteSteps = ({ fast, full, changed }: SuiteChoice): readonly Suite
       runtime: 'deno',
       projects: ['packages', 'unit', 'processes', 'models', 'simulation', 'integration'],
     }, env),
+    SIMULATED_BUGS,
   ];
 };

@@ -38,6 +38,9 @@ describe('suites', () => {
     const release = args({ ...ALL, full: true });
     expect(release).toContainEqual(['tools/models.ts', '--mutants']);
     expect(release).toContainEqual(['test/mutants/main.ts']);
+    const simulated = ['test/simulation/main.ts', '--planted'];
+    expect(release).toContainEqual(simulated);
+    expect(args(ALL)).not.toContainEqual(simulated);
   });
 
   it('plays what mostly waits beside what follows the pure suites, and nothing else', () => {
