@@ -233,18 +233,13 @@ class Machines implements MachineIndex {
   };
 
   readonly ownerOf = (current: UpcomingNodeProjection): MachineEntry | undefined => {
-    const { key } = current;
-    const hashed = this.#hashed.get(key);
-    if (hashed !== undefined) return hashed;
-    const id = [current.machineId, namedIn(key)].find((candidate) =>
-      candidate !== '' && upcomingNodeName(machineId(candidate)) === key
-    );
+    const id = this.#ownerId(current);
     if (id === undefined) return undefined;
-    const known = this.#entries.get(id);
-    if (known !== undefined) return known;
+    const isNew = !this.#entries.has(id);
     const entry = this.#join(id);
+    // An object gets its providerID in a write after its creation.
     this.#matching.putMachine(this.#traitsOf(entry));
-    this.#presumeRecorded(entry);
+    if (isNew) this.#presumeRecorded(entry);
     return entry;
   };
 
@@ -298,6 +293,14 @@ class Machines implements MachineIndex {
         : reported.providerId,
       nodeName: reported?.nodeName ?? '',
     };
+  }
+
+  #ownerId({ key, machineId: named }: UpcomingNodeProjection): string | undefined {
+    const hashed = this.#hashed.get(key);
+    if (hashed !== undefined) return hashed.machineId;
+    return [named, namedIn(key)].find((candidate) =>
+      candidate !== '' && upcomingNodeName(machineId(candidate)) === key
+    );
   }
 
   #join(id: string): MachineEntry {

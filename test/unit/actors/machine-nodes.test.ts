@@ -3,7 +3,7 @@ import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { NotSent } from '../../../src/effects/kube-api.ts';
 import { LEASE_TIMES } from '../../support/api/lease-times.ts';
-import { machineRig } from '../../support/fleet/machine-rig.ts';
+import { ID_KEY, machineRig } from '../../support/fleet/machine-rig.ts';
 
 describe('the Node of a machine', () => {
   const REF = { apiVersion: 'v1', kind: 'Node', name: 'm1', uid: 'uid-1' };
@@ -72,6 +72,24 @@ describe('the Node of a machine', () => {
       ['un-m2', 'Node "m2" is Ready'],
       ['un-m3', 'Node "m3" is Ready'],
     ]);
+  });
+
+  // The object was indexed once, as the leader had created it: without a providerID.
+  test('upcomingNodes: is followed by a standby, although the object had no status at first', async () => {
+    const { cluster, node, notes, registry, settle, time } = machineRig({ leads: false });
+    const name = 'un-m1';
+    cluster.put(name, { metadata: { name, uid: 'u', annotations: { [ID_KEY]: 'm1' } } });
+    await settle();
+    cluster.put(name, { status: { phase: 'Registered', providerID: 'host-m1' } });
+    await settle();
+    const spec = { providerID: 'fleet:///zone/host-m1' };
+    for (const isReady of [false, true]) node('n1', isReady, { spec });
+    await settle();
+    expect(registry().machineOf('n1')).toBe('m1');
+    await time.advance(2 * LEASE_TIMES.leaseMs + 1);
+    registry().onLeading();
+    await settle();
+    expect(notes, 'it was Ready long before the takeover').toEqual([]);
   });
 
   test('upcomingNodes: is recorded once, also after a term in which its machine was not written', async () => {
