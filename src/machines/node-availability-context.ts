@@ -40,6 +40,8 @@ export interface NodeAvailabilityContext extends NodeAvailabilityInput {
   readonly isDegraded: boolean;
   /** It went offline in a storm. */
   readonly isProtected: boolean;
+  /** It has been offline for so long that it is of no storm. */
+  readonly isSettled: boolean;
   /** Its stateless pods, in order, as they were last observed. */
   readonly pods: readonly ReplacedPod[];
   /** UIDs of pods that were deleted, or were gone. */
@@ -95,6 +97,7 @@ export const initialContext = (input: NodeAvailabilityInput): NodeAvailabilityCo
     isSilent: OFFLINE_LABELS.has(label),
     isDegraded: isTainted,
     isProtected: input.isGuarded && label === 'OfflineStorm',
+    isSettled: false,
     pods: [],
     removed: [],
     attempt: 0,

@@ -110,7 +110,7 @@ const enters = <const Target extends string>(params: NodeState, target: Target) 
 /** The stateless pods of an offline Node are deleted, so that their controllers replace them. */
 const replacing = {
   description: 'The stateless pods are deleted; stateful ones wait for their Node.',
-  entry: 'recordOffline',
+  entry: ['setSettled', 'recordOffline'],
   initial: 'deciding',
   states: {
     deciding: {
@@ -296,9 +296,10 @@ export const nodeAvailability = setup({
     setDegraded: assign(({ context }) => derived(context, { isDegraded: true })),
     setClean: assign(({ context }) => derived(context, { isDegraded: false })),
     setProtected: assign(({ context }) => derived(context, { isProtected: true })),
+    setSettled: assign(({ context }) => derived(context, { isSettled: true })),
     resetProtected: assign(({ context }) => derived(context, { isProtected: false })),
     resetOffline: assign(({ context }) =>
-      derived(context, { isProtected: false, pods: [], removed: [], attempt: 0 })
+      derived(context, { isProtected: false, isSettled: false, pods: [], removed: [], attempt: 0 })
     ),
   },
   guards: {

@@ -129,6 +129,13 @@ const STATES: Readonly<Record<string, string>> = {
   Active: 'active',
 };
 
+/** What a Node shows in this part of offline; `Offline` says that it was handled. */
+const offlineLabel = (offline: string, { node }: Place): string => {
+  const { label } = node.availability;
+  if (offline === 'protected') return 'OfflineStorm';
+  return offline === 'settling' && label !== 'OfflineStorm' ? label ?? 'Active' : 'Offline';
+};
+
 /** Which part of offline an event leads to. */
 const offlineAfter = (step: Step, before: Places): string => {
   const context: Place = step.after.context;
@@ -188,6 +195,8 @@ const checkPlaces = (step: Step, before: Places, after: Places): void => {
   const offline = offlineAfter(step, before);
   must(after.offline === offline, `RS-06: ${after.offline} is not ${offline}`);
   must(context.isProtected === (offline === 'protected'), 'RS-06: a storm protects the Node');
+  const label = offlineLabel(offline, context);
+  must(context.wanted.label === label, `RS-06: ${context.wanted.label} is not ${label}`);
   if (offline !== 'replacing') return;
   const replacing = replacingAfter(step, before);
   must(after.replacing === replacing, `RS-20: ${after.replacing} is not ${replacing}`);

@@ -29,8 +29,11 @@ import { OFFLINE_MS } from './node-availability-views.ts';
 /** A problem must last so long, and be over for so long. */
 const DEGRADED_MS = 30_000;
 const CLEAN_MS = 60_000;
-/** From a cause to what is shown, in a calm so long that no process has just begun to count. */
-const REPORTED_MS = 10_000;
+/**
+ * From a cause to what is shown, in a calm so long that no process has just begun to count. Of an
+ * offline Node nothing is shown for 5 s.
+ */
+const REPORTED_MS = 15_000;
 const LONG_CALM_MS = 100_000;
 /** From a cause to what follows, in calm: a lost watch is given up after 30 s. */
 const FOLLOWED_MS = 60_000;

@@ -90,17 +90,37 @@ export interface WantedAvailability {
   readonly endsConfirmation: boolean;
 }
 
-/** What the Node is to show; `isProtected`: it went offline in a storm. */
+/** What was decided about a Node. */
+export interface DecidedState {
+  readonly state: NodeState;
+  readonly isDegraded: boolean;
+  /** It went offline in a storm. */
+  readonly isProtected: boolean;
+  /** It has been offline for so long that it is of no storm. */
+  readonly isSettled: boolean;
+}
+
+/**
+ * The reason that the Node is to have. `Offline` says to the next process that the Node was handled
+ * and is no sign of a storm (RS-06), so that a Node which is not keeps its former reason. One that
+ * is not protected any more must not show a storm.
+ */
+const labelFor = (
+  { label }: CurrentAvailability,
+  { state, isProtected, isSettled }: DecidedState,
+): AvailabilityLabel => {
+  if (state !== 'Offline') return state;
+  if (isProtected) return 'OfflineStorm';
+  return isSettled || label === 'OfflineStorm' ? 'Offline' : label ?? 'Active';
+};
+
+/** What the Node is to show. */
 export const wantedAvailability = (
   { readyStatus, availability }: Pick<AvailableNode, 'readyStatus' | 'availability'>,
-  { state, isDegraded, isProtected }: {
-    readonly state: NodeState;
-    readonly isDegraded: boolean;
-    readonly isProtected: boolean;
-  },
+  decided: DecidedState,
 ): WantedAvailability => ({
-  label: state === 'Offline' && isProtected ? 'OfflineStorm' : state,
-  isTainted: isDegraded,
+  label: labelFor(availability, decided),
+  isTainted: decided.isDegraded,
   endsConfirmation: availability.isConfirmedByCommand && readyStatus === 'True',
 });
 

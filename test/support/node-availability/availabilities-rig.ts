@@ -8,11 +8,18 @@ import {
   type NodeLease,
 } from '../../../src/actors/node-availability/node-availabilities.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { rawConditionOf } from '../../../src/domain/condition.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
 import { objectKey, resourceVersion, uid } from '../../../src/domain/ids.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import { AVAILABILITY_CONDITION } from '../../../src/domain/node-availability/available-node.ts';
 import type { Volume, VolumeClaim } from '../../../src/domain/node-availability/local-volumes.ts';
 import type { LostPod } from '../../../src/domain/node-availability/lost-pods.ts';
-import type { AvailableNode } from '../../../src/domain/node-availability/node-state.ts';
+import {
+  AVAILABILITY_LABELS,
+  type AvailabilityLabel,
+  type AvailableNode,
+} from '../../../src/domain/node-availability/node-state.ts';
 import {
   NodeAvailabilityApi,
   type PodConditionOutcome,
@@ -91,6 +98,8 @@ export const availabilitiesRig = (
   const removals: { readonly name: string; readonly end: (outcome: RemovalOutcome) => void }[] = [];
   /** Pods whose status was written. */
   const patched: string[] = [];
+  /** The last reason that was sent for a Node, by name. */
+  const labels = new Map<string, AvailabilityLabel>();
   /** By name and labels, such as `tidegate_nodes active`. */
   const gauges = new Map<string, number>();
   /** Nodes whose series were removed. */
@@ -103,7 +112,12 @@ export const availabilitiesRig = (
     volumes: new Subject<Fact<Volume>>(),
   };
   const runtime = ManagedRuntime.make(Layer.succeed(NodeAvailabilityApi, {
-    write: () => Effect.succeed({ _tag: 'Fault' as const, why: 'not written here' }),
+    write: ({ node, condition }) => {
+      const reason = textAt(rawConditionOf(condition, AVAILABILITY_CONDITION), 'reason');
+      const label = AVAILABILITY_LABELS.find((one) => one === reason);
+      if (label !== undefined) labels.set(node, label);
+      return Effect.succeed({ _tag: 'Fault' as const, why: 'not written here' });
+    },
     showOnPod: ({ name }) =>
       Effect.promise(async () => {
         patched.push(name);
@@ -186,6 +200,7 @@ export const availabilitiesRig = (
     notes,
     alarms,
     patched,
+    labels,
     gauges,
     forgotten,
     registry,

@@ -164,3 +164,34 @@ test('RS-06: Nodes of the last term are no sign of a storm', async () => {
   await beginTerm();
   expect(deleted().slice(3)).toEqual(['pod-0', 'pod-1', 'pod-2', 'pod-3']);
 });
+
+// Their reason was Offline at once, so that the next leader took them for handled ones.
+test('RS-06: Nodes that go offline shortly before a change of the leader count in the next term', async () => {
+  const { time, deleted, alarms, labels, registry, seen } = await tenNodes();
+  await time.advance(POLICY.offlineAfterMs);
+  seen([0, 1, 2], UNKNOWN);
+  await time.advance(SETTLE_MS / 2);
+  registry.onLeadershipLost();
+  for (const at of [0, 1, 2]) {
+    seen([at], { ...UNKNOWN, label: labels.get(nameOf(at)) ?? 'Active' });
+  }
+  registry.onLeading();
+  await time.advance(REVIEW_MS);
+  seen([3], UNKNOWN);
+  await time.advance(SETTLE_MS + GATHERS_MS);
+  expect([deleted(), alarms]).toEqual([[], [alarmOf(4)]]);
+});
+
+test('RS-06: a Node shows that it is offline once its pods are deleted, and a storm at once', async () => {
+  const { time, labels, seen } = await tenNodes();
+  await time.advance(POLICY.offlineAfterMs);
+  seen([0], UNKNOWN);
+  await time.advance(SETTLE_MS - 1);
+  expect([...labels]).toEqual([]);
+  await time.advance(1);
+  expect([...labels]).toEqual([[nameOf(0), 'Offline']]);
+  seen([1, 2, 3], UNKNOWN);
+  await time.advance(REVIEW_MS);
+  const storm = [1, 2, 3].map((at) => labels.get(nameOf(at)));
+  expect(storm).toEqual(storm.map(() => 'OfflineStorm'));
+});

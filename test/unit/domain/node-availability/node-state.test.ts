@@ -145,7 +145,12 @@ test('RS-04: the taint is added to those of others and removed from them', () =>
 
 test('RS-22: a confirmed node that is Ready again loses the taint that a command set', () => {
   const traits = { isConfirmedGone: true, isConfirmedByCommand: true };
-  const decided = { state: 'Active', isDegraded: false, isProtected: false } as const;
+  const decided = {
+    state: 'Active',
+    isDegraded: false,
+    isProtected: false,
+    isSettled: false,
+  } as const;
   const back = wantedAvailability(nodeWith('7', traits), decided);
   expect(back.endsConfirmation).toBe(true);
   const away = wantedAvailability(nodeWith('7', { ...traits, readyStatus: 'Unknown' }), decided);
