@@ -243,7 +243,9 @@ type Tried = WriteTries & {
 /**
  * The tries after the answer to a write of an object; `next` is what is pending after it. The same
  * write again means that it had no effect: an admission webhook or another client reverted it, or
- * replaced the object. Unless the wanted object changed meanwhile.
+ * replaced the object. Unless the wanted object changed meanwhile: then a refusal is no verdict on
+ * the next write, which is tried at once; not for ever, so that a person sees the refusal of an
+ * object that changes all the time.
  */
 export const afterWrite = <Current extends Pick<Identity, 'resourceVersion'>>(
   { attempt, seed, sent, version }: Tried,
@@ -252,7 +254,8 @@ export const afterWrite = <Current extends Pick<Identity, 'resourceVersion'>>(
 ): WriteTries => {
   const isRepeated = outcome._tag === 'Written' && sent !== null && next?.write === sent;
   const verdict = isRepeated ? 'Failed' : verdictOf(outcome, version);
-  return afterTry({ attempt, seed }, outcome, verdict);
+  const isOutdated = verdict === 'Refused' && sent === null && attempt < TRIES_PER_SLOT;
+  return afterTry({ attempt, seed }, outcome, isOutdated ? 'Untried' : verdict);
 };
 
 interface Known {

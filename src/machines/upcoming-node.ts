@@ -92,6 +92,7 @@ const drainIn = ({ event }: { readonly event: { readonly drain: HoldingFact | nu
   event.drain;
 
 const setReported = { type: 'setReported', params: reportedIn } as const;
+const setUnbound = { type: 'setReported', params: UNBOUND } as const;
 const setDrain = { type: 'setDrain', params: drainIn } as const;
 
 /** What makes a machine request a slot at once: a changed wanted object. */
@@ -100,6 +101,11 @@ const reconsidering = {
     guard: { type: 'reportsOtherwise', params: reportedIn },
     target: 'waiting',
     actions: setReported,
+  },
+  'machine.unbound': {
+    guard: { type: 'reportsOtherwise', params: UNBOUND },
+    target: 'waiting',
+    actions: setUnbound,
   },
   'drain.observed': {
     guard: { type: 'drainReportsOtherwise', params: drainIn },
@@ -192,7 +198,7 @@ export const upcomingNode = setup({
   initial: 'settled',
   on: {
     'machine.observed': { actions: setReported },
-    'machine.unbound': { actions: { type: 'setReported', params: UNBOUND } },
+    'machine.unbound': { actions: setUnbound },
     'object.observed': {
       guard: { type: 'isNewer', params: ({ event }) => event.current },
       actions: { type: 'setCurrent', params: ({ event }) => event.current },

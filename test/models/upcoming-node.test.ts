@@ -232,6 +232,7 @@ const checkWriter = writerInvariant({
   },
   retries: 'WithSlot',
   reconsiders: ({ event, before: { context: { facts } } }) => {
+    if (event.type === 'machine.unbound') return facts.reported !== UNBOUND;
     const [name, received] = event.type === 'machine.observed'
       ? ['reported', event['reported']]
       : ['drain', event['drain']];

@@ -48,12 +48,17 @@ const isIn = (
 const valueIn = ({ region }: Pick<Writer, 'region'>, { value }: AnyMachineSnapshot): unknown =>
   region === undefined ? value : valueAt(value, region);
 
-type Verdict = 'Landed' | 'Failed' | 'Refused';
+/** `Outdated`: a refusal of what is no longer wanted. */
+type Verdict = 'Landed' | 'Failed' | 'Refused' | 'Outdated';
 
 const repeatsItself = ({ before, after }: Step): boolean => {
   const { sent } = before.context;
   return sent !== null && after.context.pendingWrite?.write === sent;
 };
+
+/** True while the next write is tried at once, although this one was refused. */
+const isOutdated = ({ before: { context }, event }: Step): boolean =>
+  context.sent === null && context.attempt < TRIES_PER_SLOT && !event.type.endsWith('.releaseNode');
 
 /** What an answer means; `undefined` for other events. */
 const verdictOf = (
@@ -65,7 +70,7 @@ const verdictOf = (
   if (!event.type.startsWith('xstate.done.actor.')) return undefined;
   const { output } = event;
   const tag = textAt(output, '_tag');
-  if (tag === 'Refused') return 'Refused';
+  if (tag === 'Refused') return isOutdated(step) ? 'Outdated' : 'Refused';
   if (tag === 'Absent') return 'Landed';
   if (tag !== 'Written') return 'Failed';
   if (event.type.endsWith('.releaseNode')) {
@@ -84,7 +89,7 @@ const spendsSlot = ({ retries }: Pick<Writer, 'retries'>, { after }: Step): bool
 /** True when it may write: it has a slot, and the last write landed or is to be repeated. */
 const writesNow = (writer: Writer, step: Step): boolean =>
   (step.event.type === 'slot.acquired' && isIn(writer, step.before, 'waiting')) ||
-  verdictOf(writer, step) === 'Landed' || isTimer(step, 'writeBackoff');
+  ['Landed', 'Outdated'].includes(verdictOf(writer, step) ?? '') || isTimer(step, 'writeBackoff');
 
 /** Where a writer with a pending write must be. */
 const stateWithPending = (writer: Writer, step: Step): string => {
@@ -115,7 +120,7 @@ const tries = (writer: Writer, step: Step): void => {
   const expected = verdict === 'Landed' ? 0 : since + (verdict === undefined ? 0 : 1);
   must(attempt === expected, `${attempt} failures in a row, not ${expected}`);
   if (verdict === 'Landed') must(problem === '', 'a landed write has no problem');
-  if (verdict === 'Failed' || verdict === 'Refused') must(problem !== '', 'a failure has a cause');
+  if (verdict !== 'Landed' && verdict !== undefined) must(problem !== '', 'a failure has a cause');
   exactly(step, 'recordRefused', verdict === 'Refused');
   exactly(step, 'recordFailing', verdict === 'Failed' && spendsSlot(writer, step));
 };

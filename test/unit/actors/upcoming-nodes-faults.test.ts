@@ -81,6 +81,52 @@ describe('writes that fail', () => {
     expect(phase('m1')).toBe('Ready');
   });
 
+  // The refusal of what was no longer wanted postponed what was by a minute, with an Event.
+  test('DR-40: what is reported while a write is refused is written at once', async () => {
+    const { frame, frames, cluster, phase, registry, time, notes } = machineRig();
+    await frames('m1', 'Configured', 'Draining');
+    cluster.intercept(({ method, body }) =>
+      Effect.gen(function* () {
+        if (method !== 'PATCH') return undefined;
+        yield* Effect.sleep(150);
+        return textAt(body, 'status', 'phase') === 'Registered'
+          ? { status: 422, body: { message: 'phase: denied by policy' } }
+          : undefined;
+      })
+    );
+    frame('m1', 'Configuring');
+    await time.advance(100);
+    frame('m1', 'Configured');
+    await time.advance(300);
+    expect(phase('m1')).toBe('Ready');
+    frame('m1', 'Configuring');
+    await time.advance(100);
+    let isAnswered = false;
+    void registry().drain('m1', { _tag: 'Draining' }).then(() => (isAnswered = true));
+    await time.advance(100);
+    expect([isAnswered, phase('m1')], 'the object does not show it yet').toEqual([false, 'Ready']);
+    await time.advance(200);
+    expect([isAnswered, phase('m1')]).toEqual([true, 'Draining']);
+    expect(notes).toEqual([]);
+  });
+
+  test('upcomingNodes: a refused object of a machine that is no longer bound is deleted at once', async () => {
+    const { frames, cluster, shardEvents, time, notes } = machineRig();
+    cluster.intercept(({ method }) =>
+      Effect.succeed(
+        method === 'PATCH' ? { status: 403, body: { message: 'denied by policy' } } : undefined,
+      )
+    );
+    shardEvents.next({ _tag: 'StreamOpened', stream: 1 });
+    await frames('m1', 'Configured');
+    await time.advance(1000);
+    expect(notes.map(({ reason }) => reason)).toEqual(['WriteRefused']);
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
+    shardEvents.next({ _tag: 'Resynced', stream: 2 });
+    await time.advance(1000);
+    expect(cluster.names()).toEqual([]);
+  });
+
   // One malformed field made every write of the object invalid, for as long as it was reported.
   test('upcomingNodes: malformed fields are left out and reported once, and cost no more', async () => {
     const { frame, cluster, phase, settle, notes } = machineRig();
