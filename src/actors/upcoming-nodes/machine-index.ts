@@ -114,6 +114,7 @@ const isSameReport = (left: MachineReport | undefined, right: MachineReport): bo
 const isSameNode = (before: NodeProjection | undefined, observed: NodeProjection): boolean =>
   before !== undefined && before.uid === observed.uid && before.ready === observed.ready &&
   before.providerId === observed.providerId && before.machineLabel === observed.machineLabel &&
+  before.isLabelRestricted === observed.isLabelRestricted &&
   before.unschedulable === observed.unschedulable &&
   before.cordons['reclaim'] === observed.cordons['reclaim'];
 

@@ -238,6 +238,18 @@ test('upcomingNodes: only a change of a Node that matters concerns its machine',
   expect(index.removeNode('n1').map(({ machineId: id }) => id)).toEqual(['m1']);
 });
 
+// Neither its Node nor a frame changed, so that the object had no nodeRef for good.
+test('UPN-03: a label that kubelets may not write concerns its machine', () => {
+  const { index, frame } = started();
+  frame('Configured', { providerId: '' });
+  const labelled = (name: string) => ({ ...node(name, 'other'), machineLabel: 'm1' });
+  for (const name of ['n1', 'n2']) index.putNode(labelled(name));
+  const entry = index.get('m1');
+  expect(entry && index.node(entry), 'two Nodes have its label').toBeNull();
+  const concerned = index.putNode({ ...labelled('n1'), isLabelRestricted: true });
+  expect(concerned.map((one) => index.node(one)?.name)).toEqual(['n1']);
+});
+
 test('upcomingNodes: a machine is forgotten when it ended and has neither object nor drain', () => {
   const ended = started();
   const entry = ended.frame('Configured');
