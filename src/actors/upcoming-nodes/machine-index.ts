@@ -51,8 +51,10 @@ export interface MachineEntry {
   readySeen: { readonly uid: string; readonly atMs: number } | undefined;
   /** The arrival of the oldest frame with a pending write, on the monotonic clock. */
   pendingSinceMs: number | undefined;
-  /** The malformed fields of its last frame, as recorded; empty without any. */
+  /** The malformed fields of its last frame; empty without any. */
   leftOut: string;
+  /** The malformed fields that have an Event. */
+  leftOutRecorded: string;
 }
 
 /** The dependencies of the index. */
@@ -143,6 +145,7 @@ const newEntry = (id: string): MachineEntry => ({
   readySeen: undefined,
   pendingSinceMs: undefined,
   leftOut: '',
+  leftOutRecorded: '',
 });
 
 class Machines implements MachineIndex {

@@ -189,7 +189,8 @@ class Machines implements UpcomingNodeRegistry {
     const { machine, leftOut } = wellFormed(frame);
     this.#mentionEarly(machine.machineId);
     const entry = this.#index.putFrame(machine, this.#replay.stream, time.now());
-    this.#recordLeftOut(machine.machineId, leftOut);
+    const known = this.#index.get(machine.machineId);
+    if (known !== undefined) this.#onLeftOut(known, leftOut);
     if (entry === undefined) return this.#countNoop();
     entry.pendingSinceMs ??= time.monotonic();
     this.#reports.next(entry.machineId);
@@ -202,18 +203,23 @@ class Machines implements UpcomingNodeRegistry {
     this.#warnBeyond({ name: machineId, reason: limit, problem });
   }
 
-  #recordLeftOut(machineId: string, problem: string): void {
-    const entry = this.#index.get(machineId);
-    if (entry === undefined || entry.leftOut === problem) return;
+  #onLeftOut(entry: MachineEntry, problem: string): void {
+    if (entry.leftOut === problem) return;
     entry.leftOut = problem;
+    if (problem !== '') this.#warnLeftOut({ name: entry.key, reason: 'FieldsLeftOut', problem });
+    this.#recordLeftOut(entry);
+  }
+
+  /** An Event without the UID of its object is not listed with the object, so it waits for it. */
+  #recordLeftOut(entry: MachineEntry): void {
+    const { key: name, leftOut: problem } = entry;
+    const uid = this.#object(name)?.uid;
+    if (uid === undefined || entry.leftOutRecorded === problem) return;
+    entry.leftOutRecorded = problem;
     if (problem === '') return;
-    const reason = 'FieldsLeftOut';
-    const { key: name } = entry;
-    const uid = this.#object(name)?.uid ?? '';
-    this.#warnLeftOut({ name, reason, problem });
     this.#record({
       regarding: { apiVersion: GROUP_VERSION, kind: 'UpcomingNode', name, uid },
-      reason,
+      reason: 'FieldsLeftOut',
       note: `Left out of UpcomingNode "${name}": ${problem}`,
     });
   }
@@ -270,6 +276,7 @@ class Machines implements UpcomingNodeRegistry {
     if (entry === undefined) return;
     // The cache may get an object only after the replay that lacked its machine.
     if (this.#isProven()) this.#index.unbindOne(entry, this.#replay.stream);
+    this.#recordLeftOut(entry);
     this.#consider(entry);
   };
 

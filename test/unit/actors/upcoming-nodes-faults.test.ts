@@ -148,7 +148,9 @@ describe('writes that fail', () => {
       resources: { cpu: '2' },
       taints: [{ effect: 'NoSchedule', key: 'gpu', value: 'present' }],
     });
-    expect(notes).toMatchObject([{ reason: 'FieldsLeftOut', regarding: { name: 'un-m1' } }]);
+    // Without the UID, `kubectl describe` does not list it.
+    const uid = textAt(cluster.get('un-m1'), 'metadata', 'uid');
+    expect(notes).toMatchObject([{ reason: 'FieldsLeftOut', regarding: { name: 'un-m1', uid } }]);
     for (
       const part of [
         '"memory", "a lot"',
@@ -165,6 +167,24 @@ describe('writes that fail', () => {
     await settle();
     expect(notes).toHaveLength(2);
     expect(valueAt(cluster.get('un-m1'), 'spec', 'resources')).toEqual({});
+  });
+
+  test('UPN-10: malformed fields are recorded by the leader only, once their object exists', async () => {
+    const { frame, cluster, registry, settle, notes } = machineRig();
+    const make = (id: string) =>
+      cluster.put(`un-${id}`, { metadata: { name: `un-${id}`, uid: id } });
+    cluster.intercept(() => Effect.fail(new NotSent({ why: 'the API server is away' })));
+    for (const id of ['m1', 'm2']) frame(id, 'Configuring', { resources: { cpu: 'two' } });
+    await settle();
+    expect(notes).toEqual([]);
+    make('m1');
+    await settle();
+    registry().onLeadershipLost();
+    make('m2');
+    await settle();
+    expect(notes.map(({ reason, regarding: { name } }) => [reason, name])).toEqual([
+      ['FieldsLeftOut', 'un-m1'],
+    ]);
   });
 
   test('upcomingNodes: an API server that drops every change causes no hot loop', async () => {
