@@ -7,7 +7,7 @@
  * regardless of the lanes; a frame that arrives after the end of its stream is dropped.
  */
 import { Clock, Effect, type Scope } from 'effect';
-import { concatMap, EMPTY, from, merge, type Observable, Subject } from 'rxjs';
+import { concatMap, EMPTY, from, merge, type Observable, Subject, type Subscription } from 'rxjs';
 import type { KeyPair } from '../../domain/credentials.ts';
 import type { ShardFrame } from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
@@ -45,7 +45,7 @@ export interface StreamPort {
 export interface StreamHold {
   /** Dials and resolves when the stream is over. */
   readonly hold: Effect.Effect<SessionEnding, never, ShardCalls>;
-  /** Ends our side of the stream. */
+  /** Ends our side of the stream: from now on it takes no reply and no roll-up. */
   readonly closeSending: () => void;
 }
 
@@ -66,7 +66,7 @@ export const shardStream = (
   environment: ActorEnvironment<ShardCalls>,
   port: StreamPort,
 ): StreamHold => {
-  let current: ShardStream | undefined;
+  let current: { readonly stream: ShardStream; readonly lanes: Subscription } | undefined;
 
   const write = (stream: ShardStream, bytes: Uint8Array): Observable<never> =>
     from(environment.runtime.runPromise(stream.write(bytes))).pipe(concatMap(() => EMPTY));
@@ -91,11 +91,12 @@ export const shardStream = (
   const openLanes = (stream: ShardStream): Effect.Effect<void, never, Scope.Scope> =>
     Effect.asVoid(Effect.acquireRelease(
       Effect.sync(() => {
-        current = stream;
-        return merge(
+        const lanes = merge(
           rollupLane(stream),
           port.outbox.drain((reply) => write(stream, replyBytes(reply))),
         ).subscribe();
+        current = { stream, lanes };
+        return lanes;
       }),
       (lanes) =>
         Effect.sync(() => {
@@ -131,7 +132,9 @@ export const shardStream = (
   return {
     hold: Effect.scoped(hold).pipe(Effect.catch((ending) => Effect.succeed(ending))),
     closeSending: () => {
-      if (current !== undefined) environment.runtime.runFork(current.closeSending);
+      if (current === undefined) return;
+      current.lanes.unsubscribe();
+      environment.runtime.runFork(current.stream.closeSending);
     },
   };
 };

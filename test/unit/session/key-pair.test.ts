@@ -1,6 +1,8 @@
 /** The session with mutual TLS on simulated time: which pair it dials with, and when it redials. */
 import { describe, expect, test } from 'vitest';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';
+import { instructionId } from '../../../src/domain/ids.ts';
+import type { Reply } from '../../../src/domain/session.ts';
 import { newAuthority } from '../../support/processes/certificates.ts';
 import { startSession, stateOf, streamingSession, tags } from '../../support/fleet/session-rig.ts';
 
@@ -75,6 +77,31 @@ describe('fleet session with a key pair', () => {
     await time.advance(120_000);
     expect(shard.streams.map(({ pair }) => pair?.fingerprint).slice(0, 2)).toEqual(['a', 'b']);
     expect(shard.streams[0]?.state()).toBe('left');
+  });
+
+  // It was accepted and written nowhere, so that the reclaim was never acknowledged.
+  test('DR-12: a stream that is being renewed takes no reply, the next one does', async () => {
+    let now = reading('a', ours);
+    const { time, shard, session } = await streamingSession({ readings: () => now });
+    const ack: Reply = {
+      _tag: 'ReclaimAcknowledged',
+      instructionId: instructionId('i1'),
+      nodesStarted: 1,
+    };
+    now = reading('b', ours);
+    for (let tenth = 0; tenth < 1200 && stateOf(session) === 'streaming'; tenth += 1) {
+      await time.advance(100);
+    }
+    expect([stateOf(session), session.reply(ack)]).toEqual(['renewing', false]);
+    shard.stream().end({ why: 'EndedByShard', detail: 'OK: ' });
+    await time.settle();
+    shard.stream().ack('hello');
+    expect(session.reply(ack)).toBe(true);
+    await time.settle();
+    expect(shard.streams.map(({ received }) => received.map((payload) => payload.case))).toEqual([
+      ['hello'],
+      ['hello', 'reclaimAck'],
+    ]);
   });
 
   test('wire 8: files that stay broken end no stream, and are reported once', async () => {
