@@ -2,6 +2,7 @@
  * The spec of an UpcomingNode as canonical text, so that equal specs are equal strings: cheap to
  * keep, share and compare.
  */
+import { REQUEST_LIMITS } from './demand/request-limits.ts';
 import type { MachineObservation } from './frames.ts';
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
 import { parseQuantity } from './quantity.ts';
@@ -43,12 +44,18 @@ export interface WellFormed {
   readonly leftOut: string;
 }
 
+/** The problem with the text of a quantity; its CRD allows fewer characters than its reader. */
+const textProblem = (text: string): string | undefined => {
+  const max = REQUEST_LIMITS.quantityCharacters;
+  if (text.length > max) return `is longer than ${max} characters`;
+  const reading = parseQuantity(text);
+  return reading._tag === 'Quantity' ? undefined : reading.problem;
+};
+
 /** The problem with a quantity; `undefined` when it is valid. */
 const quantityProblem = (name: string, text: string): string | undefined => {
-  const reading = parseQuantity(text);
-  return reading._tag === 'Quantity'
-    ? undefined
-    : `the quantity of ${quoted(name)}, ${quoted(text)}, ${reading.problem}`;
+  const problem = textProblem(text);
+  return problem && `the quantity of ${quoted(name)}, ${quoted(text)}, ${problem}`;
 };
 
 /** The problem with a taint; `undefined` when it is valid. */

@@ -131,7 +131,8 @@ describe('writes that fail', () => {
   test('upcomingNodes: malformed fields are left out and reported once, and cost no more', async () => {
     const { frame, cluster, phase, settle, notes } = machineRig();
     const malformed = {
-      resources: { cpu: '2', memory: 'a lot', pods: '' },
+      // The CRD allows 64 characters, and its reader four times as many.
+      resources: { cpu: '2', memory: 'a lot', pods: '', disk: `1.${'5'.repeat(63)}` },
       taints: [
         { key: 'gpu', value: 'present', effect: 'NoSchedule' },
         { key: 'odd', effect: '' },
@@ -155,6 +156,7 @@ describe('writes that fail', () => {
       const part of [
         '"memory", "a lot"',
         '"pods", "", is empty',
+        'is longer than 64 characters',
         'taint "odd" has no effect',
         'a taint has no key',
       ]
