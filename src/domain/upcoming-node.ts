@@ -177,13 +177,25 @@ const currentStatus = (current: UpcomingNodeProjection): Partial<StatusFields> =
   ...present('provisioningStartTime', current.startedAt),
 });
 
-/** A reference to a deleted Node stays: it records which Node it was. */
+/** Phases of a machine whose Node is still to join. */
+const BEFORE_NODE: ReadonlySet<Phase> = new Set(['Provisioning', 'Launched', 'Registered']);
+
+/**
+ * A reference to a deleted Node stays: it records which Node it was. A machine that is still to get
+ * its Node has none of a former lifecycle, or a reclaim would count as drained with it (DR-10).
+ */
+const nodeRefFor = (phase: Phase, { current, node }: UpcomingNodeFacts) => {
+  if (node !== null) return nodeRefOf(node.name, node.uid);
+  if (current === null || BEFORE_NODE.has(phase)) return {};
+  return nodeRefOf(current.nodeName, current.nodeUid);
+};
+
 const wantedStatus = (phase: Phase, facts: UpcomingNodeFacts): StatusFields => {
-  const { reported, current, node } = facts;
+  const { reported, current } = facts;
   const lastError = errorToShow(phaseFacts(facts), phase, reported?.lastError ?? '');
   return {
     phase,
-    ...nodeRefOf(node?.name ?? current?.nodeName ?? '', node?.uid ?? current?.nodeUid ?? ''),
+    ...nodeRefFor(phase, facts),
     ...present(
       'providerID',
       reported?.providerId ? reported.providerId : current?.providerId ?? '',

@@ -117,6 +117,23 @@ describe('the Node of a machine', () => {
     ]);
   });
 
+  test('DR-10: of the last lifecycle is not that of the next one, which the session did not see begin', async () => {
+    const { frames, node, nodes, status, settle, shardEvents } = machineRig();
+    node('m1', true);
+    await frames('m1', 'Configured');
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    nodes.remove('m1');
+    await settle();
+    expect(status('m1'), 'it records which Node it was').toMatchObject({ nodeRef: REF });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
+    await frames('m1', 'Configuring');
+    expect(status('m1')).toMatchObject({ phase: 'Registered' });
+    expect(status('m1')).not.toHaveProperty('nodeRef');
+    node('m1', false);
+    await settle();
+    expect(status('m1')).toMatchObject({ nodeRef: { name: 'm1' } });
+  });
+
   test('upcomingNodes: is found for a reclaim by every rule of the wire', async () => {
     const { frames, node, registry } = machineRig();
     node('m1', true);

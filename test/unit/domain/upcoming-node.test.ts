@@ -172,6 +172,25 @@ describe('upcoming node', () => {
     });
   });
 
+  // A reclaim of the next lifecycle found the Node of the last one gone, and counted as drained.
+  test.each(
+    [
+      ['Speculative', 'Provisioning'],
+      ['Configuring', 'Registered'],
+    ] as const,
+  )('DR-10: a machine that is %s again has no nodeRef until its Node joins', (state, phase) => {
+    const linked = object({ ...READY, nodeRef: { kind: 'Node', name: 'n1', uid: 'nu1' } });
+    expect(patchOf(facts(reported(state), linked))).toEqual({
+      status: { phase, nodeRef: null, conditions: conditions(phase) },
+    });
+    expect(patchOf(facts(reported(state), linked, NODE))).toEqual({
+      status: { phase, conditions: conditions(phase) },
+    });
+    expect(patchOf(facts(reported('Draining'), linked))).toEqual({
+      status: { phase: 'Draining', conditions: conditions('Draining') },
+    });
+  });
+
   test('upcomingNodes: patches only the spec fields that changed, and null removes one', () => {
     const current = object(READY, {
       labels: { arch: 'amd64', old: 'x' },
