@@ -24,7 +24,8 @@ const machines: RuleChapter = {
       text: 'The Node of a machine is found by provider id, then by the machine’s name, then ' +
         'by label (a `node-restriction.kubernetes.io/` label outranks one that kubelets may ' +
         'write), then by the name in the entry. A provider id that is only the name of a Node ' +
-        'matches nothing. `nodeRef` is set from the observed Node.',
+        'matches nothing. `nodeRef` is set from the observed Node; one that is gone stays in it ' +
+        'until the machine is to get its Node again.',
       testedBy: [
         'test/unit/domain/node-matching.test.ts',
         'upcomingNodes: is referred to once it is observed, before or after the frame',

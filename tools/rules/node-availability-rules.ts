@@ -45,8 +45,9 @@ const states: RuleChapter = {
       'RS-06',
       'When more than 20 % of all nodes and more than three go offline within five minutes, no pod ' +
         'is deleted, and an Event `OfflineStorm` on the Lease of the operator names them. Nothing ' +
-        'is deleted in the first 5 s. A node of a storm stays protected until it is ready or a ' +
-        'person confirms that it is gone, also over a restart.',
+        'is deleted in the first 5 s, and no reason `Offline` is shown, so that the next leader ' +
+        'counts the node, too. A node of a storm stays protected until it is ready or a person ' +
+        'confirms that it is gone, also over a restart.',
     ),
   ],
 };
