@@ -34,9 +34,8 @@ export interface UpcomingNodeContext
 }
 
 export type UpcomingNodeEvent =
+  /** A frame about the machine, or a replay of all bound machines that ended without it. */
   | { readonly type: 'machine.observed'; readonly reported: MachineReport }
-  /** A replay of all bound machines ended without this one. */
-  | { readonly type: 'machine.unbound' }
   | { readonly type: 'object.observed'; readonly current: UpcomingNodeProjection }
   /** `last` is the last known version of the deleted object. */
   | {

@@ -20,7 +20,6 @@ import {
   type MachineReport,
   pendingWrite,
   readinessUnrecorded,
-  UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
@@ -92,7 +91,6 @@ const drainIn = ({ event }: { readonly event: { readonly drain: HoldingFact | nu
   event.drain;
 
 const setReported = { type: 'setReported', params: reportedIn } as const;
-const setUnbound = { type: 'setReported', params: UNBOUND } as const;
 const setDrain = { type: 'setDrain', params: drainIn } as const;
 
 /** What makes a machine request a slot at once: a changed wanted object. */
@@ -101,11 +99,6 @@ const reconsidering = {
     guard: { type: 'reportsOtherwise', params: reportedIn },
     target: 'waiting',
     actions: setReported,
-  },
-  'machine.unbound': {
-    guard: { type: 'reportsOtherwise', params: UNBOUND },
-    target: 'waiting',
-    actions: setUnbound,
   },
   'drain.observed': {
     guard: { type: 'drainReportsOtherwise', params: drainIn },
@@ -198,7 +191,6 @@ export const upcomingNode = setup({
   initial: 'settled',
   on: {
     'machine.observed': { actions: setReported },
-    'machine.unbound': { actions: setUnbound },
     'object.observed': {
       guard: { type: 'isNewer', params: ({ event }) => event.current },
       actions: { type: 'setCurrent', params: ({ event }) => event.current },

@@ -154,8 +154,6 @@ const recorded = (world: World, { event }: Pick<Received, 'event'>): World => {
       const report = REPORTS.find((one) => one === event['reported']);
       return report === undefined ? world : { ...world, shard: shardAfter(report) };
     }
-    case 'machine.unbound':
-      return { ...world, shard: 'Unbound' };
     case 'drain.observed':
       return { ...world, drain: event['drain'] === FAILED ? FAILED : null };
     case 'node.observed':
@@ -232,7 +230,6 @@ const checkWriter = writerInvariant({
   },
   retries: 'WithSlot',
   reconsiders: ({ event, before: { context: { facts } } }) => {
-    if (event.type === 'machine.unbound') return facts.reported !== UNBOUND;
     const [name, received] = event.type === 'machine.observed'
       ? ['reported', event['reported']]
       : ['drain', event['drain']];
@@ -337,7 +334,7 @@ describeModel('upcomingNode', {
           ? [{ type: 'machine.observed', reported: CONFIGURED }]
           : []),
         ...(world.drain === null ? [] : [{ type: 'drain.observed', drain: world.drain }]),
-        ...(world.shard === 'Unbound' ? [{ type: 'machine.unbound' }] : []),
+        ...(world.shard === 'Unbound' ? [{ type: 'machine.observed', reported: UNBOUND }] : []),
         ...(world.node === null ? [] : [{ type: 'node.observed', node: world.node }]),
       ],
     }),

@@ -18,7 +18,6 @@ import {
   machinePhaseOf,
   pendingWrite,
   showsDrain,
-  UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
 } from '../../domain/upcoming-node.ts';
@@ -341,11 +340,7 @@ class MachineActors implements UpcomingNodeActors {
     const { facts, newest } = actor.getSnapshot().context;
     const { reported } = entry;
     if (reported !== undefined && reported !== facts.reported) {
-      actor.send(
-        reported === UNBOUND
-          ? { type: 'machine.unbound' }
-          : { type: 'machine.observed', reported: reported },
-      );
+      actor.send({ type: 'machine.observed', reported });
     }
     const drain = entry.drain ?? null;
     if (drain !== facts.drain) actor.send({ type: 'drain.observed', drain });
