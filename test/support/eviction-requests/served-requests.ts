@@ -90,7 +90,7 @@ export const serveChosenRequests = async (
   options: ServingOptions = {},
 ) => {
   const served = roleOf(bed, options);
-  const start = await served.role.start();
+  const start = await served.role.discover?.();
   served.begin();
   return { ...served, start };
 };
@@ -170,7 +170,7 @@ export const askingDrain = async (
     await runtime.dispose();
   });
   const start = await requested?.discover();
-  await role.start();
+  await role.discover?.();
   informers.start();
   await Promise.all([pods, nodes, budgets, ...(requested?.informers() ?? [])]
     .map(({ whenSynced }) => whenSynced));

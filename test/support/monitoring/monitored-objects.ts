@@ -3,6 +3,13 @@ import type { JsonRecord } from '../../../src/domain/json.ts';
 import { INTERCEPTORS_ANNOTATION } from '../../../src/domain/eviction-requests/interceptor-list.ts';
 import { SERVING_GATE } from '../../../src/domain/drain/serving-gate.ts';
 
+/**
+ * Of each pod. The fleet orders machines until their sum covers the demand. With 4Gi beside 2 CPUs
+ * a machine of 32 CPUs and 32Gi was among them, and the sum had room for pods that no node has;
+ * with this, machines of 4Gi for each CPU cost less and hold all that their sum covers.
+ */
+const MEMORY = '8Gi';
+
 /** A Deployment, and what its pods are beside their resources. */
 interface Workload {
   readonly name: string;
@@ -27,7 +34,7 @@ const deployment = (
       metadata: { labels: { app: name }, annotations },
       spec: {
         readinessGates,
-        containers: [{ name, image: name, resources: { requests: { cpu, memory: '4Gi' } } }],
+        containers: [{ name, image: name, resources: { requests: { cpu, memory: MEMORY } } }],
       },
     },
   },

@@ -83,8 +83,8 @@ export const startMaintenances = async (
       informers.stop();
       return runtime.dispose();
     });
-  const start = await role.start();
-  await Promise.all(others.map((one) => one.start()));
+  const start = await role.discover?.();
+  await Promise.all(others.map((one) => one.discover?.()));
   informers.start();
   for (const one of [role, ...others]) one.onLeading();
   return { start, notes, stop };
