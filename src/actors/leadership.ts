@@ -281,10 +281,10 @@ class Candidacy implements Leadership {
   }
 
   /** Why this process does not lead; undefined when it releases the lease by itself. */
-  #whyNot({ context, ...snapshot }: SnapshotFrom<typeof leadership>): string | undefined {
+  #whyNot(snapshot: SnapshotFrom<typeof leadership>): string | undefined {
     if (this.#releaseRequested) return undefined;
-    const isTaken = snapshot.value === 'standby';
-    return isTaken ? `${context.lease?.holder ?? 'another process'} holds it` : context.problem;
+    const { lease, problem } = snapshot.context;
+    return snapshot.matches('standby') ? `${lease?.holder ?? 'another process'} holds it` : problem;
   }
 
   #onCrash(): void {

@@ -114,14 +114,15 @@ export const whole = (least: number, most: number): Kind<number> => ({
   },
 });
 
-/** A number or a duration of zero. */
-const ZERO = /^[+-]?(?:0+|(?:0+(?:ns|us|µs|μs|ms|s|m|h))+)$/u;
+/** Zero, as a number or a duration; without a fraction, which may be rounded to it. */
+const isZero = (given: string): boolean =>
+  /^[+-]?0+$/.test(given) || (!/[1-9.]/.test(given) && goDurationMs(given) === 0);
 
 /** `kind`, of which 0 means `usual`, as for the Go operator. */
 export const zeroMeans = <Value>(kind: Kind<Value>, usual: string): Kind<Value> => ({
   ...kind,
   ...(kind.range && { range: [0, kind.range[1]] }),
-  read: (given) => kind.read(ZERO.test(given) ? usual : given),
+  read: (given) => kind.read(isZero(given) ? usual : given),
 });
 
 /** A positive number, fractions allowed. */

@@ -1,6 +1,8 @@
 /** The owners of a node's cordon, draining owners first. */
 import { annotationOf, type CordonAnnotation, readCordon } from '../domain/drain/cordon.ts';
-import { acknowledgedPods } from '../domain/drain/kept-pods.ts';
+import { acknowledgedPods, keptData } from '../domain/drain/kept-pods.ts';
+import type { DrainPod } from '../domain/drain/pod.ts';
+import type { VolumeLookup } from '../domain/node-availability/local-volumes.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 
@@ -47,17 +49,19 @@ export const drainAnnotation = (
 
 /** What the drain of a Node keeps on it for its data (RS-11). */
 export interface KeptOnNode {
-  /** It is certain that the drain keeps such pods: the Node is disabled. */
-  readonly keepsAll: boolean;
+  /** Whether it is certain that the pod stays: the Node is disabled, or a person lets it stay. */
+  readonly keeps: (pod: DrainPod) => boolean;
   /** UIDs of the pods that a person lets stay. */
   readonly acknowledged: ReadonlySet<string>;
 }
 
 /** Whether other drains keep pods is a setting of the operator, which its Events tell. */
-export const keptOnNode = (node: DrainedNode): KeptOnNode => {
+export const keptOnNode = (node: DrainedNode, lookup: VolumeLookup): KeptOnNode => {
   const drains = drainsOf(node);
+  const isDisabled = drains.length > 0 && drains.every(({ owner }) => owner === 'disabled');
+  const acknowledged = new Set(drains.flatMap(({ owner }) => [...acknowledgedPods(node, owner)]));
   return {
-    keepsAll: drains.length > 0 && drains.every(({ owner }) => owner === 'disabled'),
-    acknowledged: new Set(drains.flatMap(({ owner }) => [...acknowledgedPods(node, owner)])),
+    keeps: (pod) => (isDisabled || acknowledged.has(pod.uid)) && keptData(pod, lookup).length > 0,
+    acknowledged,
   };
 };

@@ -253,15 +253,13 @@ const answersFor = (
 
 /** Pods with data on the node only stay for certain when it is disabled, or as acknowledged. */
 const planFor = ({ node, pods, own, lookup }: NodeFacts): DrainPlan => {
-  const { keepsAll, acknowledged } = keptOnNode(node);
-  const keeps = (pod: DrainPod): boolean =>
-    (keepsAll || acknowledged.has(pod.uid)) && keptData(pod, lookup).length > 0;
+  const { keeps } = keptOnNode(node, lookup);
   return planOf(pods, { own, evictedOwners: new Set(), keeps });
 };
 
 /** The kept pods that nobody has acknowledged: the drain does not end before. */
 const keptIn = (plan: DrainPlan, { node, lookup }: NodeFacts): readonly BlockedPods[] => {
-  const { acknowledged } = keptOnNode(node);
+  const { acknowledged } = keptOnNode(node, lookup);
   const kept = keptPods(plan).filter(({ uid }) => !acknowledged.has(uid));
   if (kept.length === 0) return [];
   const blocker = keptBlocker(kept.flatMap((pod) => keptData(pod, lookup)));

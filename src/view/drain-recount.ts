@@ -122,13 +122,13 @@ export const recountDrain = (
 ): Recount => {
   const { node, budgets, nowMs, own } = facts;
   const sinceMs = annotation?.sinceMs ?? Number.POSITIVE_INFINITY;
-  const kept = keptOnNode(node);
+  const kept = keptOnNode(node, facts.lookup);
   const dataOf = (pod: DrainPod): readonly string[] => keptData(pod, facts.lookup);
   const plan = planOf(facts.pods, {
     own,
     evictedOwners: returnedOwners(facts.pods, sinceMs),
     earlier: podsBefore(facts.pods, sinceMs),
-    keeps: (pod) => (kept.keepsAll || kept.acknowledged.has(pod.uid)) && dataOf(pod).length > 0,
+    keeps: kept.keeps,
   });
   const startedTo = startedTiers(plan, annotation, nowMs);
   const blockerNow = (pod: DrainPod, tier: TierKey): Blocker => {

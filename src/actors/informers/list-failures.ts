@@ -65,7 +65,7 @@ export const listFailures = (
   const reportRefusals = (attempt: number): void => {
     if (failure?.reason === 'CollectionRefused' && !isRefused) {
       isRefused = true;
-      // The fault before it was another cause, and the API server would be looked at.
+      // Else the log has only the cause of the failure before it.
       if (attempt > 1) logFailure(failure.problem);
       refusals?.onRefused(resource, failure.problem);
     } else if (attempt === 0 && isRefused) {
