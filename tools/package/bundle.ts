@@ -75,7 +75,8 @@ export const bundleProgram = async (
     configFile: false,
     logLevel: 'error',
     publicDir: false,
-    ssr: { noExternal: true },
+    // By default libraries are built for development wherever NODE_ENV is not "production".
+    ssr: { noExternal: true, resolve: { conditions: ['module', 'node', 'production'] } },
     plugins: [lighterEntries],
     build: {
       ssr: true,
