@@ -178,6 +178,12 @@ const remembers = ({ event, before, after, transitions }: Step): void => {
   }
 };
 
+/** A refusal on a version that the budget has left says nothing any more. */
+const isPast = (
+  refusedAt: BudgetContext['refusedAt'],
+  current: BudgetContext['watched'],
+): boolean => refusedAt !== null && isOlder(refusedAt, current);
+
 describeModel('budget', {
   machine: budget,
   inputs: INPUTS,
@@ -210,7 +216,7 @@ describeModel('budget', {
     calls,
     reservations: reservations.map(({ answeredMs: _, departedMs: __, ...kept }) => kept),
     watched: rest.watched,
-    refusedAt: rest.refusedAt,
+    refusedAt: isPast(rest.refusedAt, current.resourceVersion) ? null : rest.refusedAt,
     silent: rest.silent,
     vanished: rest.vanished,
   }),

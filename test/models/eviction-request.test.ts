@@ -40,6 +40,7 @@ import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
 import { exactly, must } from './harness/step-invariants.ts';
 import { writerInvariant } from './harness/writer-invariants.ts';
+import { triesOf } from './harness/tries.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const POD = targetPod({ annotation: ACTOR_B });
@@ -371,7 +372,7 @@ describeModel('evictionRequest', {
     // What else the last write was based on changes no verdict.
     isBase: context.base === context.facts.request.resourceVersion,
     sent: context.sent,
-    attempt: Math.min(context.attempt, 5),
+    attempt: triesOf(context.attempt, context.facts.request.resourceVersion === START.version),
     verdict: context.verdict,
   }),
   invariant: (snapshot, actions) => {

@@ -37,6 +37,7 @@ import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
 import { must } from './harness/step-invariants.ts';
 import { writerInvariant } from './harness/writer-invariants.ts';
+import { triesOf } from './harness/tries.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const OURS = 'reclaim.tidegate.dev';
@@ -294,7 +295,7 @@ describeModel('evictionRequester', {
     // What else the last write was based on changes no verdict.
     isBase: context.base === (context.request?.resourceVersion ?? null),
     sent: context.sent,
-    attempt: Math.min(context.attempt, 5),
+    attempt: triesOf(context.attempt, context.request === null),
     verdict: context.verdict,
   }),
   stepInvariant: (step) => {

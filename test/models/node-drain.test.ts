@@ -261,7 +261,7 @@ describeModel('nodeDrain', {
   },
   project: (context: NodeDrainContext) => ({
     node: context.node?.resourceVersion,
-    ...(context.withdrawn ? {} : undecided(context)),
+    ...(context.withdrawn || context.end !== null ? {} : undecided(context)),
     annotation: context.annotation?.ids,
     withdrawn: context.withdrawn,
     end: context.end,

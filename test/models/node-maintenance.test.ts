@@ -39,6 +39,7 @@ import type { Step } from './harness/interpreter.ts';
 import { checkWindow, windowOf } from './harness/maintenance-window.ts';
 import { exactly, isTimer, must } from './harness/step-invariants.ts';
 import { writerInvariant } from './harness/writer-invariants.ts';
+import { triesOf } from './harness/tries.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 /** Maintenances by resourceVersion: an answer and an observation of one version are the same. */
@@ -463,7 +464,7 @@ describeModel('nodeMaintenance', {
     pending: context.pendingWrite?.write,
     isBase: context.base === context.maintenance.resourceVersion,
     sent: context.sent,
-    attempt: Math.min(context.attempt, 5),
+    attempt: triesOf(context.attempt, context.maintenance.resourceVersion === START.version),
     verdict: context.verdict,
   }),
   stepInvariant: (step) => {

@@ -28,6 +28,7 @@ import { podDemandHarness } from './cluster/pod-demand-harness.ts';
 import type { Received } from './harness/crash.ts';
 import { isTimer, must } from './harness/step-invariants.ts';
 import { writerInvariant } from './harness/writer-invariants.ts';
+import { triesOf } from './harness/tries.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const POD: RequestedPod = {
@@ -226,7 +227,7 @@ describeModel('podDemand', {
     gone: gone.toSorted(),
     base,
     sent,
-    attempt: Math.min(attempt, 5),
+    attempt: triesOf(attempt, facts.requests.length === 0),
     verdict,
   }),
   invariant: (snapshot, actions) => {

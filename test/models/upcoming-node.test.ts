@@ -33,6 +33,7 @@ import type { Received } from './harness/crash.ts';
 import type { Step, StepEvent } from './harness/interpreter.ts';
 import { must } from './harness/step-invariants.ts';
 import { writerInvariant } from './harness/writer-invariants.ts';
+import { triesOf } from './harness/tries.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const frame = (state: MachineState): MachineObservation => ({
@@ -297,7 +298,7 @@ describeModel('upcomingNode', {
     drain: facts.drain,
     newest,
     readyRecorded,
-    attempt: Math.min(attempt, 5),
+    attempt: triesOf(attempt, facts.current === null && facts.node === null),
     verdict,
   }),
   invariant: (snapshot, actions) => {

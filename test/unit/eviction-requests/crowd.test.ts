@@ -1,7 +1,7 @@
 /**
  * A thousand open EvictionRequests of fifteen interceptors each, on simulated time.
  *
- * Every commit plays 45 requests, because a thousand take most of a minute: 31,000 writes of the
+ * Every commit plays 30 requests, because a thousand take most of a minute: 31,000 writes of the
  * status, each a server-side apply on the embedded cluster.
  */
 import { describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { type CrowdOptions, mixedCrowd, requestCrowd } from '../../simulation/re
 import type { HandOver } from '../../simulation/crowd-history.ts';
 import { atScale } from '../../support/scale.ts';
 
-const REQUESTS = atScale({ commit: 45, release: 1000 });
+const REQUESTS = atScale({ commit: 30, release: 1000 });
 const INTERCEPTORS = 15;
 /** The defaults. */
 const QPS = 200;

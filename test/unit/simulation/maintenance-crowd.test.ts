@@ -1,8 +1,9 @@
 /** What a maintenance of many full nodes asks of the API server; `npm run bench -- maintenance`. */
 import { expect, test } from 'vitest';
 import { maintenanceCrowd } from '../../simulation/node-maintenance-crowd.ts';
+import { atScale } from '../../support/scale.ts';
 
-const NODES = 40;
+const NODES = atScale({ commit: 16, release: 40 });
 const PODS_OF_NODE = 10;
 const PODS = NODES * PODS_OF_NODE;
 const SIZE = { nodes: NODES, podsOfNode: PODS_OF_NODE, replicas: 20, atOnce: 4 };
