@@ -3,6 +3,7 @@
  *
  * Promises: runs until a signal ends it or its output has no reader any more, with exit code 0.
  */
+import type { Time } from '../../domain/time.ts';
 import type { DrainReading } from '../../effects/drain-reads.ts';
 import type { DrainStatus } from '../../view/drain-status.ts';
 import type { ChosenCluster } from '../cluster-question.ts';
@@ -22,15 +23,17 @@ export interface Following {
   readonly drainsOf: (reading: DrainReading, nowMs: number) => readonly DrainStatus[];
   readonly print: DrainPrinter;
   readonly terminal: Terminal;
+  readonly time: Time;
 }
 
 /** Shows drains until a signal ends it or its output has no reader any more. */
 export const followDrains = async (
-  { cluster, own, selector, drainsOf, print, terminal }: Following,
+  { cluster, own, selector, drainsOf, print, terminal, time }: Following,
 ): Promise<ExitCode> => {
   let watch: DrainWatch | undefined;
   await followRecords({
     cluster,
+    time,
     report: print.report,
     start: (environment) => watch = startDrainWatch(environment, { own, selector }),
     show: (nowMs) => {

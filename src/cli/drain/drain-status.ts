@@ -73,7 +73,7 @@ export const runDrainStatus = async (
   request: DrainStatusRequest,
   { terminal, time, follow }: {
     readonly terminal: Terminal;
-    readonly time: Pick<Time, 'now'>;
+    readonly time: Time;
     readonly follow: FollowDrains;
   },
 ): Promise<ExitCode> => {
@@ -98,7 +98,7 @@ export const runDrainStatus = async (
     const print = drainPrinter(terminal, format);
     const { own } = reading;
     const { selector } = request;
-    return await follow({ cluster: request, own, selector, drainsOf, print, terminal });
+    return await follow({ cluster: request, own, selector, drainsOf, print, terminal, time });
   }
   const drains = drainsOf(reading, clock.now());
   const isTable = format === 'table' || format === 'wide';

@@ -9,6 +9,7 @@ import type { ActorEnvironment } from '../../actors/actor-environment.ts';
 import { makeActorEnvironment } from '../../actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../api/telemetry.ts';
 import { clusterTime } from '../../domain/cluster-time.ts';
+import type { Time } from '../../domain/time.ts';
 import { clockLayer } from '../../effects/effect-clock.ts';
 import type { KubeApi } from '../../effects/kube-api.ts';
 import { realTime } from '../../effects/real-time.ts';
@@ -30,6 +31,8 @@ export interface Watched {
 /** What to watch, and how to show it. */
 export interface RecordFollowing {
   readonly cluster: ChosenCluster;
+  /** Of this machine by default. */
+  readonly time?: Time;
   readonly start: (environment: ActorEnvironment<KubeApi>) => Watched;
   readonly show: (nowMs: number) => void;
   /** False: `show` is called after changes only. */
@@ -55,10 +58,10 @@ const reportingTelemetry = (report: (line: string) => void): Telemetry => ({
 });
 
 /** Calls `show` every `TICK_MS`; returns a stop function. */
-const ticking = (show: () => void): () => void => {
+const ticking = (time: Time, show: () => void): () => void => {
   let cancel = (): void => {};
   const arm = (): void => {
-    cancel = realTime.schedule(TICK_MS, () => {
+    cancel = time.schedule(TICK_MS, () => {
       show();
       arm();
     });
@@ -69,28 +72,29 @@ const ticking = (show: () => void): () => void => {
 
 /** Shows records until a signal or `ended`; resolves with which of them it was. */
 export const followRecords = async (
-  { cluster, start, show: draw, isTicking = true, report, ended }: RecordFollowing,
+  { cluster, time: machineTime = realTime, start, show: draw, isTicking = true, ...following }:
+    RecordFollowing,
 ): Promise<'signal' | 'ended'> => {
   const { signal, release: releaseSignals } = awaitedSignal();
   const ends = [
     signal.then(() => 'signal' as const),
-    ended.then(() => 'ended' as const),
+    following.ended.then(() => 'ended' as const),
   ];
-  const time = clusterTime(realTime);
+  const time = clusterTime(machineTime);
   const layer = Layer.mergeAll(chosenConnection(cluster, time.observe), clockLayer(time));
   const runtime = ManagedRuntime.make(Layer.orDie(layer));
   const environment = makeActorEnvironment({
     time,
     runtime,
-    telemetry: reportingTelemetry(report),
-    firstSeed: Math.trunc(realTime.now()) >>> 0,
+    telemetry: reportingTelemetry(following.report),
+    firstSeed: Math.trunc(machineTime.now()) >>> 0,
   });
   const watch = start(environment);
   const show = (): void => draw(time.now());
   const early = await Promise.race([...ends, watch.whenReady.then(() => undefined)]);
   const releases = early === undefined ? [watch.onChange(show)] : [];
   if (early === undefined) show();
-  if (early === undefined && isTicking) releases.push(ticking(show));
+  if (early === undefined && isTicking) releases.push(ticking(time, show));
   const cause = early ?? await Promise.race(ends);
   for (const release of releases) release();
   watch.stop();

@@ -4,6 +4,7 @@ import { runDrainPlan } from '../../../src/cli/drain/drain-plan.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain/drain-request.ts';
 import { runDrainStatus } from '../../../src/cli/drain/drain-status.ts';
 import { runExplain } from '../../../src/cli/explain/explain.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
 import { type Handle, json, startStubApi, type StubApi } from '../../support/api/stub-api.ts';
 import { rawBudget, rawPod } from '../../support/drains/drain-facts.ts';
 import { rawSceneNode, SCENE_NOW_MS } from '../../support/drains/drain-scene.ts';
@@ -90,7 +91,7 @@ const output = () => {
 };
 
 const pathOf = ({ source }: StubApi): string => source._tag === 'File' ? source.path : '';
-const time = { now: () => SCENE_NOW_MS };
+const time = { ...realTime, now: () => SCENE_NOW_MS };
 
 const status = async (api: StubApi, asked: Partial<DrainStatusRequest> = {}) => {
   const { terminal, ended } = output();
