@@ -56,7 +56,7 @@ describeWithTestbed('drains that ask by EvictionRequest', {}, (bed) => {
     await untilGone(cluster, `${PODS}/asked`, 'the pod is evicted');
     await untilGone(cluster, `${REQUESTS}/${uidOf(pod)}`, 'ER-78: the request is deleted');
     await noted(drain, ['InterceptorActive', 'ImperativeEviction', 'PodDeleted']);
-  }, 60_000);
+  });
 
   it('ER-75: a drain adds its entry again when another writer removed it', async () => {
     const { cluster, request } = await site();
@@ -73,7 +73,7 @@ describeWithTestbed('drains that ask by EvictionRequest', {}, (bed) => {
     );
     expect(requestersOf(again)).toEqual([BALANCER, OURS]);
     expect(activeIn(again)).toBe(ACTOR_B);
-  }, 60_000);
+  });
 
   it('ER-75: a drain makes the request anew when its last entry was removed', async () => {
     const { cluster, request } = await site();
@@ -92,7 +92,7 @@ describeWithTestbed('drains that ask by EvictionRequest', {}, (bed) => {
       (one) => uidOf(one) !== uidOf(first) && activeIn(one) === ACTOR_B,
     );
     expect(requestersOf(second)).toEqual([OURS]);
-  }, 60_000);
+  });
 
   it('ER-76: a cancelled drain leaves, and the other requester stays', async () => {
     const { cluster, request } = await site();
@@ -109,7 +109,7 @@ describeWithTestbed('drains that ask by EvictionRequest', {}, (bed) => {
     );
     expect(requestersOf(left)).toEqual([BALANCER]);
     expect((await cluster.call('GET', `${PODS}/left`)).status).toBe(200);
-  }, 60_000);
+  });
 
   it('ER-78: the last drain that leaves deletes the canceled request', async () => {
     const { cluster } = await site();
@@ -121,7 +121,7 @@ describeWithTestbed('drains that ask by EvictionRequest', {}, (bed) => {
     await untilGone(cluster, `${REQUESTS}/${uidOf(pod)}`, 'the request is deleted');
     expect((await cluster.call('GET', `${PODS}/${nameOf(pod)}`)).status).toBe(200);
     await noted(drain, ['InterceptorActive', 'NoRequesters']);
-  }, 60_000);
+  });
 
   it(
     'ER-56: with --via eviction-requests a pod without interceptors leaves by request',
@@ -134,6 +134,5 @@ describeWithTestbed('drains that ask by EvictionRequest', {}, (bed) => {
       await untilGone(cluster, `${REQUESTS}/${uidOf(pod)}`, 'the request is deleted');
       await noted(drain, ['ImperativeEviction', 'PodDeleted']);
     },
-    60_000,
   );
 });

@@ -294,7 +294,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     expect(conditionsIn(last)).toEqual(['Evicted=True PodDeleted']);
     expect(valueAt(last, 'status', 'processedInterceptors')).toEqual([ACTOR_B, ACTOR_A]);
     await noted({ notes }, ['InterceptorActive', 'InterceptorActive', 'PodDeleted']);
-  }, 60_000);
+  });
 
   it('ER-72: a pod is evicted when the budget that keeps it is deleted', async () => {
     const cluster = await freshCluster(bed());
@@ -331,7 +331,7 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     await noted({ notes }, ['ImperativeEviction', 'PodDeleted']);
     expect(notes.map(({ regarding }) => [regarding.kind, regarding.name]))
       .toEqual(notes.map(() => ['EvictionRequest', uidOf(pod)]));
-  }, 60_000);
+  });
 
   it('ER-85: the next process hands over at the deadline of the one before', async () => {
     const cluster = await freshCluster(bed());
@@ -357,5 +357,5 @@ describeWithTestbed('EvictionRequests on a real API server', {}, (bed) => {
     );
     expect(timeIn(next, ACTOR_A, 'startTime') - timeIn(active, ACTOR_B, 'startTime'))
       .toBeGreaterThanOrEqual(TIMED.deadlineMs);
-  }, 60_000);
+  });
 });

@@ -145,4 +145,4 @@ test('the worked example lets a worker finish its jobs before its pod is evicted
   });
   expect(reportOf(request(), NAME)).toMatchObject({ message: 'All jobs are done' });
   expect(printed).toEqual([]);
-}, 90_000);
+});

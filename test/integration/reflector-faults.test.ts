@@ -70,7 +70,7 @@ const names = (reflector: Informer<Identity>): string =>
   [...reflector.values()].map(({ key }) => key).sort().join(',');
 
 const shows = (reflector: Informer<Identity>, wanted: string): Promise<boolean> =>
-  eventually(() => names(reflector) === wanted, { what: wanted, everyMs: 10, timeoutMs: 10_000 });
+  eventually(() => names(reflector) === wanted, { what: wanted, everyMs: 10 });
 
 describe('a reflector over sockets', () => {
   it('resumes a closed watch, without a list', async () => {

@@ -228,7 +228,6 @@ describeWithTestbed('test bed with controllers', {
     parent.kill('SIGKILL');
     await eventually(async () => (await processesWith(directory)).length === 0, {
       what: 'its programs to be gone',
-      timeoutMs: 5000,
     });
   });
 });

@@ -186,7 +186,7 @@ export const askingDrain = async (
         const found = pods.get(objectKey(nameOf(pod), 'default'));
         if (found?.uid === uidOf(pod)) return Promise.resolve(found);
         throw new Error('not observed');
-      }, { what: 'the pod is observed', everyMs: 50, timeoutMs: 10_000 });
+      }, { what: 'the pod is observed', everyMs: 50 });
       evictions.want(cached, {
         node: cached.node,
         owner: 'reclaim',
