@@ -39,8 +39,8 @@ import { evictionRequestHarness } from './cluster/eviction-request-harness.ts';
 import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
 import { exactly, must } from './harness/step-invariants.ts';
-import { writerInvariant } from './harness/writer-invariants.ts';
 import { triesOf } from './harness/tries.ts';
+import { writerInvariant } from './harness/writer-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const POD = targetPod({ annotation: ACTOR_B });

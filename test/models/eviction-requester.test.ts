@@ -36,8 +36,8 @@ import { evictionRequesterHarness } from './cluster/eviction-requester-harness.t
 import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
 import { must } from './harness/step-invariants.ts';
-import { writerInvariant } from './harness/writer-invariants.ts';
 import { triesOf } from './harness/tries.ts';
+import { writerInvariant } from './harness/writer-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const OURS = 'reclaim.tidegate.dev';

@@ -208,7 +208,7 @@ const wire = (invoked: InvokedActors) => {
   });
 };
 
-/** State that no longer matters after the owner has left. */
+/** State that no longer matters once the owner has left, or the end is decided. */
 const undecided = (context: NodeDrainContext) => ({
   orders: context.orders.map(({ id }) => id),
   cordonObserved: context.cordonObserved,

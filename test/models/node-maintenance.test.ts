@@ -38,8 +38,8 @@ import type { Received } from './harness/crash.ts';
 import type { Step } from './harness/interpreter.ts';
 import { checkWindow, windowOf } from './harness/maintenance-window.ts';
 import { exactly, isTimer, must } from './harness/step-invariants.ts';
-import { writerInvariant } from './harness/writer-invariants.ts';
 import { triesOf } from './harness/tries.ts';
+import { writerInvariant } from './harness/writer-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 /** Maintenances by resourceVersion: an answer and an observation of one version are the same. */

@@ -27,8 +27,8 @@ import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { podDemandHarness } from './cluster/pod-demand-harness.ts';
 import type { Received } from './harness/crash.ts';
 import { isTimer, must } from './harness/step-invariants.ts';
-import { writerInvariant } from './harness/writer-invariants.ts';
 import { triesOf } from './harness/tries.ts';
+import { writerInvariant } from './harness/writer-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const POD: RequestedPod = {

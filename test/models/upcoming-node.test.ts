@@ -32,8 +32,8 @@ import { upcomingNodeHarness } from './cluster/upcoming-node-harness.ts';
 import type { Received } from './harness/crash.ts';
 import type { Step, StepEvent } from './harness/interpreter.ts';
 import { must } from './harness/step-invariants.ts';
-import { writerInvariant } from './harness/writer-invariants.ts';
 import { triesOf } from './harness/tries.ts';
+import { writerInvariant } from './harness/writer-invariants.ts';
 import { describeModel, type InvokedActors } from './model.ts';
 
 const frame = (state: MachineState): MachineObservation => ({

@@ -1,7 +1,7 @@
 /** The failed tries of an object's writer, as far as a configuration has to tell them apart. */
 
 /** After as many failures the writer releases its slot. */
-const TRIES_PER_SLOT = 5;
+export const TRIES_PER_SLOT = 5;
 
 /**
  * No decision depends on how many tries have failed until the last of a slot: they are counted only

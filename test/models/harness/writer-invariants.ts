@@ -8,9 +8,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
 import type { Step } from './interpreter.ts';
 import { exactly, isTimer, must, visibleActions } from './step-invariants.ts';
-
-/** Failures in a row after which a writer with retries gives its slot back. */
-const TRIES_PER_SLOT = 5;
+import { TRIES_PER_SLOT } from './tries.ts';
 
 /** What differs between writers. */
 export interface Writer {
