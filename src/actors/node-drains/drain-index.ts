@@ -3,7 +3,7 @@
  * only.
  */
 import type { SnapshotFrom } from 'xstate';
-import type { CordonOrder } from '../../domain/drain/cordon-patch.ts';
+import { type CordonOrder, isOfNextDrain } from '../../domain/drain/cordon-patch.ts';
 import {
   annotationOf,
   type CordonAnnotation,
@@ -186,9 +186,20 @@ export const countedAtEnd = (
   return (id) => context.node === null || hasLanded(context, id) || isNamedIn(current, id);
 };
 
-/** True when the owner left and its annotation is gone; after a written end it is still there. */
-export const hasLeft = ({ withdrawn, node, owner }: NodeDrainContext): boolean =>
-  withdrawn && (node === null || annotationOf(node, owner) === undefined);
+/**
+ * True when the owner left and its annotation is gone, or is of its next drain; after a written end
+ * it is still there.
+ */
+export const hasLeft = (
+  { withdrawn, node, owner, annotation }: Pick<
+    NodeDrainContext,
+    'withdrawn' | 'node' | 'owner' | 'annotation'
+  >,
+): boolean =>
+  withdrawn && (
+    node === null || annotationOf(node, owner) === undefined ||
+    (annotation !== null && isOfNextDrain(node, owner, annotation))
+  );
 
 /** Instructions that the drain did not carry out and that have time left. */
 export const ordersLeft = (

@@ -317,7 +317,7 @@ export class DrainRegistry {
   /** Begins from the annotation on the Node. */
   #resume(node: DrainedNode, owner: DrainOwner): void {
     const annotation = annotationOf(node, owner);
-    const isWithdrawn = this.#past.isWithdrawn(node.name, owner);
+    const isWithdrawn = this.#past.isWithdrawn(node, owner);
     const end = this.#past.endOf(node.name, owner);
     if (end !== undefined && isOlder(node.resourceVersion, end)) return;
     this.#past.setEnd(node.name, owner, undefined);

@@ -1,6 +1,8 @@
 /** What is remembered of drains after their end, by node and owner. Data only. */
 import type { DrainOwner } from '../../domain/drain/cordon.ts';
+import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { ResourceVersion } from '../../domain/ids.ts';
+import { isDisabled } from '../../domain/node-availability/disabled-node.ts';
 
 interface PastDrain {
   readonly end: ResourceVersion | undefined;
@@ -25,9 +27,12 @@ export class PastDrains {
   readonly setEnd = (node: string, owner: DrainOwner, end: ResourceVersion | undefined): void =>
     this.#set(node, owner, { ...this.#of(node, owner), end });
 
-  /** The owner has left, and its key may still be on the Node. */
-  readonly isWithdrawn = (node: string, owner: DrainOwner): boolean =>
-    this.#of(node, owner).isWithdrawn;
+  /**
+   * The owner has left, and its key may still be on the Node. Only a Node that is enabled again has
+   * a key to remove: one that is disabled was disabled after that.
+   */
+  readonly isWithdrawn = (node: DrainedNode, owner: DrainOwner): boolean =>
+    this.#of(node.name, owner).isWithdrawn && !(owner === 'disabled' && isDisabled(node));
 
   readonly withdraw = (node: string, owner: DrainOwner): void =>
     this.#set(node, owner, { ...this.#of(node, owner), isWithdrawn: true });

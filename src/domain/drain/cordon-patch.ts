@@ -131,6 +131,20 @@ export const decideCordon = (
 };
 
 /**
+ * True when the key names none of the instructions that a drain remembers: since then the node was
+ * released, and the owner drains it anew.
+ */
+export const isOfNextDrain = (
+  facts: CordonFacts,
+  owner: CordonOwner,
+  remembered: CordonAnnotation,
+): boolean => {
+  const ids = annotationOf(facts, owner)?.ids ?? [];
+  return ids.length > 0 && remembered.ids.length > 0 &&
+    !ids.some((id) => remembered.ids.includes(id));
+};
+
+/**
  * The patch that writes the end of a drain; `undefined` when the node has it. `remembered` is our
  * last write: a key that a person removed is written back with its end. A person's cordon that is
  * over loses its record with it.

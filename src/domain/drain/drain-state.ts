@@ -13,6 +13,7 @@ import {
   type CordonOrder,
   decideCordon,
   endedPatch,
+  isOfNextDrain,
   releasePatch,
 } from './cordon-patch.ts';
 import {
@@ -152,7 +153,8 @@ export const endOf = (state: DrainState): CordonEnd | null => {
 
 /**
  * The patch that writes the end on the Node; `undefined` when no write is pending. The annotation
- * of a departed owner is removed, and the node becomes schedulable with the last one.
+ * of a departed owner is removed, and the node becomes schedulable with the last one. That of the
+ * owner's next drain is left alone.
  */
 export const endBody = (
   { node, owner, withdrawn, annotation, end }: Pick<
@@ -161,6 +163,7 @@ export const endBody = (
   >,
 ): object | undefined => {
   if (node === null || end === null) return undefined;
+  if (annotation !== null && isOfNextDrain(node, owner, annotation)) return undefined;
   if (withdrawn) return releasePatch(node, owner);
   return annotation === null ? undefined : endedPatch(node, owner, { end, remembered: annotation });
 };

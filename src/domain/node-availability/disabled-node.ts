@@ -52,6 +52,10 @@ const disabledCordon = (
   return facts.unschedulable && known?.ended !== 'Cancelled' ? known : undefined;
 };
 
+/** Whether a person disabled the Node, and nobody enabled it since then. */
+export const isDisabled = (facts: Pick<CordonFacts, 'unschedulable' | 'cordons'>): boolean =>
+  disabledCordon(facts) !== undefined;
+
 /** Whether the person who disabled the Node accepts that its pods are down while they move. */
 export const acceptsDowntime = (
   facts: Pick<CordonFacts, 'unschedulable' | 'cordons'>,
