@@ -89,20 +89,21 @@ const runStep = async (
   }
 };
 
-/** Runs steps until one fails, and waits for those that run beside others. */
+/** Runs steps until one fails, and waits for those that run beside others; in their order. */
 const runSteps = async (steps: readonly SuiteStep[]): Promise<readonly EndedStep[]> => {
-  const ended: EndedStep[] = [];
-  const beside = new Map<string, Promise<EndedStep>>();
-  const begun = async (step: SuiteStep): Promise<EndedStep> => {
+  const ended = new Map<string, EndedStep>();
+  const beside = new Map<string, Promise<void>>();
+  const hasFailed = (): boolean => [...ended.values()].some(({ code }) => code !== 0);
+  const runUnlessFailed = async (step: SuiteStep): Promise<void> => {
     if (step.after !== undefined) await beside.get(step.after);
-    return await runStep(step);
+    if (!hasFailed()) ended.set(step.title, await runStep(step));
   };
   for (const step of steps) {
-    if (step.isBeside === true) beside.set(step.title, begun(step));
-    else ended.push(await begun(step));
-    if (ended.some(({ code }) => code !== 0)) break;
+    if (step.isBeside === true) beside.set(step.title, runUnlessFailed(step));
+    else await runUnlessFailed(step);
   }
-  return [...ended, ...await Promise.all(beside.values())];
+  await Promise.all(beside.values());
+  return steps.flatMap(({ title }) => ended.get(title) ?? []);
 };
 
 const seconds = (ms: number): string => `${(ms / MS_PER_SECOND).toFixed(0).padStart(5)} s`;

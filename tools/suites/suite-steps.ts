@@ -2,7 +2,8 @@
  * The steps of `npm test` for the given flags, as data.
  *
  * Promises: cheap suites come first, so that simple mistakes are found before a cluster is started;
- * Deno runs everything that can differ on it, and pure code once.
+ * what needs few processes runs beside others, so that it gets its share of a busy machine; Deno
+ * runs everything that can differ on it, and pure code once.
  */
 
 /** What of the suites is wanted. */
@@ -42,6 +43,7 @@ const CHECK: SuiteStep = {
   args: ['tools/check.ts'],
   reports: false,
   env: {},
+  isBeside: true,
 };
 
 /** Without what is generated, and without dead code: half of the time of the whole check. */
@@ -49,7 +51,6 @@ const FAST_CHECK: SuiteStep = {
   ...CHECK,
   title: 'types, lint and format',
   args: ['tools/check.ts', '--fast'],
-  isBeside: true,
 };
 
 /**
@@ -183,6 +184,16 @@ const changedSteps = (since: string): readonly SuiteStep[] => [
 const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
   CHECK,
   { ...PROGRAMS, env },
+  {
+    ...vitest({
+      title: 'on Deno',
+      runtime: 'deno',
+      projects: ['unit', 'processes'],
+      more: DIFFERENT_ON_DENO,
+    }, env),
+    isBeside: true,
+    after: CHECK.title,
+  },
   vitest({ title: 'pure', runtime: 'node', projects: PURE }, env),
   { ...AUDIT, env },
   plantedBugs(env),
@@ -197,12 +208,6 @@ const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
     after: PROGRAMS.title,
   },
   mutants(env),
-  vitest({
-    title: 'on Deno',
-    runtime: 'deno',
-    projects: ['unit', 'processes'],
-    more: DIFFERENT_ON_DENO,
-  }, env),
   {
     ...vitest({
       title: 'on clusters',

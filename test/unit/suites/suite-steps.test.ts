@@ -15,7 +15,7 @@ const projectsOf = (choice: SuiteChoice, runtime: 'node' | 'deno'): readonly str
     .flatMap(({ args }) => args.filter((arg) => arg.startsWith('--project=')));
 
 describe('suites', () => {
-  it('checks before it runs anything', () => {
+  it('begins with the check', () => {
     for (const choice of [ALL, { ...ALL, full: true }]) {
       expect(suiteSteps(choice)[0]?.args).toEqual(['tools/check.ts']);
     }
@@ -43,13 +43,13 @@ describe('suites', () => {
     expect(args(ALL)).not.toContainEqual(simulated);
   });
 
-  it('plays what mostly waits beside what follows the pure suites, and nothing else', () => {
+  it('plays what needs few processes beside the suites that need all cores, and nothing else', () => {
     const steps = suiteSteps(ALL);
-    const waiting = ['audit', 'planted bugs', 'on clusters, on Deno'];
-    const programs = 'programs of the test bed';
-    expect(steps.slice(1, 6).map(({ title }) => title)).toEqual([programs, 'pure', ...waiting]);
-    expect(steps.filter(({ isBeside }) => isBeside).map(({ title }) => title))
-      .toEqual([programs, ...waiting]);
+    const alone = steps.filter(({ isBeside }) => isBeside !== true).map(({ title }) => title);
+    expect(alone).toEqual(['pure', 'mutants', 'on clusters']);
+    const titles = steps.map(({ title }) => title);
+    expect(titles.slice(0, titles.indexOf('pure')))
+      .toEqual(['check', 'programs of the test bed', 'on Deno']);
     const fast = suiteSteps({ ...ALL, fast: true }).map(({ title }) => title);
     expect(fast).not.toContain('audit');
   });
