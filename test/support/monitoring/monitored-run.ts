@@ -145,7 +145,11 @@ const disturb = async ({ cluster, call }: Cluster, fleet: FleetProcess): Promise
     what: 'the request to be pending while the fleet acknowledges nothing',
   });
   await fleet.script('POST', '/faults', { ackRollups: true });
-  await fleet.script('POST', '/sessions/end', { cluster: CLUSTER });
+  // A cluster whose roll-ups were not acknowledged for 1.5 s has ended its session, and begins anew.
+  await eventually(async () => {
+    await fleet.script('POST', '/sessions/end', { cluster: CLUSTER });
+    return true;
+  }, { what: 'the fleet to end the session of the cluster' });
 };
 
 /** Series of histograms with labels: their first observations show only once a second one comes. */
