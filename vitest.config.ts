@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './tools/suites/longest-first.ts';
 import { RELEASE_ONLY } from './tools/suites/release-only.ts';
 
-/** Suites against a test bed mostly wait: three for each core. */
-const BEDS_AT_ONCE = Math.max(2, 3 * availableParallelism());
+/** Suites against a test bed mostly wait: four for each core. */
+const BEDS_AT_ONCE = Math.max(2, 4 * availableParallelism());
 
 /** Pure suites take all cores; without it, one is left for the process that prints. */
 const CORES = availableParallelism();

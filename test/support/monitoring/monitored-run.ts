@@ -145,7 +145,7 @@ const disturb = async ({ cluster, call }: Cluster, fleet: FleetProcess): Promise
     what: 'the request to be pending while the fleet acknowledges nothing',
   });
   await fleet.script('POST', '/faults', { ackRollups: true });
-  // A cluster whose roll-ups were not acknowledged for 1.5 s has ended its session, and begins anew.
+  // A cluster whose roll-ups were not acknowledged for 1.5 s ends its session, and begins another.
   await eventually(async () => {
     await fleet.script('POST', '/sessions/end', { cluster: CLUSTER });
     return true;

@@ -45,12 +45,12 @@ const disabledNode = () => {
       })),
     enable: () => change(enablingStep(node())),
     uncordon: () => void nodes.put('n1', { spec: { unschedulable: false } }),
-    shown: () => [annotationOf(node(), 'disabled')?.ended, node().unschedulable],
+    current: () => [annotationOf(node(), 'disabled')?.ended, node().unschedulable],
   };
 };
 
 test('RS-03: a node that is disabled again before the end of its drain is written stays disabled', async () => {
-  const { pods, time, setAway, disable, enable, shown } = disabledNode();
+  const { pods, time, setAway, disable, enable, current } = disabledNode();
   pods.add({ node: 'n1', name: 'a', goesAfterMs: Number.POSITIVE_INFINITY });
   disable();
   await time.advance(2000);
@@ -62,32 +62,32 @@ test('RS-03: a node that is disabled again before the end of its drain is writte
   await time.advance(2000);
   setAway(false);
   await time.advance(RETRIED_MS);
-  expect(shown()).toEqual([null, true]);
+  expect(current()).toEqual([null, true]);
   pods.remove('a');
   await time.advance(2000);
-  expect(shown()).toEqual(['Drained', true]);
+  expect(current()).toEqual(['Drained', true]);
 });
 
 test('RS-03: a node that is disabled again before its key is removed stays disabled', async () => {
-  const { drains, time, setAway, disable, uncordon, shown } = disabledNode();
+  const { drains, time, setAway, disable, uncordon, current } = disabledNode();
   disable();
   await time.advance(2000);
-  expect(shown()).toEqual(['Drained', true]);
+  expect(current()).toEqual(['Drained', true]);
   uncordon();
   await time.advance(2000);
   setAway(true);
   drains().withdraw('n1', 'disabled');
   await time.advance(2000);
-  expect(shown(), 'its key is still there').toEqual(['Drained', false]);
+  expect(current(), 'its key is still there').toEqual(['Drained', false]);
   disable();
   await time.advance(2000);
   setAway(false);
   await time.advance(RETRIED_MS);
-  expect(shown()).toEqual(['Drained', true]);
+  expect(current()).toEqual(['Drained', true]);
 });
 
 test('RS-03: an owner that left twice, the second time by an old Node, may disable it again', async () => {
-  const { drains, nodes, time, disable, uncordon, shown } = disabledNode();
+  const { drains, nodes, time, disable, uncordon, current } = disabledNode();
   disable();
   await time.advance(2000);
   uncordon();
@@ -101,5 +101,5 @@ test('RS-03: an owner that left twice, the second time by an old Node, may disab
   nodes.list();
   nodes.catchUp();
   await time.advance(RETRIED_MS);
-  expect(shown()).toEqual(['Drained', true]);
+  expect(current()).toEqual(['Drained', true]);
 });
