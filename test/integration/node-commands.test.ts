@@ -28,7 +28,7 @@ const barePod = (name: string, volumes: readonly object[] = []) => ({
 });
 
 const site = async () => {
-  const { cluster, kubeconfig: text, stop } = await runCluster({
+  const { cluster, kubeconfig: text, silence, stop } = await runCluster({
     time: realTime,
     listen: { host: '127.0.0.1', port: 0 },
     seed: 1,
@@ -62,6 +62,12 @@ const site = async () => {
   };
   return {
     ask,
+    /** Its kubelet reports nothing more: it would report Ready again. */
+    setReady: (name: string, status: 'False' | 'Unknown') => {
+      silence(name, true);
+      const conditions = [{ type: 'Ready', status }];
+      ask('PATCH', `/api/v1/nodes/${name}/status`, { status: { conditions } });
+    },
     node: (name: string) => ask('GET', `/api/v1/nodes/${name}`),
     status: (node?: string, format = 'table') =>
       result(runNodeStatus({ node, format, ...common }, { terminal, nowMs: 0 })),
@@ -198,9 +204,8 @@ test('RS-12: what cannot be acknowledged is one line and an exit code', async ()
 });
 
 test('RS-22: a machine is confirmed gone only when it is not Ready and its losses are accepted', async () => {
-  const { ask, confirmGone, node, status } = await site();
+  const { ask, confirmGone, node, setReady, status } = await site();
   ask('POST', '/api/v1/namespaces/default/pods', barePod('job', [{ name: 'disk', hostPath: {} }]));
-  const unready = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
   await eventually(
     () => isConditionTrue(node('node-2'), 'Ready'),
     { what: 'the kubelet of node-2 to be ready' },
@@ -208,7 +213,7 @@ test('RS-22: a machine is confirmed gone only when it is not Ready and its losse
   const refused = await confirmGone('node-2');
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain('it is Ready; use "tidegate node disable"');
-  ask('PATCH', '/api/v1/nodes/node-1/status', unready);
+  setReady('node-1', 'False');
   const blocked = await confirmGone('node-1');
   expect(blocked).toMatchObject({
     code: 5,
@@ -242,9 +247,8 @@ test('RS-22: a machine is confirmed gone only when it is not Ready and its losse
 
 test('RS-22: a pod that was deleted and never stopped is lost with its machine, too', async () => {
   // Such pods were left out, so that the machine was confirmed gone without a question.
-  const { ask, confirmGone, node, status } = await site();
+  const { ask, confirmGone, node, setReady, status } = await site();
   const path = '/api/v1/namespaces/default/pods/job';
-  const unready = { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } };
   await eventually(
     () => isConditionTrue(node('node-1'), 'Ready'),
     { what: 'the kubelet of node-1 to be ready' },
@@ -258,7 +262,7 @@ test('RS-22: a pod that was deleted and never stopped is lost with its machine, 
   ask('DELETE', path);
   expect(textAt(ask('GET', path), 'metadata', 'deletionTimestamp')).not.toBeUndefined();
   expect((await status('node-1')).stdout).toMatch(/job +Stateful +.*no controller makes it again/);
-  ask('PATCH', '/api/v1/nodes/node-1/status', unready);
+  setReady('node-1', 'Unknown');
   expect(await confirmGone('node-1')).toMatchObject({
     code: 5,
     stdout: 'pod/job in default: stateful; lost: the pod: no controller makes it again\n',
