@@ -52,6 +52,13 @@ const endOf = (node: unknown, owner: string): string =>
     'ended',
   ) ?? '';
 
+/** The ids of the key by which the Node is disabled now; none when it is not. */
+export const disabledIds = (node: unknown): readonly string[] => {
+  if (!isCordoned(node) || !holdersOf(node).includes('disabled')) return [];
+  const key = parseJson(textAt(node, 'metadata', 'annotations', `${PREFIX}disabled`) ?? '');
+  return listOrEmptyAt(key, 'ids').filter((id) => typeof id === 'string');
+};
+
 /** A person disabled the Node, and its drain for that has not ended. */
 export const isDisabled = (node: unknown): boolean =>
   ownersOf(node).includes('disabled') && endOf(node, 'disabled') === '';

@@ -14,7 +14,7 @@ import {
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import type { Chance } from './chance.ts';
 import type { EmbeddedSite, Failing } from './embedded-site.ts';
-import { nameOf } from './invariant.ts';
+import { nameOf, uidOf } from './invariant.ts';
 import { holdersOf, isCordoned, ownersOf } from './node-annotations.ts';
 import {
   CONFIRMED_GONE,
@@ -56,10 +56,20 @@ export type FailureAct =
   }
   | { readonly _tag: 'Disable'; readonly pick: number }
   /** By the command, or by `kubectl uncordon`. */
-  | { readonly _tag: 'Enable'; readonly pick: number; readonly byCommand: boolean };
+  | { readonly _tag: 'Enable'; readonly pick: number; readonly byCommand: boolean }
+  /** Disabled for `forMs`, enabled, and disabled again `afterMs` later. */
+  | {
+    readonly _tag: 'DisableTwice';
+    readonly pick: number;
+    readonly forMs: number;
+    readonly byCommand: boolean;
+    readonly afterMs: number;
+  };
 
 const ACTIVE_MS = 480_000;
 const LATE_MS = 150_000;
+/** While the operator writes that the drain of a disabled Node was cancelled, mostly. */
+const AGAIN_MS_MAX = 1000;
 
 const pick = (chance: Chance): number => chance.int(0, 9999);
 
@@ -139,6 +149,13 @@ export const failureScenes = (chance: Chance): readonly Scene[] => {
       _tag: 'Enable',
       pick: pick(chance),
       byCommand: chance.happens(0.5),
+    })),
+    ...several(3, () => ({
+      _tag: 'DisableTwice',
+      pick: pick(chance),
+      forMs: chance.int(2000, 60_000),
+      byCommand: chance.happens(0.5),
+      afterMs: chance.int(0, AGAIN_MS_MAX),
     })),
   ];
 };
@@ -257,6 +274,29 @@ const enable = (site: Site, node: JsonRecord, byCommand: boolean): void => {
 const disabledNodes = (site: Site): readonly JsonRecord[] =>
   nodesOf(site).filter((node) => ownersOf(node).includes('disabled'));
 
+/** A Node that answers and that nobody holds. */
+const openNode = (site: Site, at: number): JsonRecord | undefined =>
+  chosen(
+    answering(site).filter((node) => !isCordoned(node) && holdersOf(node).length === 0),
+    at,
+  );
+
+const playDisableTwice = (
+  site: Site,
+  { schedule }: Pick<WorldControls, 'schedule'>,
+  { pick, forMs, byCommand, afterMs }: Extract<FailureAct, { readonly _tag: 'DisableTwice' }>,
+): void => {
+  const node = openNode(site, pick);
+  if (node === undefined) return;
+  const whileThere = (act: (now: JsonRecord) => void) => (): void => {
+    const now = nodeIn(site, nameOf(node));
+    if (now !== undefined && uidOf(now) === uidOf(node)) act(now);
+  };
+  disable(site, node, pick);
+  schedule(forMs, whileThere((now) => enable(site, now, byCommand)));
+  schedule(forMs + afterMs, whileThere((now) => disable(site, now, pick)));
+};
+
 /** Executes the steps about Nodes that fail. */
 export const playFailures =
   (site: Site, hand: Pick<WorldControls, 'schedule'>) => (act: Act): boolean => {
@@ -288,10 +328,7 @@ export const playFailures =
         playProblem(site, hand, act);
         return true;
       case 'Disable': {
-        const open = answering(site).filter((node) =>
-          !isCordoned(node) && holdersOf(node).length === 0
-        );
-        const node = chosen(open, act.pick);
+        const node = openNode(site, act.pick);
         if (node !== undefined) disable(site, node, act.pick);
         return true;
       }
@@ -300,6 +337,9 @@ export const playFailures =
         if (node !== undefined) enable(site, node, act.byCommand);
         return true;
       }
+      case 'DisableTwice':
+        playDisableTwice(site, hand, act);
+        return true;
       default:
         return false;
     }

@@ -8,9 +8,10 @@ import {
   isActive,
   nodeOf,
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
+import type { StoredChange } from '../../packages/embedded-kubernetes/src/storage/collection.ts';
 import { since, sinceInCalm } from './durations.ts';
-import { type Bench, type Invariant, nameOf, uidOf } from './invariant.ts';
-import { holdersOf, isCordoned, ownersOf } from './node-annotations.ts';
+import { type Bench, type Invariant, nameOf, resourceVersionOf, uidOf } from './invariant.ts';
+import { disabledIds, holdersOf, isCordoned, ownersOf } from './node-annotations.ts';
 import {
   CONFIRMED_GONE,
   controllerKind,
@@ -137,6 +138,32 @@ export const enabledNodesHaveNoTrace = (bench: Bench): Invariant => {
         if (lastsMs <= FOLLOWED_MS) continue;
         broken('enabled nodes have no trace', `"${nameOf(node)}" was disabled`);
       }
+    },
+  };
+};
+
+/** RS-03: a Node is disabled until a person enables it; no process does. */
+export const disabledNodesStayDisabled = ({ broken }: Bench): Invariant => {
+  /** The last change of each Node. */
+  const last = new Map<string, StoredChange>();
+  /** Keys on Nodes that a person made schedulable: their drains are cancelled. */
+  const enabled = new Set<string>();
+  return {
+    change: (change) => {
+      if (change.resource !== 'nodes') return;
+      last.set(uidOf(change.object), change);
+      if (isCordoned(change.object) || !ownersOf(change.object).includes('disabled')) return;
+      for (const id of disabledIds(change.before)) enabled.add(id);
+    },
+    done: ({ call }, { status, body }) => {
+      const change = last.get(uidOf(body));
+      if (call.method !== 'PATCH' || status >= 300 || change === undefined) return;
+      if (resourceVersionOf(change.object) !== resourceVersionOf(body)) return;
+      const still = disabledIds(change.object);
+      const lost = disabledIds(change.before)
+        .filter((id) => !still.includes(id) && !enabled.has(id));
+      if (lost.length === 0) return;
+      broken('disabled nodes stay disabled', `"${nameOf(body)}" is enabled by a process: ${lost}`);
     },
   };
 };

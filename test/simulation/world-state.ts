@@ -44,6 +44,7 @@ import {
   stormsAreProtected,
 } from './node-availability-invariants.ts';
 import {
+  disabledNodesStayDisabled,
   enabledNodesHaveNoTrace,
   lostPodsAreReplaced,
   returnedNodesAreActive,
@@ -111,6 +112,7 @@ const AVAILABILITY_INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
   podsAreDeletedOnce,
   statesAreReported,
   returnedNodesAreActive,
+  disabledNodesStayDisabled,
   enabledNodesHaveNoTrace,
   lostPodsAreReplaced,
   waitingPodsShowIt,
