@@ -20,6 +20,8 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
+const NODE_LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+
 const barePod = (name: string, volumes: readonly object[] = []) => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -62,10 +64,12 @@ const site = async () => {
   };
   return {
     ask,
-    /** Its kubelet reports nothing more: it would report Ready again. */
-    setReady: (name: string, status: 'False' | 'Unknown') => {
+    /** Its kubelet has been silent for a minute. With a fresh Lease it would be Ready again. */
+    fail: (name: string) => {
       silence(name, true);
-      const conditions = [{ type: 'Ready', status }];
+      const renewTime = new Date(realTime.now() - 60_000).toISOString().replace('Z', '000Z');
+      ask('PATCH', `${NODE_LEASES}/${name}`, { spec: { renewTime } });
+      const conditions = [{ type: 'Ready', status: 'Unknown' }];
       ask('PATCH', `/api/v1/nodes/${name}/status`, { status: { conditions } });
     },
     node: (name: string) => ask('GET', `/api/v1/nodes/${name}`),
@@ -204,16 +208,16 @@ test('RS-12: what cannot be acknowledged is one line and an exit code', async ()
 });
 
 test('RS-22: a machine is confirmed gone only when it is not Ready and its losses are accepted', async () => {
-  const { ask, confirmGone, node, setReady, status } = await site();
+  const { ask, confirmGone, fail, node, status } = await site();
   ask('POST', '/api/v1/namespaces/default/pods', barePod('job', [{ name: 'disk', hostPath: {} }]));
   await eventually(
-    () => isConditionTrue(node('node-2'), 'Ready'),
-    { what: 'the kubelet of node-2 to be ready' },
+    () => ['node-1', 'node-2'].every((name) => isConditionTrue(node(name), 'Ready')),
+    { what: 'both kubelets to be ready' },
   );
   const refused = await confirmGone('node-2');
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain('it is Ready; use "tidegate node disable"');
-  setReady('node-1', 'False');
+  fail('node-1');
   const blocked = await confirmGone('node-1');
   expect(blocked).toMatchObject({
     code: 5,
@@ -247,7 +251,7 @@ test('RS-22: a machine is confirmed gone only when it is not Ready and its losse
 
 test('RS-22: a pod that was deleted and never stopped is lost with its machine, too', async () => {
   // Such pods were left out, so that the machine was confirmed gone without a question.
-  const { ask, confirmGone, node, setReady, status } = await site();
+  const { ask, confirmGone, fail, node, status } = await site();
   const path = '/api/v1/namespaces/default/pods/job';
   await eventually(
     () => isConditionTrue(node('node-1'), 'Ready'),
@@ -262,7 +266,7 @@ test('RS-22: a pod that was deleted and never stopped is lost with its machine, 
   ask('DELETE', path);
   expect(textAt(ask('GET', path), 'metadata', 'deletionTimestamp')).not.toBeUndefined();
   expect((await status('node-1')).stdout).toMatch(/job +Stateful +.*no controller makes it again/);
-  setReady('node-1', 'Unknown');
+  fail('node-1');
   expect(await confirmGone('node-1')).toMatchObject({
     code: 5,
     stdout: 'pod/job in default: stateful; lost: the pod: no controller makes it again\n',
