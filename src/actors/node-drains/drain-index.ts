@@ -190,15 +190,10 @@ export const countedAtEnd = (
  * True when the owner left and its annotation is gone, or is of its next drain; after a written end
  * it is still there.
  */
-export const hasLeft = (
-  { withdrawn, node, owner, annotation }: Pick<
-    NodeDrainContext,
-    'withdrawn' | 'node' | 'owner' | 'annotation'
-  >,
-): boolean =>
+export const hasLeft = ({ withdrawn, node, owner, annotation }: NodeDrainContext): boolean =>
   withdrawn && (
     node === null || annotationOf(node, owner) === undefined ||
-    (annotation !== null && isOfNextDrain(node, owner, annotation))
+    isOfNextDrain(node, owner, annotation)
   );
 
 /** Instructions that the drain did not carry out and that have time left. */

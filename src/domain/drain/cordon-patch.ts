@@ -137,11 +137,11 @@ export const decideCordon = (
 export const isOfNextDrain = (
   facts: CordonFacts,
   owner: CordonOwner,
-  remembered: CordonAnnotation,
+  remembered: CordonAnnotation | null,
 ): boolean => {
   const ids = annotationOf(facts, owner)?.ids ?? [];
-  return ids.length > 0 && remembered.ids.length > 0 &&
-    !ids.some((id) => remembered.ids.includes(id));
+  const own = remembered?.ids ?? [];
+  return ids.length > 0 && own.length > 0 && !ids.some((id) => own.includes(id));
 };
 
 /**

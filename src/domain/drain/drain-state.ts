@@ -163,7 +163,7 @@ export const endBody = (
   >,
 ): object | undefined => {
   if (node === null || end === null) return undefined;
-  if (annotation !== null && isOfNextDrain(node, owner, annotation)) return undefined;
+  if (isOfNextDrain(node, owner, annotation)) return undefined;
   if (withdrawn) return releasePatch(node, owner);
   return annotation === null ? undefined : endedPatch(node, owner, { end, remembered: annotation });
 };
