@@ -13,6 +13,8 @@ import { nameOf } from './invariant.ts';
 import { BEHAVIOURS, interceptorName } from './simulated-interceptors.ts';
 import type { Act, AppPlan, Scene } from './world-plan.ts';
 
+type Schedule = (delayMs: number, run: () => void) => void;
+
 export type EvictionAct =
   /** A requester asks for a pod, or joins those that do. */
   | { readonly _tag: 'RequestEviction'; readonly pick: number; readonly requester: number }
@@ -100,26 +102,38 @@ const leave = (site: EmbeddedSite, pick: number): void => {
   request(site, podIn(open, 'spec', 'target', 'pod'), { requester, wanted: false });
 };
 
-/** One in three requests is for the newest pod, which caches may not have yet. */
-const requestedPod = (site: EmbeddedSite, pick: number): JsonRecord | undefined => {
-  const pods = podsOf(site);
-  const bornMs = (pod: JsonRecord): number =>
-    Date.parse(textAt(pod, 'metadata', 'creationTimestamp') ?? '');
-  return pick % 3 === 0
-    ? pods.toSorted((left, right) => bornMs(right) - bornMs(left))[0]
-    : chosen(pods, pick);
+/** The next pod of the workloads, at the moment of its creation: caches do not have it yet. */
+const oncePodIsCreated = (
+  { cluster }: EmbeddedSite,
+  schedule: Schedule,
+  use: (pod: JsonRecord) => void,
+): void => {
+  const stop = cluster.store.subscribe(({ resource, type, at, object }) => {
+    if (resource !== 'pods' || type !== 'ADDED' || at.namespace !== WORKLOADS) return;
+    stop();
+    schedule(0, () => use(object));
+  });
+};
+
+/** One in three requests is for a pod that is only created. */
+const requestEviction = (
+  site: EmbeddedSite,
+  schedule: Schedule,
+  { pick, requester }: { readonly pick: number; readonly requester: number },
+): void => {
+  const by = { requester: requesterName(requester), wanted: true };
+  const requestPod = (pod: JsonRecord): void => request(site, podIn(pod, 'metadata'), by);
+  if (pick % 3 === 0) return oncePodIsCreated(site, schedule, requestPod);
+  const pod = chosen(podsOf(site), pick);
+  if (pod !== undefined) requestPod(pod);
 };
 
 /** Executes the steps about EvictionRequests. */
-export const playEvictions = (site: EmbeddedSite) => (act: Act): boolean => {
+export const playEvictions = (site: EmbeddedSite, schedule: Schedule) => (act: Act): boolean => {
   switch (act._tag) {
-    case 'RequestEviction': {
-      const pod = requestedPod(site, act.pick);
-      if (pod === undefined) return true;
-      const requester = requesterName(act.requester);
-      request(site, podIn(pod, 'metadata'), { requester, wanted: true });
+    case 'RequestEviction':
+      requestEviction(site, schedule, act);
       return true;
-    }
     case 'LeaveRequest':
       leave(site, act.pick);
       return true;

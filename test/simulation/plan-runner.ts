@@ -264,7 +264,7 @@ export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldContr
     playPerson(site, plan, hand),
     playFleet(site, hand),
     playNetwork(site, hand),
-    playEvictions(site),
+    playEvictions(site, hand.schedule),
     playMaintenances(site, hand.cordonedByPerson),
     playFailures(site, hand),
     playMachines(site, hand.schedule),
