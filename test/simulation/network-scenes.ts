@@ -10,7 +10,7 @@ import { type EmbeddedSite, WORKLOADS } from './embedded-site.ts';
 import { nameOf } from './invariant.ts';
 import { TAKEOVER_MS } from './operator-processes.ts';
 import type { WorldControls } from './plan-runner.ts';
-import type { Act, AppPlan, Scene } from './world-plan.ts';
+import type { Act, AppPlan, Scene, WorldPlan } from './world-plan.ts';
 
 /** Each is one kind of step, or a few that belong together. */
 export type NetworkAct =
@@ -29,6 +29,8 @@ export type NetworkAct =
   | { readonly _tag: 'Rename'; readonly pick: number };
 
 const ACTIVE_MS = 480_000;
+/** Longer than a lease lasts. */
+const LEASE_LOST_MS = [16_000, 40_000] as const;
 
 const pick = (chance: Chance): number => chance.int(0, 9999);
 const at = (chance: Chance, act: Act): Scene => ({ atMs: chance.int(0, ACTIVE_MS), act });
@@ -46,8 +48,24 @@ const expired = (chance: Chance, cut: Partition): readonly Scene[] => {
   return [scene, { atMs: compactMs, act: { _tag: 'Compact' } }];
 };
 
+/** A leader that drains is frozen for so long that the standby takes over. */
+const frozenLeader = (chance: Chance): readonly Scene[] => {
+  const reclaim = at(chance, {
+    _tag: 'ReclaimMany',
+    count: chance.int(2, 4),
+    graceSeconds: 300,
+    provider: false,
+  });
+  const forMs = chance.int(...LEASE_LOST_MS);
+  const atMs = reclaim.atMs + chance.int(500, 20_000);
+  return [reclaim, { atMs, act: { _tag: 'Freeze', forMs } }];
+};
+
 /** The steps of a seed. */
-export const networkScenes = (chance: Chance, withPods: boolean): readonly Scene[] => {
+export const networkScenes = (
+  chance: Chance,
+  { withPods, standby }: Pick<WorldPlan, 'withPods' | 'standby'>,
+): readonly Scene[] => {
   const partition = chance.pick<Partition>([
     { _tag: 'CutOffLeader', forMs: chance.int(3000, 60_000) },
     { _tag: 'CutOffStandby', forMs: chance.int(3000, 90_000) },
@@ -60,7 +78,11 @@ export const networkScenes = (chance: Chance, withPods: boolean): readonly Scene
     const forMs = chance.int(20_000, 200_000);
     others.push({ _tag: 'Surge', pick: pick(chance), replicas: chance.int(4, 30), forMs });
   }
-  return [...scenes, ...others.map((act) => at(chance, act))];
+  return [
+    ...scenes,
+    ...others.map((act) => at(chance, act)),
+    ...(standby ? frozenLeader(chance) : []),
+  ];
 };
 
 const surge = (number: number, replicas: number): AppPlan => ({

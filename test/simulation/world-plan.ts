@@ -333,7 +333,7 @@ export const worldPlan = (seed: number): WorldPlan => {
     ...ordinary,
     ...(withPods ? unseenRollout(ofPods, plan.standby) : []),
     ...unusualScenes(unusual),
-    ...networkScenes(ofNetwork, withPods),
+    ...networkScenes(ofNetwork, { withPods, standby: plan.standby }),
     ...(withRequests ? evictionScenes(ofRequests) : []),
     ...(withMaintenances ? maintenanceScenes(ofMaintenances) : []),
     ...(withAvailability ? failureScenes(ofFailures) : []),
