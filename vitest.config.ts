@@ -59,7 +59,7 @@ const PROCESSES = [
 ];
 
 /** Fails what never happens; the default of a second also failed what a busy machine does late. */
-const POLLS = { poll: { timeout: 30_000 } };
+const POLLS = { poll: { timeout: 120_000 } };
 
 /** One project per floor of the test pyramid; `--project unit` runs one of them. */
 const floor = (name: string, testTimeout: number, more: object = {}) => ({

@@ -53,7 +53,8 @@ class RotatedStream {
   readonly #ended = new Set<Promise<unknown>>();
   #stream: WriteStream;
   #bytes = 0;
-  #isRotating = false;
+  /** While the file gets its new name. */
+  #rotating: Promise<void> | undefined;
   #hasFailed = false;
 
   constructor(file: string, options: LineFileOptions) {
@@ -74,10 +75,11 @@ class RotatedStream {
     if (bytes.length === 0 || this.#hasFailed) return;
     this.#bytes += bytes.length;
     this.#stream.write(bytes, written);
-    if (this.#bytes > (this.#options.bytesMax ?? FILE_BYTES_MAX)) void this.#rotate();
+    if (this.#bytes > (this.#options.bytesMax ?? FILE_BYTES_MAX)) this.#rotating ??= this.#rotate();
   }
 
   async close(): Promise<void> {
+    await this.#rotating;
     this.#end();
     await Promise.all(this.#ended);
   }
@@ -107,8 +109,6 @@ class RotatedStream {
 
   /** The current stream takes lines until its file has its new name. */
   async #rotate(): Promise<void> {
-    if (this.#isRotating) return;
-    this.#isRotating = true;
     try {
       await rotateFile(this.#file);
       this.#end();
@@ -119,7 +119,7 @@ class RotatedStream {
     } catch (cause) {
       this.#fail(cause instanceof Error ? cause : new Error(String(cause)));
     }
-    this.#isRotating = false;
+    this.#rotating = undefined;
   }
 }
 

@@ -18,6 +18,8 @@ export interface TracingOptions {
   readonly version: string;
   readonly cluster: string | undefined;
   readonly time: Pick<Time, 'now'>;
+  /** How often spans are sent, and how long the last ones may take; by default 5 s and 3 s. */
+  readonly times?: { readonly exportMs: number; readonly closeMs: number };
 }
 
 /** A span around a request to the API server, when it belongs to a reclaim. */
@@ -36,9 +38,13 @@ export interface Tracing {
 
 const tracesUrl = (endpoint: string): string => `${endpoint.replace(/\/+$/, '')}/v1/traces`;
 
-const exporter = ({ endpoint, version, cluster }: TracingOptions) =>
+const TIMES = { exportMs: 5000, closeMs: 3000 };
+
+const exporter = ({ endpoint, version, cluster, times = TIMES }: TracingOptions) =>
   OtlpTracer.layer({
     url: tracesUrl(endpoint),
+    exportInterval: times.exportMs,
+    shutdownTimeout: times.closeMs,
     resource: {
       serviceName: 'tidegate',
       serviceVersion: version,

@@ -22,7 +22,8 @@ export const watch = (path: string, name = ONE): Step => async (run) => {
   run.watches.set(name, opened);
 };
 
-const PATIENCE_MOMENTS = 200;
+/** A minute in real time. */
+const PATIENCE_MOMENTS = 1200;
 
 const patiently = async (run: Run, holds: () => boolean): Promise<void> => {
   for (let left = PATIENCE_MOMENTS; left > 0 && !holds(); left -= 1) await run.cluster.moment();

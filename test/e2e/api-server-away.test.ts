@@ -26,8 +26,8 @@ describeWithTestbed('operator, when the API server is away', {}, (bed) => {
   it('ends with every object in the state of its last frame after a long time without it', async () => {
     const { cluster, fleet, operator } = await inBurst(bed());
     await bed().stopApiServer();
-    await expectCutInTheMiddle(bed());
     const before = await rollupsAt(fleet);
+    await expectCutInTheMiddle(bed());
     await goOn(fleet);
     await untilLeaseLost(operator);
     await untilWatchesFail(operator, FAILED_WATCHES);

@@ -57,6 +57,9 @@ const untilNextAck = async (fleet: Parameters<typeof needsAt>[0]): Promise<void>
   );
 };
 
+/** Its session ends when the fleet acknowledges nothing for three times as long. */
+const UNHURRIED = { 'rollup-interval': '5s' };
+
 describeWithTestbed('operator, with bad input', {}, (bed) => {
   it('wire 2: excludes invalid requests with a Warning each, and reports the others', async () => {
     const cluster = await freshCluster(bed());
@@ -111,7 +114,11 @@ describeWithTestbed('operator, with bad input', {}, (bed) => {
   it('survives every malformed frame in one session, which continues to be acknowledged', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });
-    const operator = await startOperator({ bed: bed(), shardAddress: fleet.address });
+    const operator = await startOperator({
+      bed: bed(),
+      shardAddress: fleet.address,
+      flags: UNHURRIED,
+    });
     await cluster.create(COLLECTIONS.requests, wantedMachines(1, 'good'));
     await untilAll(cluster, COLLECTIONS.requests, {
       what: 'the request to be acknowledged',

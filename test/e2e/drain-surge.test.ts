@@ -104,6 +104,11 @@ const expectNoGap = async (site: DrainSite, before: string): Promise<void> => {
   expect(podsLeaving(steps, node, ['web'])).toEqual(['web leaves', 'web gone']);
 };
 
+const untilRequestDeleted = (cluster: ClusterClient): Promise<unknown> =>
+  eventually(async () => (await cluster.list(REQUESTS)).length === 0, {
+    what: 'the request to be deleted by its drain',
+  });
+
 describeWithTestbed('a Deployment of one replica behind a budget of one', BED, (bed) => {
   it('ER-81: is drained without a failed probe: its replacement is ready first', async () => {
     const site = await singleReplica(bed(), '1s');
@@ -121,15 +126,14 @@ describeWithTestbed('a Deployment of one replica behind a budget of one', BED, (
     // Its own ReplicaSet has removed it.
     expect(entries.filter(({ verb, resource }) => `${verb} ${resource}` === 'delete pods'))
       .toEqual([]);
-    await eventually(async () => (await cluster.list(REQUESTS)).length === 0, {
-      what: 'the request to be deleted by its drain',
-    });
+    await untilRequestDeleted(cluster);
     expect((await cluster.list(COLLECTIONS.events)).map((event) => textAt(event, 'reason')))
       .toContain('InterceptorActive');
   });
 
   it('ER-81: is drained so too when the operator is killed in the middle', async () => {
-    const site = await singleReplica(bed(), '5s');
+    // For so long there are two replicas.
+    const site = await singleReplica(bed(), '12s');
     const { cluster, fleet, machines, operator } = site;
     const before = await wanted(cluster);
     await reclaimEach(fleet, machines, GRACE_SECONDS);
@@ -187,5 +191,7 @@ describeWithTestbed('a Deployment of one replica behind a budget of one', BED, (
     const before = await wanted(cluster);
     await reclaimEach(fleet, machines, GRACE_SECONDS);
     await expectNoGap(site, before);
+    // By the process with the role `fleet`, whose right to do so is tried here.
+    await untilRequestDeleted(cluster);
   });
 });

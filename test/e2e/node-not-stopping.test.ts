@@ -95,7 +95,7 @@ describeWithTestbed('a pod that does not stop', BED, (bed) => {
     await eventually(async () => {
       const now = await node();
       return now !== undefined && annotationOf(now, 'disabled')?.ended === 'Drained';
-    }, { what: 'the drain to end', everyMs: 200, timeoutMs: 30_000 });
+    }, { what: 'the drain to end', everyMs: 200, timeoutMs: 120_000 });
     const deletions = (await writesBy(bed(), 'tidegate')).filter(({ verb, resource }) =>
       verb === 'delete' && resource === 'pods'
     );

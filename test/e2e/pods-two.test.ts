@@ -10,12 +10,6 @@ const PODS_AT_ONCE = 20;
 const WRITES_PER_POD = 2;
 const SIGKILLED = 137;
 
-const FLAGS = {
-  'lease-duration': '3s',
-  'lease-renew-deadline': '2s',
-  'lease-retry-period': '500ms',
-};
-
 const podsNamed = (prefix: string): readonly JsonRecord[] =>
   Array.from({ length: PODS_AT_ONCE }, (_, index) => ({
     metadata: { name: `${prefix}-${index}` },
@@ -27,9 +21,9 @@ const leads = ({ message }: { readonly message?: unknown }): boolean => message 
 describeWithTestbed('two processes of the pods role', {}, (bed) => {
   it('create one request per pod between them, and the second takes over when the first dies', async () => {
     const cluster = await freshCluster(bed());
-    const first = await startPodsRole({ bed: bed(), flags: FLAGS });
+    const first = await startPodsRole({ bed: bed() });
     await first.untilLog(leads, { what: 'that it leads' });
-    const second = await startPodsRole({ bed: bed(), flags: FLAGS });
+    const second = await startPodsRole({ bed: bed() });
     await second.untilReady();
     await cluster.create(PODS, podsNamed('before'));
     await untilRequestsOf(cluster, await cluster.list(PODS));

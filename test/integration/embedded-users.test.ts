@@ -7,7 +7,7 @@ import { type EmbeddedKubectl, embeddedKubectl } from '../support/api/embedded-k
 import { describeWithBinaries } from '../support/api/testbed.ts';
 import { type Authority, newAuthority } from '../support/processes/certificates.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 
 const USERS = [{ token: 'secret-of-bob', name: 'bob', uid: 'b1', groups: ['devs'] }];
 

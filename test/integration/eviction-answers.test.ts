@@ -14,7 +14,7 @@ import { type ClusterClient, clusterClient } from '../support/api/cluster-client
 import { fileSource, liveEnvironment } from '../support/api/live-environment.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 const CORE = '/api/v1/namespaces';
 const POLICY = '/apis/policy/v1/namespaces';
 const ADMISSION = '/apis/admissionregistration.k8s.io/v1';

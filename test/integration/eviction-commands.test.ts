@@ -264,7 +264,7 @@ describeWithTestbed('on a real API server', {}, (bed) => {
   });
 
   test('a pod is asked, its interceptor answers, and the pod is evicted while evict waits', {
-    timeout: 90_000,
+    timeout: 300_000,
   }, async () => {
     const cluster = await freshCluster(bed());
     await cluster.clear(REQUESTS);
@@ -274,7 +274,9 @@ describeWithTestbed('on a real API server', {}, (bed) => {
     const { evict, evictions } = evictionCommands(bed().kubeconfig);
     const waiting = evict(nameOf(pod), { wait: true, timeout: '60s' });
     await eventually(() => waiting.output.stdout.includes(' Intercepting '), { what: 'the turn' });
-    expect((await evictions({ selector: 'app=evict-waits' })).stdout).toContain(ACTOR_B);
+    // The labels of the pod are copied to its request after the first status.
+    await expect.poll(async () => (await evictions({ selector: 'app=evict-waits' })).stdout)
+      .toContain(ACTOR_B);
     await evict(nameOf(pod), { requester: BALANCER }).run;
     await evict(nameOf(pod), { cancel: true, requester: BALANCER }).run;
     await report(pod, ACTOR_B, { completionTime: new Date().toISOString() });
@@ -286,7 +288,7 @@ describeWithTestbed('on a real API server', {}, (bed) => {
   });
 
   test('ER-78: a request that has ended is replaced when its pod is to leave after all', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const cluster = await freshCluster(bed());
     await cluster.clear(REQUESTS);

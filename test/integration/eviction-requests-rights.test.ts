@@ -25,7 +25,7 @@ describeWithTestbed('the role evictions with its own rights', {}, (bed) => {
   });
 
   test('serves a request from its labels to the eviction, under the policies', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const cluster = await freshCluster(bed());
     await cluster.clear(REQUESTS);

@@ -24,7 +24,7 @@ import { fileSource } from '../support/api/live-environment.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 600_000;
 /** Of each application on each node, where several share its budget. */
 const PODS_AT_HOME = 2;
 const GRACE_MS = 600_000;
@@ -135,7 +135,7 @@ const town = async (
     const found = await cluster.list(pods);
     const running = found.filter((pod) => textAt(pod, 'status', 'phase') === 'Running');
     return running.length === wanted;
-  }, { what: `${wanted} pods to run`, ...seconds(60) });
+  }, { what: `${wanted} pods to run`, ...seconds(240) });
   if (budget !== undefined) {
     const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
     await cluster.create(
@@ -148,7 +148,7 @@ const town = async (
     await eventually(async () => {
       const current = await cluster.list(budgets);
       return current.every((one) => (numberAt(one, 'status', 'disruptionsAllowed') ?? 0) > 0);
-    }, { what: 'the budgets to open', ...seconds(60) });
+    }, { what: 'the budgets to open', ...seconds(240) });
   }
   for (const name of nodes) {
     await cluster.patch(`${NODES}/${name}`, { spec: { unschedulable: true } });
@@ -192,7 +192,7 @@ describeWithTestbed('evictions under the real disruption controller', {
     const { drain, left } = await evictor(bed());
     expect(left(node)).toBe(100);
     drain(node);
-    await eventually(() => left(node) === 0, { what: 'no pod left', ...seconds(60) });
+    await eventually(() => left(node) === 0, { what: 'no pod left', ...seconds(240) });
     const sent = await evicted('floor');
     expect(sent.map(({ code }) => code)).toEqual(Array.from({ length: 100 }, () => 201));
     const uids = new Set(
@@ -214,7 +214,7 @@ describeWithTestbed('evictions under the real disruption controller', {
     const { drain, left } = await evictor(bed());
     expect(left(node)).toBe(20);
     drain(node);
-    await eventually(() => left(node) === 0, { what: 'no pod left', ...seconds(90) });
+    await eventually(() => left(node) === 0, { what: 'no pod left', ...seconds(240) });
     const sent = await evicted('tight');
     expect(sent.map(({ code }) => code)).toEqual(Array.from({ length: 20 }, () => 201));
     await prune(cluster, 'tight');
@@ -236,7 +236,7 @@ describeWithTestbed('evictions under the real disruption controller', {
       for (const node of nodes) drain(node);
       await eventually(() => nodes.every((node) => left(node) === 0), {
         what: 'every node to be empty',
-        ...seconds(90),
+        ...seconds(240),
       });
       const sent = await evicted('many');
       expect(sent.filter(({ code }) => code !== 201)).toEqual([]);

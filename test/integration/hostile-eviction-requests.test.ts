@@ -42,6 +42,7 @@ import {
   BALANCER,
   DRAIN,
   entry,
+  TIMING,
 } from '../support/eviction-requests/request-fixture.ts';
 import { activeIn } from '../support/eviction-requests/request-reading.ts';
 import {
@@ -51,6 +52,7 @@ import {
   untilRequest,
 } from '../support/eviction-requests/served-requests.ts';
 import { eventually } from '../support/eventually.ts';
+import { forwardedTime } from '../support/time/forwarded-time.ts';
 
 const REQUESTS = requestsIn(VICTIM_SPACE);
 const PODS = `/api/v1/namespaces/${VICTIM_SPACE}/pods`;
@@ -218,14 +220,16 @@ describeWithTestbed('the EvictionRequest of another’s pod on a real API server
 
   it('ER-34: is not prolonged by a heartbeat in the future, even one of B', async () => {
     const scene = await withPod(bed());
-    serveRequests(bed(), { timing: { deadlineMs: 4000, warningMs: 1000, skewMs: 1000 } });
+    const time = forwardedTime();
+    serveRequests(bed(), { timing: TIMING, time });
     const { ask, pod } = scene;
     await ask('drainer', { method: 'POST', path: REQUESTS, body: requestOf(pod) });
     const active = await untilRequest(scene, 'B is active', (one) => activeIn(one) === ACTOR_B);
     const [first, ...others] = listOrEmptyAt(active, 'status', 'interceptors');
-    const heartbeatTime = rfc3339Seconds(Date.now() + 3_600_000);
+    const heartbeatTime = rfc3339Seconds(time.now() + 2 * TIMING.deadlineMs);
     const report = { interceptors: [{ ...asRecord(first), heartbeatTime }, ...others] };
     expect(await ask('actor-b', withStatus(report)(scene))).toMatchObject({ status: 200 });
+    time.forward(TIMING.deadlineMs);
     await untilRequest(scene, 'A is active', (one) => activeIn(one) === ACTOR_A);
   });
 
@@ -239,7 +243,7 @@ describeWithTestbed('the EvictionRequest of another’s pod on a real API server
       const { body } = await cluster.call('GET', `${path}/${uidOf(pod)}`);
       if (conditionsIn(body).length > 0) return body;
       throw new Error(JSON.stringify(body));
-    }, { what: 'the request is canceled', timeoutMs: 20_000 });
+    }, { what: 'the request is canceled' });
     expect(conditionsIn(canceled)).toEqual(['Canceled=True ValidationFailed']);
     expect(listOrEmptyAt(canceled, 'status', 'activeInterceptors')).toEqual([]);
     expect((await cluster.call('GET', `${PODS}/${nameOf(pod)}`)).status).toBe(200);

@@ -89,7 +89,7 @@ const refuseEvictions = async ({ cluster, pod, podPath }: RequestScene): Promise
     };
     const path = `${podPath}/eviction?dryRun=All`;
     return (await cluster.call('POST', path, eviction)).status >= 400;
-  }, { what: 'the policy to be enforced', timeoutMs: 30_000, everyMs: 250 });
+  }, { what: 'the policy to be enforced', everyMs: 250 });
 };
 
 const messageIn = (request: JsonRecord): string =>

@@ -134,14 +134,13 @@ test('the worked example lets a worker finish its jobs before its pod is evicted
   const request = () => ask('GET', `${requests}/${uid}`);
   await eventually(
     () => textAt(ask('GET', pod), 'metadata', 'annotations', 'work.example.com/closed') === 'true',
-    { what: `the worker is closed: ${printed.join('')}`, timeoutMs: 30_000 },
+    { what: `the worker is closed: ${printed.join('')}` },
   );
   expect(reportOf(request(), NAME)).toHaveProperty('heartbeatTime');
   expect(conditionsOf(request())).toEqual([]);
   ask('PATCH', pod, { metadata: { annotations: { 'work.example.com/jobs': '0' } } });
   await eventually(() => conditionsOf(request()).includes('Evicted'), {
     what: 'the pod is evicted',
-    timeoutMs: 30_000,
   });
   expect(reportOf(request(), NAME)).toMatchObject({ message: 'All jobs are done' });
   expect(printed).toEqual([]);

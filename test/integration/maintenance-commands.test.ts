@@ -84,7 +84,7 @@ const site = async ({ withDefinitions = true, withRole = false } = {}) => {
 
 describe('tidegate maintenance', () => {
   test('a maintenance goes from Idle over Drain to Complete, and each wait ends with 0', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const { start, move, show, isCordoned } = await site({ withRole: true });
     expect((await start({ wait: true })).code).toBe(0);

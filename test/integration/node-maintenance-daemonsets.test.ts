@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
 import { isConditionTrue } from '../../src/domain/condition.ts';
-import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
+import { type JsonRecord, listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';
 import { INTERCEPTORS_ANNOTATION } from '../../src/domain/eviction-requests/interceptor-list.ts';
 import { annotationsOf } from '../../src/domain/object-meta.ts';
 import { type ClusterClient, nameOf, uidOf } from '../support/api/cluster-client.ts';
@@ -134,7 +134,7 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
   };
 
   it('NM-46: they leave, are not created during the drain, and return when it is complete', {
-    timeout: 240_000,
+    timeout: 300_000,
   }, async () => {
     const { cluster, node, until, untilPods, tries, maintain } = await site('left-');
     await must(cluster, 'POST', daemonSets, daemonSet('agent', node));
@@ -154,7 +154,7 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
   });
 
   it('NM-46: those that the drain has not reached are created again', {
-    timeout: 240_000,
+    timeout: 300_000,
   }, async () => {
     const { cluster, node, until, untilPods, maintain } = await site('high-');
     await must(cluster, 'POST', '/apis/scheduling.k8s.io/v1/priorityclasses', HIGH);
@@ -164,6 +164,12 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
     await must(cluster, 'POST', daemonSets, high);
     await must(cluster, 'PATCH', `${daemonSets}/top`, { spec: { template } });
     await untilPods('both pods', ['low', 'top']);
+    await eventually(
+      async () =>
+        (await cluster.list(pods)).some((pod) => valueAt(pod, 'spec', 'priority') === 9000),
+      { what: 'the pod with the higher priority', everyMs: 100 },
+    );
+    await untilPods('no other pod', ['low', 'top']);
     // A pod of the first DaemonSet that does not go away holds the plan at its first entry.
     const [stuck] = (await cluster.list(pods)).map(nameOf).filter((one) => !one.startsWith('top'));
     await must(cluster, 'PATCH', `${pods}/${stuck}`, {
@@ -190,7 +196,7 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
   });
 
   it('NM-45: one that registers the interceptor is deleted by it, and not evicted', {
-    timeout: 240_000,
+    timeout: 300_000,
   }, async () => {
     const { cluster, node, until, untilPods, maintain } = await site('asked-', true);
     await must(cluster, 'POST', daemonSets, daemonSet('asked', node));
@@ -232,7 +238,7 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
     ['types', { podTypes: ['Default'] }],
     ['labels', { podSelector: { matchLabels: { app: 'other' } } }],
   ])('NM-46: a maintenance of other %s does not keep them from coming', {
-    timeout: 240_000,
+    timeout: 300_000,
   }, async (prefix, spec) => {
     const { cluster, node, until, untilPods, maintain } = await site(`kept-${prefix}-`);
     const name = `other-${prefix}`;

@@ -115,18 +115,18 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
         const object = await get(`${MAINTENANCES}/${name}`);
         if (isSo(object)) return object;
         throw new Error(JSON.stringify(object));
-      }, { what, everyMs: 100, timeoutMs: 30_000 });
+      }, { what, everyMs: 100 });
     const untilNodes = (what: string, isSo: (node: unknown) => boolean) =>
       eventually(async () => {
         const all = await nodes();
         if (all.every(isSo)) return all;
         throw new Error(JSON.stringify(all));
-      }, { what, everyMs: 100, timeoutMs: 30_000 });
+      }, { what, everyMs: 100 });
     return { cluster, get, until, untilNodes };
   };
 
   it('NM-31: Cordon, Drain in plan order, and a deletion that gives the nodes back', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const { cluster, until, untilNodes } = await site();
     const selector = { matchLabels: { app: 'agent' } };
@@ -182,7 +182,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
       const { status, body } = await cluster.call('GET', `${MAINTENANCES}/kernel`);
       if (status !== 404) throw new Error(JSON.stringify(body));
       return true;
-    }, { what: 'NM-09: it is gone', everyMs: 100, timeoutMs: 30_000 });
+    }, { what: 'NM-09: it is gone', everyMs: 100 });
     const released = await untilNodes('the nodes are schedulable', (node) => !isCordoned(node));
     expect(released.flatMap(keysOf)).toEqual([]);
     expect(notes.filter(({ reason }) => reason.startsWith('NodeMaintenance'))).toEqual([]);
@@ -190,7 +190,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
   });
 
   it('NM-41: only the pods of its selector leave, with the grace that it names', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const { cluster, get, until } = await site();
     for (const node of NODES) {
@@ -214,7 +214,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
         .map((pod) => valueAt(pod, 'metadata', 'deletionGracePeriodSeconds'));
       if (graces.every((grace) => grace === 7)) return true;
       throw new Error(JSON.stringify(graces));
-    }, { what: 'both are evicted with the grace', everyMs: 100, timeoutMs: 30_000 });
+    }, { what: 'both are evicted with the grace', everyMs: 100 });
     for (const pod of webPods) await must(cluster, 'DELETE', pod, { gracePeriodSeconds: 0 });
     const drained = await until(
       'some',
@@ -230,7 +230,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
   });
 
   it('NM-43: an idle maintenance previews its drain, and no longer once it begins', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const { cluster, until, untilNodes } = await site();
     for (const node of NODES) {
@@ -291,7 +291,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
   });
 
   it('NM-15: a node that no longer matches is given back, and another one is cordoned', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const { cluster, get } = await site();
     await serveMaintenances(bed().kubeconfig);
@@ -302,7 +302,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
         const node = await get(`${COLLECTIONS.nodes}/${name}`);
         if (isSo(node)) return node;
         throw new Error(JSON.stringify(node));
-      }, { what: `node ${name}`, everyMs: 100, timeoutMs: 30_000 });
+      }, { what: `node ${name}`, everyMs: 100 });
     await untilOne(left, isCordoned);
     await must(cluster, 'POST', COLLECTIONS.nodes, { metadata: { name: 'late', labels: POOL } });
     await must(cluster, 'PATCH', `${COLLECTIONS.nodes}/${left}`, {
@@ -317,7 +317,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
   });
 
   it('NM-17: the last of two maintenances gives the nodes back', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const { cluster, until, untilNodes } = await site();
     await serveMaintenances(bed().kubeconfig);
@@ -343,7 +343,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
   });
 
   it('NM-42: nodes show their maintenances, beside what their kubelets report', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const { cluster, until, untilNodes } = await site();
     const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady' };

@@ -97,7 +97,7 @@ describeWithTestbed('the rights of people', {}, (bed) => {
     return (await refusedForLackOfRight()).length;
   };
 
-  it('tidegate-viewer reads everything, and drains nothing', { timeout: 120_000 }, async () => {
+  it('tidegate-viewer reads everything, and drains nothing', { timeout: 300_000 }, async () => {
     const before = await site('tidegate-viewer');
     for (const args of READING) {
       const { code, output } = await asPerson(args);
@@ -108,7 +108,7 @@ describeWithTestbed('the rights of people', {}, (bed) => {
     expect([code, output]).toEqual([1, expect.stringContaining('cannot patch resource "nodes"')]);
   });
 
-  it('tidegate-drainer beside it drains, disables and pauses', { timeout: 120_000 }, async () => {
+  it('tidegate-drainer beside it drains, disables and pauses', { timeout: 300_000 }, async () => {
     const before = await site('tidegate-viewer', 'tidegate-drainer');
     await eventually(async () => (await asPerson(DRAINING[0] ?? [])).code === 0, {
       what: 'the person to be authorized to drain',

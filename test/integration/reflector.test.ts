@@ -8,6 +8,7 @@ import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
 import { type KubeAnswer, KubeApi, type KubeCall } from '../../src/effects/kube-api.ts';
 import { serverVersion } from '../../src/effects/server-version.ts';
+import { inBatches } from '../../tools/testbed/batches.ts';
 import { cuttableProxy } from '../support/api/cuttable-proxy.ts';
 import {
   fileSource,
@@ -30,6 +31,7 @@ const project = (raw: unknown): Entry | undefined => {
 
 const PATH = '/api/v1/namespaces/default/configmaps';
 const OBJECTS = 1203;
+const AT_ONCE = 64;
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -103,8 +105,12 @@ describeWithTestbed('a reflector on a real API server', {}, (bed) => {
   it('lists in pages, follows changes and deletions', async () => {
     const live = connect(bed());
     const names = Array.from({ length: OBJECTS }, (_, nth) => `entry-${nth}`);
-    const answers = await Promise.all(names.map((name) => create(live, name)));
-    expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
+    const statuses: number[] = [];
+    // Each has its time from the moment that it waits for a connection.
+    await inBatches(names, AT_ONCE, async (name) => {
+      statuses.push((await create(live, name)).status);
+    });
+    expect(statuses.filter((status) => status !== 201)).toEqual([]);
 
     const reflector = follow(live, 'paged');
     await reflector.whenSynced;

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listOrEmptyAt, parseJson } from '../../src/domain/json.ts';
 import { freePort } from '../../tools/testbed/ports.ts';
+import { pause } from '../../tools/testbed/waiting.ts';
 import { rawRequest } from '../support/demand/capacity-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { pullsAt } from '../support/fleet/fleet-script.ts';
@@ -31,7 +32,9 @@ const RENDERED = 'w92xclouduserkey7u';
 
 const API = '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/default/capacityrequests';
 /** Credentials are read again every half minute. */
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 300_000;
+/** A stream that is silent for so long is at rest. */
+const SILENT_MS = 2000;
 const EVENTS = '/apis/events.k8s.io/v1/events';
 
 let folder = '';
@@ -86,13 +89,18 @@ const eventsAt = async (server: string): Promise<string> =>
 
 /** The first bytes of a stream, until it has been silent for a moment. */
 const beginningOf = async (url: string): Promise<string> => {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(2000) });
+  const reader = (await fetch(url)).body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (reader === undefined) return '';
   let text = '';
-  try {
-    for await (const chunk of answer.body ?? []) text += new TextDecoder().decode(chunk);
-  } catch {
-    // The stream has no end: the signal ended it.
+  for (;;) {
+    const next = reader.read().then(({ value }) => value);
+    const silence = pause(SILENT_MS).then(() => undefined);
+    // Before its first event it may be silent for longer.
+    const chunk = await (text.includes('data: ') ? Promise.race([next, silence]) : next);
+    if (chunk === undefined) break;
+    text += chunk;
   }
+  await reader.cancel();
   return text;
 };
 
@@ -151,7 +159,7 @@ describe('secrets of a running operator', () => {
           'priority-class-defaults-file': defaults,
           'inspect-addr': '127.0.0.1:0',
           record,
-          'rollup-interval': '200ms',
+          'rollup-interval': '3s',
           'log-level': 'debug',
           ...keys.flags,
         },

@@ -55,7 +55,7 @@ test('DR-16: an operator whose clock is an hour ahead, then behind, writes the r
       `--kubeconfig=${kubeconfig}`,
       '--metrics-addr=0',
       '--health-addr=0',
-      '--rollup-interval=200ms',
+      '--rollup-interval=3s',
       '--inspect-addr=127.0.0.1:0',
     ],
   });

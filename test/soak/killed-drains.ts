@@ -34,7 +34,7 @@ export interface Soak {
 const GRACE_SECONDS = 600;
 const PATIENT_MS = 300_000;
 /** A drain that takes longer than this waits for something. */
-const SLOW_SECONDS = 60;
+const SLOW_SECONDS = 120;
 const SECOND_MS = 1000;
 /** Of so many rounds one leaves a slot charged: with a standby and without, by turns. */
 const CHARGED_EVERY = 20;
@@ -96,8 +96,8 @@ const killLeader = async (
 ): Promise<{ readonly killedMs: number; readonly charged: boolean }> => {
   const leader = await site.leader();
   leader.signal('KILL');
-  const killedMs = realTime.now();
   await leader.exited;
+  const killedMs = realTime.now();
   const charged = charges && await chargeSlot(site, machines);
   if (!standby) await site.startOperator();
   return { killedMs, charged };

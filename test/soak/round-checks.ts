@@ -27,8 +27,8 @@ export interface RoundFacts {
 
 /** Responses that prove that the call completed. */
 const ANSWERED: ReadonlySet<number> = new Set([201, 404, 409, 429]);
-/** The API server notices and logs a broken connection with a delay. */
-const NOTICED_MS = 2000;
+/** The API server reads the last calls, and notices a broken connection, with a delay. */
+const NOTICED_MS = 10_000;
 const RECOVERED = 'recovered-';
 
 const name = ({ pod, uid, code }: AuditedEviction): string => `${pod} (${uid}), answered ${code}`;

@@ -55,7 +55,8 @@ export interface Supervised {
 
 const KILLED = 137;
 const NOT_STARTED = 127;
-const STOP_GRACE_MS = 10_000;
+/** A busy machine takes longer than a program that answers its last requests first. */
+const STOP_GRACE_MS = 60_000;
 
 const eachLine = (
   stream: NodeJS.ReadableStream | null,

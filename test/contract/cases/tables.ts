@@ -231,6 +231,8 @@ export const tables: Area = {
         kind: 'Ferry',
         metadata: {
           name: 'a',
+          // Its owners do not exist, so it is deleted.
+          finalizers: ['example.com/hold'],
           ownerReferences: [
             { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u1' },
             { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u2' },
@@ -250,6 +252,10 @@ export const tables: Area = {
           ],
           rows: [{ cells: ['a', 'p', 'z1', '12'] }],
         }),
+      ),
+      patch(
+        '/apis/contract.tidegate.dev/v1/namespaces/{ns}/ferries/a',
+        merge({ metadata: { finalizers: null } }),
       ),
     ],
     'custom resources without columns': [

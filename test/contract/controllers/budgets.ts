@@ -172,8 +172,10 @@ export const controllerBudgets: Area = {
       post('statefulsets', homeWorkload('db', { replicas: 3, serviceName: 'db' }, 'StatefulSet')),
       until(get('statefulsets/db', ok({ status: { readyReplicas: 3 } }))),
       ...budgeted({ maxUnavailable: 1 }, { currentHealthy: 3, disruptionsAllowed: 1 }),
+      patch('pods/db-0', merge({ metadata: { finalizers: ['example.com/hold'] } })),
       evict('db-0'),
       evict('db-1', refused(429, 'TooManyRequests')),
+      patch('pods/db-0', merge({ metadata: { finalizers: null } })),
       until(get(
         'poddisruptionbudgets/b',
         ok({

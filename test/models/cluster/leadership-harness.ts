@@ -104,7 +104,7 @@ const runOf = (environment: RunEnvironment, object: ObjectFixture<SeenLease>): P
     namespace: 'default',
     name: object.name,
     leaseMs: 15_000,
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
   };
   /** The holder acquires or renews the lease. */
   const hold = async (holder: string): Promise<LeaseRecord> =>

@@ -42,7 +42,7 @@ export interface PathExecution<World> {
   readonly names: DrawnNames;
 }
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 const inTime = async <Result>(what: string, wanted: Promise<Result>): Promise<Result> => {
   let cancel = (): void => {};

@@ -9,6 +9,7 @@ import {
 } from '../../../src/domain/json.ts';
 import { eventually } from '../eventually.ts';
 import { startTidegate, type TidegateProcess } from '../processes/tidegate-process.ts';
+import { unpooledFetch } from '../processes/unpooled-fetch.ts';
 import type { ContainerProcess } from './container-process.ts';
 import { kindAndName } from './helm.ts';
 
@@ -29,7 +30,7 @@ export const startContainer = (name: string, { command, args, env }: ContainerPr
 
 const answers = async (port: number | undefined, path: string): Promise<boolean> => {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    const response = await unpooledFetch(`http://127.0.0.1:${port}${path}`);
     await response.text();
     return response.ok;
   } catch {

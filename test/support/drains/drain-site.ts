@@ -26,7 +26,8 @@ const PATIENT_MS = 300_000;
 /** Pods that the failure of a wait names. */
 const NAMED_MAX = 5;
 const NO_FINALIZERS = { metadata: { finalizers: null } };
-const OPERATOR_TEST_FLAGS = { 'log-level': 'info' };
+/** A fleet that is slow on a busy machine is waited for three times as long as the interval. */
+const OPERATOR_TEST_FLAGS = { 'log-level': 'info', 'rollup-interval': '3s' };
 
 /** The objects before the drain. */
 export interface DrainFixture {

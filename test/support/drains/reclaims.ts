@@ -5,6 +5,7 @@ import { inBatches } from '../../../tools/testbed/batches.ts';
 import type { ClusterClient } from '../api/cluster-connection.ts';
 import { COLLECTIONS, isJoined, nameOf } from '../api/cluster-connection.ts';
 import { eventually } from '../eventually.ts';
+import { sessionsAt } from '../fleet/fleet-sessions.ts';
 import type { FleetProcess } from '../processes/fleet-child.ts';
 
 const CLUSTER = 'test';
@@ -99,13 +100,14 @@ const phaseDraining = async (fleet: FleetProcess, ids: readonly string[]): Promi
   );
 };
 
-/** Reclaims each machine with its own instruction, as the shard does. Returns their ids. */
+/** Reclaims each machine with its own instruction, as the shard does to a session. Their ids. */
 export const reclaimEach = async (
   fleet: FleetProcess,
   ids: readonly string[],
   graceSeconds: number,
 ): Promise<readonly string[]> => {
   const instructions: string[] = [];
+  await eventually(async () => (await sessionsAt(fleet)).length > 0, { what: 'a session' });
   for (const machine of ids) {
     const sent = await fleet.script('POST', '/reclaim', { machine, graceSeconds, drain: false });
     instructions.push(textAt(sent, 'instructionId') ?? '');

@@ -41,7 +41,7 @@ const caller = (kubeconfig: string) => {
   const runtime = connected(kubeconfig);
   onTestFinished(() => runtime.dispose());
   return async (call: KubeCall) =>
-    await runtime.runPromise(KubeApi.use((api) => api.call({ ...call, timeoutMs: 15_000 })));
+    await runtime.runPromise(KubeApi.use((api) => api.call({ ...call, timeoutMs: 60_000 })));
 };
 
 /** The site with the kinds installed. */
@@ -65,7 +65,7 @@ export const nativeSite = async ({ kubeconfig }: { readonly kubeconfig: string }
     await eventually(async () => {
       const { status } = await call({ method: 'GET', path: `${ROOT}/${resource}` });
       return status === 200 || undefined;
-    }, { what: `${resource} are served`, everyMs: 100, timeoutMs: 20_000 });
+    }, { what: `${resource} are served`, everyMs: 100 });
     for (const one of await list(`${ROOT}/${resource}`)) {
       await call({
         method: 'DELETE',
@@ -122,6 +122,6 @@ export const nativeSite = async ({ kubeconfig }: { readonly kubeconfig: string }
         const eviction = (await evictionsOf(pod)).at(-1);
         if (eviction !== undefined && isSo(eviction)) return eviction;
         throw new Error(JSON.stringify([eviction, await requestsOf(pod)]));
-      }, { what, everyMs: 100, timeoutMs: 30_000 }),
+      }, { what, everyMs: 100 }),
   };
 };

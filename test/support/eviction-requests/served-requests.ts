@@ -207,7 +207,7 @@ export const writers = (bed: Testbed) => {
   const apply = async (path: string, object: JsonRecord, fieldManager: string): Promise<void> => {
     const call = applyCall(path, object, { fieldManager, force: true });
     const answer = await runtime.runPromise(
-      Effect.flatMap(KubeApi, (api) => api.call({ ...call, timeoutMs: 15_000 })),
+      Effect.flatMap(KubeApi, (api) => api.call({ ...call, timeoutMs: 60_000 })),
     );
     if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
   };
@@ -281,7 +281,7 @@ export const untilRequest = async (
     const { body } = await cluster.call('GET', `${REQUESTS}/${uidOf(pod)}`);
     if (isSo(body)) return body;
     throw new Error(JSON.stringify(body));
-  }, { what, everyMs: 100, timeoutMs: 20_000 });
+  }, { what, everyMs: 100 });
 
 /** Resolves once these reasons are recorded as Events: the last may follow what it is about. */
 export const noted = (

@@ -145,7 +145,7 @@ const disturb = async ({ cluster, call }: Cluster, fleet: FleetProcess): Promise
     what: 'the request to be pending while the fleet acknowledges nothing',
   });
   await fleet.script('POST', '/faults', { ackRollups: true });
-  // A cluster whose roll-ups were not acknowledged for 1.5 s ends its session, and begins another.
+  // A cluster whose roll-ups were not acknowledged for 9 s ends its session, and begins another.
   await eventually(async () => {
     await fleet.script('POST', '/sessions/end', { cluster: CLUSTER });
     return true;
@@ -170,7 +170,7 @@ const operatorArgs = (
 ): readonly string[] => [
   ...['operator', `--cluster-id=${CLUSTER}`, `--shard-addr=${shard}`, '--insecure-plaintext'],
   ...[`--kubeconfig=${kubeconfig}`, `--roles=${ROLE_NAMES.join(',')}`],
-  ...[`--metrics-addr=${metrics}`, '--health-addr=0', '--rollup-interval=500ms'],
+  ...[`--metrics-addr=${metrics}`, '--health-addr=0', '--rollup-interval=3s'],
   ...[`--offline-after=${OFFLINE_AFTER}`, '--without-surge=wait'],
 ];
 

@@ -28,9 +28,12 @@ const BROWSER_FLAGS = [
   '--disable-sync',
 ];
 
+/** For what takes a second on calm cores. */
+const PATIENT_MS = 120_000;
+
 /** Starts it. The caller closes it. */
 export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: CHROMIUM, args: BROWSER_FLAGS });
+  chromium.launch({ executablePath: CHROMIUM, args: BROWSER_FLAGS, timeout: PATIENT_MS });
 
 /** Why there is no browser here; undefined when there is one. */
 export const browserProblem = existsSync(CHROMIUM)
@@ -87,6 +90,7 @@ export interface ObservedPage {
 export const emptyPage = async (browser: Browser, look: Look = {}): Promise<ObservedPage> => {
   const { scheme = 'light', width = 1500, height = 900 } = look;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
+  context.setDefaultTimeout(PATIENT_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', ({ message }) => complaints.push(message));

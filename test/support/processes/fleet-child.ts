@@ -2,6 +2,7 @@
 import { accepts, freePort } from '../../../tools/testbed/ports.ts';
 import { eventually } from '../eventually.ts';
 import type { StartTidegate, TidegateProcess } from './tidegate-child.ts';
+import { unpooledFetch } from './unpooled-fetch.ts';
 
 export interface FleetOptions {
   readonly isSource?: boolean;
@@ -71,7 +72,7 @@ export const fleetBy = async (
     // By name: gRPC on Deno takes no IP address as the name of a TLS server.
     address: `localhost:${ports.shard}`,
     script: async (method, path, body) => {
-      const answer = await fetch(`http://127.0.0.1:${ports.script}${path}`, {
+      const answer = await unpooledFetch(`http://127.0.0.1:${ports.script}${path}`, {
         method,
         ...(body === undefined ? {} : {
           body: JSON.stringify(body),

@@ -3,6 +3,7 @@ import { freePort } from '../../../tools/testbed/ports.ts';
 import { eventually } from '../eventually.ts';
 import { metricValue } from './metric-texts.ts';
 import type { ProcessOptions, StartTidegate, TidegateProcess } from './tidegate-child.ts';
+import { unpooledFetch } from './unpooled-fetch.ts';
 
 /** A running role. */
 export interface RoleProcess extends TidegateProcess {
@@ -41,10 +42,10 @@ export const roleBy = async (
     args: [role, ...Object.entries(all).map(([name, value]) => `--${name}=${value}`)],
   });
   const metrics = async (): Promise<string> =>
-    await (await fetch(`http://${metricsAddress}/metrics`)).text();
+    await (await unpooledFetch(`http://${metricsAddress}/metrics`)).text();
   const probe = async (path: string): Promise<number> => {
     try {
-      const answer = await fetch(`http://${healthAddress}${path}`);
+      const answer = await unpooledFetch(`http://${healthAddress}${path}`);
       await answer.text();
       return answer.status;
     } catch {

@@ -39,7 +39,10 @@ describe('bootstrap file', () => {
 
   /** The event loop reads files: polls on simulated time until the condition holds. */
   const untilLogged = async (time: ReturnType<typeof simulatedTime>, logged: readonly string[]) => {
-    for (let polls = 0; polls < 1000 && logged.length === 0; polls += 1) await time.advance(5_000);
+    await expect.poll(async () => {
+      await time.advance(5_000);
+      return logged.length;
+    }).toBeGreaterThan(0);
     return logged.at(-1);
   };
 

@@ -51,8 +51,10 @@ describe('penalty defaults', () => {
   };
   /** The event loop reads files: polls on simulated time until the condition holds. */
   const until = async (time: ReturnType<typeof simulatedTime>, happened: () => boolean) => {
-    for (let polls = 0; polls < 1000 && !happened(); polls += 1) await time.advance(5_000);
-    expect(happened()).toBe(true);
+    await expect.poll(async () => {
+      await time.advance(5_000);
+      return happened();
+    }).toBe(true);
   };
 
   test('without a file no PriorityClass has penalties', async () => {

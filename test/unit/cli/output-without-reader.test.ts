@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 /** A command that goes on without its reader never ends. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 const LIFECYCLE = '/apis/lifecycle.tidegate.dev/v1alpha1';
 const KERNEL = { stage: 'Drain', started: ['Cordon', 'Drain'] } as const;

@@ -1,4 +1,5 @@
 /** Reads of credentials end, whatever the plugin does, and hold up no request. */
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -44,10 +45,12 @@ const kubeconfigWith = async (server: string, plugin: string) => {
 };
 
 test('an exec plugin that never ends is killed, also when its child keeps the output open', async () => {
-  const source = await kubeconfigWith('http://127.0.0.1:1', 'mkfifo "$1/end"; cat "$1/end"; echo');
+  const source = await kubeconfigWith('http://127.0.0.1:1', 'cat "$1/end"; echo');
+  const end = join(dirname(source.path), 'end');
+  execFileSync('mkfifo', [end]);
   const config = limitPlugins(await Effect.runPromise(readKubeconfig(source)), 200);
   await expect(readCredentials(config)).rejects.toThrow();
-  await writeFile(join(dirname(source.path), 'end'), '', { flag: 'r+' });
+  await writeFile(end, '', { flag: 'r+' });
 });
 
 test('requests continue with the previous credentials while an exec plugin hangs', async () => {

@@ -3,6 +3,7 @@ import { Effect, Layer, ManagedRuntime, Result } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { ServerDate } from '../../../src/domain/cluster-time.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { KubeApi, type KubeCall, type WatchLine } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
 import { acquireLease } from '../../../src/effects/leases.ts';
@@ -14,6 +15,7 @@ import {
   startStubApi,
   type StubApi,
 } from '../../support/api/stub-api.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -65,7 +67,7 @@ describe('the connection to the API server', () => {
     });
     const hanging = Array.from({ length: 300 }, () => call({ ...get, method: 'POST' }));
     await expect.poll(() => stub.requests.length).toBe(256);
-    const claim = { identity: 'a', namespace: 'ns', name: 'l', leaseMs: 15_000, timeoutMs: 5_000 };
+    const claim = { identity: 'a', namespace: 'ns', name: 'l', leaseMs: 15_000, timeoutMs: 60_000 };
     const acquired = await runtime.runPromise(acquireLease(claim, null));
     expect(acquired).toMatchObject({ _tag: 'Acquired' });
     await stub.stop();
@@ -178,8 +180,15 @@ describe('the connection to the API server', () => {
   });
 
   it('reports a lost answer after the timeout', async () => {
-    const { call } = await connected(() => {});
-    expect(failureOf(await call({ ...get, timeoutMs: 30 }))).toMatchObject({
+    const time = simulatedTime();
+    const { stub, runtime } = await connected(() => {});
+    const request = KubeApi.use((api) => api.call({ ...get, timeoutMs: 30 }));
+    const ended = runtime.runPromise(
+      Effect.result(request).pipe(Effect.provide(clockLayer(time))),
+    );
+    await expect.poll(() => stub.requests.length).toBe(1);
+    await time.advance(30);
+    expect(failureOf(await ended)).toMatchObject({
       _tag: 'AnswerLost',
       why: 'no answer within 30 ms',
     });

@@ -13,7 +13,13 @@ const DRAIN = { name: 'n1', owner: 'reclaim', orders: [{ id: 'i1' }], annotation
 
 /** One request of a drain, with tracing to this endpoint; ends tracing. */
 const tracedRequest = async (endpoint: string): Promise<number> => {
-  const tracing = await startTracing({ endpoint, version: '1', cluster: 'c', time: realTime });
+  const tracing = await startTracing({
+    endpoint,
+    version: '1',
+    cluster: 'c',
+    time: realTime,
+    times: { exportMs: 3_600_000, closeMs: 60_000 },
+  });
   const snapshot = { status: 'active' as const, output: undefined, error: undefined };
   tracing.observe({
     id: 'nodeDrain/n1',

@@ -7,6 +7,7 @@ import {
   type Servers,
   startServers,
 } from '../../../src/observability/servers.ts';
+import { freePort } from '../../../tools/testbed/ports.ts';
 
 const local = { host: '127.0.0.1', port: 0 };
 const good: Check = { name: 'caches', failing: () => undefined };
@@ -95,10 +96,7 @@ test('metrics and probes at different addresses are separate', async () => {
 });
 
 test('metrics and probes at one address share a server', async () => {
-  const probe = await start({});
-  const port = probe.healthAddress?.port ?? 0;
-  await Promise.all(open.splice(0).map((servers) => servers.close()));
-  const address = { host: '127.0.0.1', port };
+  const address = { host: '127.0.0.1', port: await freePort() };
   const servers = await start({ metricsAddress: address, healthAddress: address });
   expect((await get(servers.metricsAddress, '/metrics')).status).toBe(200);
   expect((await get(servers.healthAddress, '/healthz')).status).toBe(200);

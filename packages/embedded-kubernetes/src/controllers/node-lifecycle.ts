@@ -171,8 +171,13 @@ export const startNodeLifecycle = (environment: ControllerEnvironment): Controll
     for (const pod of pods) if (!staysFor(pod)) evicting.schedule(keyOf(pod), EVICTION_MS);
   };
   let cancel = (): void => {};
+  let dueMs = environment.time.now();
   const look = (): void => {
+    const isLate = environment.time.now() - dueMs > GRACE_MS / 2;
+    dueMs = environment.time.now() + LOOK_MS;
     cancel = environment.time.schedule(LOOK_MS, look);
+    // After this process stood still, the heartbeats of its own kubelets are late as well.
+    if (isLate) return;
     for (const node of [...environment.list('nodes')]) update(node);
   };
   look();
