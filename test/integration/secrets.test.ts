@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listOrEmptyAt, parseJson } from '../../src/domain/json.ts';
 import { freePort } from '../../tools/testbed/ports.ts';
-import { pause } from '../../tools/testbed/waiting.ts';
 import { rawRequest } from '../support/demand/capacity-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { pullsAt } from '../support/fleet/fleet-script.ts';
@@ -33,8 +32,6 @@ const RENDERED = 'w92xclouduserkey7u';
 const API = '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/default/capacityrequests';
 /** Credentials are read again every half minute. */
 const TIMEOUT_MS = 300_000;
-/** A stream that is silent for so long is at rest. */
-const SILENT_MS = 2000;
 const EVENTS = '/apis/events.k8s.io/v1/events';
 
 let folder = '';
@@ -87,20 +84,19 @@ const startCluster = () => startClusterBy(startTidegate, join(folder, 'admin'));
 const eventsAt = async (server: string): Promise<string> =>
   await (await fetch(`${server}${EVENTS}`)).text();
 
-/** The first bytes of a stream, until it has been silent for a moment. */
+/** What a stream has sent two seconds after its first event. */
 const beginningOf = async (url: string): Promise<string> => {
-  const reader = (await fetch(url)).body?.pipeThrough(new TextDecoderStream()).getReader();
-  if (reader === undefined) return '';
+  const asked = new AbortController();
+  const { body } = await fetch(url, { signal: asked.signal });
   let text = '';
-  for (;;) {
-    const next = reader.read().then(({ value }) => value);
-    const silence = pause(SILENT_MS).then(() => undefined);
-    // Before its first event it may be silent for longer.
-    const chunk = await (text.includes('data: ') ? Promise.race([next, silence]) : next);
-    if (chunk === undefined) break;
-    text += chunk;
+  try {
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      if (text === '') AbortSignal.timeout(2000).addEventListener('abort', () => asked.abort());
+      text += chunk;
+    }
+  } catch {
+    // The stream has no end: the signal ended it.
   }
-  await reader.cancel();
   return text;
 };
 

@@ -265,31 +265,20 @@ export const watches: Area = {
       watch('configmaps?resourceVersion={rv}&timeoutSeconds=1'),
       ends(),
     ],
-    'a bookmark comes before the time is over, past what was not selected': [
+    'bookmarks come before the time is over, also past what was not selected': [
       ...SINCE,
-      // Before the watch: its only bookmark comes a second after it opens.
-      post('configmaps', configMap('unseen')),
-      keepResourceVersion('later'),
+      // The only bookmark comes two seconds before the end, of what was stored until then.
+      watch('configmaps?resourceVersion={rv}&timeoutSeconds=8&allowWatchBookmarks=true'),
       watch(
-        'configmaps?resourceVersion={rv}&timeoutSeconds=3&allowWatchBookmarks=true&labelSelector=a',
+        'configmaps?resourceVersion={rv}&timeoutSeconds=8&allowWatchBookmarks=true&labelSelector=a',
+        'selected',
       ),
-      bookmarked({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '{later}' } }),
-      sees([]),
-    ],
-    'a bookmark has the newest delivered revision': [
-      ...SINCE,
       post('configmaps', configMap('a')),
       keepResourceVersion('later'),
-      watch('configmaps?resourceVersion={rv}&timeoutSeconds=3&allowWatchBookmarks=true'),
       sees(['ADDED a']),
-      bookmarked({ metadata: { resourceVersion: '{later}' } }),
-    ],
-    'a watch resumes from a bookmark': [
-      ...SINCE,
-      post('configmaps', configMap('a')),
-      keepResourceVersion('later'),
-      watch('configmaps?resourceVersion={rv}&timeoutSeconds=3&allowWatchBookmarks=true'),
-      bookmarked({ metadata: { resourceVersion: '{later}' } }),
+      bookmarked({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '{later}' } }),
+      bookmarked({ metadata: { resourceVersion: '{later}' } }, 'selected'),
+      sees([], 'selected'),
       ends(),
       watch('configmaps?resourceVersion={later}', 'after'),
       post('configmaps', configMap('b')),
