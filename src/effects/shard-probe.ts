@@ -16,7 +16,7 @@ export type ShardProbe =
   | { readonly _tag: 'Unreached'; readonly why: string };
 
 const PROBE_PATH = '/tidegate.Doctor/Probe';
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 20_000;
 const NO_BYTES = Buffer.alloc(0);
 
 const probed = (problem: ServiceError | null, peer: ShardPeer): ShardProbe => {

@@ -2,7 +2,6 @@
  * The bootstrap data of a new machine: from a template that is valid, invalid, changed, or fails
  * for one machine.
  */
-import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
 import { COLLECTIONS, phaseOf, untilAll } from '../support/api/cluster-client.ts';
@@ -13,6 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { pullsAt, type PullSeen } from '../support/fleet/fleet-script.ts';
 import { type FleetProcess, startFleet } from '../support/processes/fleet-process.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
+import { replaceFile } from '../support/processes/replaced-file.ts';
 import { templateFile } from '../support/templates/template-file.ts';
 
 const FAILURE = 1;
@@ -60,17 +60,17 @@ describeWithTestbed('bootstrap template', {}, (bed) => {
       flags: { 'bootstrap-template-file': path },
     });
     await operator.untilLog(({ message }) => message === 'Session resynced', { what: 'a session' });
-    expect((await pulled(fleet)).userData).toBe('first test');
+    await untilPulled(fleet, 'first test');
 
-    await writeFile(path, 'second {{.ClusterID}}');
+    await replaceFile(path, 'second {{.ClusterID}}');
     await untilPulled(fleet, 'second test');
-    await writeFile(path, 'third {{.ClusterID');
+    await replaceFile(path, 'third {{.ClusterID');
     await eventually(
       async () => await operator.metric('tidegate_bootstrap_template_refused_total') === 1,
       { what: 'the refusal' },
     );
-    expect((await pulled(fleet)).userData).toBe('second test');
-    await writeFile(path, 'fourth {{.ClusterID}}');
+    await untilPulled(fleet, 'second test');
+    await replaceFile(path, 'fourth {{.ClusterID}}');
     await untilPulled(fleet, 'fourth test');
   });
 

@@ -44,10 +44,10 @@ import { atScale, isReleaseScale } from '../support/scale.ts';
 const PATIENT_MS = 60_000;
 const LONG_MS = 300_000;
 /**
- * A page is updated every 200 ms, so a shorter state may not be highlighted; the rest is timer
- * delay of a busy process.
+ * A page is updated every 200 ms, so a shorter state may not be highlighted; the rest is for a
+ * process that stands still.
  */
-const SHORT_MS = 1000;
+const SHORT_MS = 10_000;
 
 /** The actor that the page follows. */
 interface Followed {

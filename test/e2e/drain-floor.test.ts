@@ -59,7 +59,10 @@ describeWithTestbed('a drain that nothing blocks', BED, (bed) => {
     const evictions = evictionsIn(requests);
     expect(evictions.map(({ uid }) => uid).sort()).toEqual(leaving.map(({ uid }) => uid).sort());
     expect(evictions.filter(({ code }) => code !== 201)).toEqual([]);
-    expect(await acksAt(fleet)).toEqual([{ instructionId, nodesStarted: 1 }]);
+    const acks = await acksAt(fleet);
+    expect(acks.map((ack) => ack.instructionId)).toEqual([instructionId]);
+    // A cordon that takes longer than two seconds is not counted (DR-11).
+    expect(acks[0]?.nodesStarted).toBeOneOf([0, 1]);
 
     const after = (await cluster.list(DRAIN_COLLECTIONS.pods)).map(seenPod);
     const onNode = after.filter((pod) => pod.node === node);

@@ -68,10 +68,10 @@ operator goes on',
       await eventually(async () => (await acksAt(fleet)).length === 2, {
         what: 'the instruction to be acked again',
       });
-      expect(await acksAt(fleet)).toEqual([
-        { instructionId, nodesStarted: 1 },
-        { instructionId, nodesStarted: 1 },
-      ]);
+      const acks = await acksAt(fleet);
+      expect(acks.map((ack) => ack.instructionId)).toEqual([instructionId, instructionId]);
+      // A cordon that takes longer than two seconds is not counted (DR-11).
+      for (const { nodesStarted } of acks) expect(nodesStarted).toBeOneOf([0, 1]);
     },
   );
 });

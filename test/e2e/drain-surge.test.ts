@@ -27,7 +27,10 @@ const REQUESTS = '/apis/lifecycle.tidegate.dev/v1alpha1/namespaces/default/evict
 const FLAGS = {
   'roles': 'fleet,evictions,interceptors',
   'log-level': 'info',
-  // A killed leader is succeeded soon.
+};
+/** A killed leader is succeeded soon. */
+const QUICK = {
+  ...FLAGS,
   'lease-duration': '3s',
   'lease-renew-deadline': '2s',
   'lease-retry-period': '500ms',
@@ -95,6 +98,8 @@ const expectNoGap = async (site: DrainSite, before: string): Promise<void> => {
     what: 'one pod to be left',
   });
   await pods.upTo(await cluster.list(DRAIN_COLLECTIONS.pods));
+  // Of a deletion no list tells the revision.
+  await eventually(() => pods.deleted().length > 0, { what: 'the end of the old pod' });
   const steps = podSteps(pods.changes());
   // The old pod and one new one: its ReplicaSet removed it, and so made no other for it.
   expect(new Set(steps.flatMap(({ before, after }) => (after ?? before)?.uid ?? [])).size).toBe(2);
@@ -127,13 +132,14 @@ describeWithTestbed('a Deployment of one replica behind a budget of one', BED, (
     expect(entries.filter(({ verb, resource }) => `${verb} ${resource}` === 'delete pods'))
       .toEqual([]);
     await untilRequestDeleted(cluster);
-    expect((await cluster.list(COLLECTIONS.events)).map((event) => textAt(event, 'reason')))
-      .toContain('InterceptorActive');
+    await expect.poll(async () =>
+      (await cluster.list(COLLECTIONS.events)).map((event) => textAt(event, 'reason'))
+    ).toContain('InterceptorActive');
   });
 
   it('ER-81: is drained so too when the operator is killed in the middle', async () => {
     // For so long there are two replicas.
-    const site = await singleReplica(bed(), '12s');
+    const site = await singleReplica(bed(), '12s', { flags: QUICK });
     const { cluster, fleet, machines, operator } = site;
     const before = await wanted(cluster);
     await reclaimEach(fleet, machines, GRACE_SECONDS);
@@ -144,7 +150,7 @@ describeWithTestbed('a Deployment of one replica behind a budget of one', BED, (
     operator.signal('KILL');
     expect(await operator.exited).toBe(SIGKILLED);
     expect(await wanted(cluster)).not.toBe(before);
-    const next = await startOperator({ bed: bed(), shardAddress: fleet.address, flags: FLAGS });
+    const next = await startOperator({ bed: bed(), shardAddress: fleet.address, flags: QUICK });
     await next.untilReady();
     await expectNoGap(site, before);
   });

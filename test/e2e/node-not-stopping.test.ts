@@ -20,7 +20,7 @@ import { PLAIN_TERMINAL } from '../support/terminal/plain-terminal.ts';
 
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 const GRACE_SECONDS = 2;
-const BED = { controllers: true, nodeGrace: '20s', scheduler: true };
+const BED = { controllers: true, nodeGrace: '40s', scheduler: true };
 
 const endlessPod = {
   metadata: { name: 'endless' },

@@ -1,5 +1,4 @@
 /** `tidegate pods` on a real API server: which pods are demand, and what their requests say. */
-import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import {
   asRecord,
@@ -15,6 +14,7 @@ import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { DRAIN_COLLECTIONS, mirrorPod, priority } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
 import { ownerOf, PODS, startPodsRole, untilRequestsOf } from '../support/processes/pods-role.ts';
+import { replaceFile } from '../support/processes/replaced-file.ts';
 import { templateFile } from '../support/templates/template-file.ts';
 
 const OWNED_BY = 'bigfleet.lucy.sh/owned-by-pod';
@@ -136,13 +136,13 @@ last good one',
       expect(Object.keys(await asked(cluster, 'plain') ?? {}).sort())
         .toEqual(['priority', 'requirements', 'resources']);
 
-      await writeFile(file, 'gold: {interruptionPenalty: "32"}');
+      await replaceFile(file, 'gold: {interruptionPenalty: "32"}');
       await untilAsked(cluster, 'own', { interruptionPenalty: '32', reclamationPenalty: '500m' });
       await eventually(async () => {
         const spec = await asked(cluster, 'classy');
         return spec?.['interruptionPenalty'] === '32' && !('reclamationPenalty' in spec);
       }, { what: 'a removed default to disappear from the request' });
-      await writeFile(file, 'gold: {interruptionPenalty: "many"}');
+      await replaceFile(file, 'gold: {interruptionPenalty: "many"}');
       const notes = await eventually(async () => {
         const logged = await notesAbout(cluster, 'tidegate-pods');
         return logged.some((note) => note.includes('PenaltyDefaultsRefused')) && logged;

@@ -4,6 +4,7 @@ import type { JsonRecord } from '../../src/domain/json.ts';
 import { targetOf, writesBy } from '../support/api/audited-writes.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
+import { LASTING_LEASE } from '../support/processes/lasting-lease.ts';
 import { PODS, startPodsRole, untilRequestsOf } from '../support/processes/pods-role.ts';
 
 const PODS_AT_ONCE = 20;
@@ -21,9 +22,9 @@ const leads = ({ message }: { readonly message?: unknown }): boolean => message 
 describeWithTestbed('two processes of the pods role', {}, (bed) => {
   it('create one request per pod between them, and the second takes over when the first dies', async () => {
     const cluster = await freshCluster(bed());
-    const first = await startPodsRole({ bed: bed() });
+    const first = await startPodsRole({ bed: bed(), flags: LASTING_LEASE });
     await first.untilLog(leads, { what: 'that it leads' });
-    const second = await startPodsRole({ bed: bed() });
+    const second = await startPodsRole({ bed: bed(), flags: LASTING_LEASE });
     await second.untilReady();
     await cluster.create(PODS, podsNamed('before'));
     await untilRequestsOf(cluster, await cluster.list(PODS));
@@ -32,7 +33,7 @@ describeWithTestbed('two processes of the pods role', {}, (bed) => {
     first.signal('KILL');
     expect(await first.exited).toBe(SIGKILLED);
     await cluster.create(PODS, podsNamed('after'));
-    await second.untilLog(leads, { what: 'that it leads' });
+    await second.untilLog(leads, { what: 'that it leads', timeoutMs: 120_000 });
     await untilRequestsOf(cluster, await cluster.list(PODS));
     expect(await second.stop()).toBe(0);
 

@@ -152,7 +152,9 @@ the Deployment is scaled to 0',
         expect(phases).toEqual(LIFE.filter((phase) => phases.includes(phase)));
       }
       const verdicts = (await rollupsAt(fleet)).map(({ verdict }) => verdict);
-      expect(new Set(verdicts)).toEqual(new Set(['accepted']));
+      // One whose session ended meanwhile is superseded by the first of the next.
+      expect(new Set(verdicts.filter((verdict) => verdict !== 'superseded')))
+        .toEqual(new Set(['accepted']));
       expect(await operator.stop()).toBe(0);
     },
   );

@@ -26,13 +26,16 @@ describeWithTestbed(`operator under ${thisRuntime}`, {}, (bed) => {
       bed: bed(),
       isSource: true,
       shardAddress: fleet.address,
+      flags: { 'rollup-interval': '3s' },
     });
+    await operator.untilReady();
     await cluster.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'smoke'));
 
     const ready = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
       what: 'every machine to be Ready with its Node',
       count: MACHINES,
       each: isJoined,
+      timeoutMs: 120_000,
     });
     const nodes = await cluster.list(COLLECTIONS.nodes);
     expect(ready.map((one) => textAt(one, 'status', 'nodeRef', 'uid')).sort())
@@ -44,7 +47,6 @@ describeWithTestbed(`operator under ${thisRuntime}`, {}, (bed) => {
       count: MACHINES,
       each: (one) => phaseOf(one) === 'Acknowledged',
     });
-    await operator.untilReady();
     expect(await operator.stop()).toBe(0);
   });
 });

@@ -270,7 +270,7 @@ describeWithTestbed('chart on a real API server', BED, (bed) => {
   beforeAll(async () => {
     await bed().apply(`${NAMESPACED}---\n${monitoringKinds()}`);
     const kinds = MONITORING_KINDS.map((name) => `crd/${name}`);
-    await bed().kubectl('wait', '--for=condition=Established', '--timeout=30s', ...kinds);
+    await bed().kubectl('wait', '--for=condition=Established', '--timeout=120s', ...kinds);
   });
 
   const clusterHelm = (): Helm =>

@@ -80,8 +80,11 @@ until [ "$(kubectl get nodes --no-headers | wc -l)" = "$(ready)" ]; do sleep 1; 
 first() { kubectl get pods -l app=web --field-selector status.phase=Running -o "jsonpath=$1"; }
 held='{"state":"CONFIGURED","cluster":"try"}'
 hold() { curl -sf --json "$held" "localhost:7701/machines/$1/state"; }
-until pod=$(first '{.items[0].metadata.name}') node=$(first '{.items[0].spec.nodeName}') &&
-  hold "$node" && kubectl get upcomingnode "un-$node" | grep ' Ready ' && kubectl get pod "$pod"
+until node=$(first '{.items[0].spec.nodeName}') && hold "$node" &&
+  kubectl get upcomingnode "un-$node" | grep ' Ready ' &&
+  pod=$(kubectl get pods -l app=web --field-selector "spec.nodeName=$node" \
+    -o jsonpath='{.items[0].metadata.name}') &&
+  [ -z "$(kubectl get pod "$pod" -o jsonpath='{.metadata.deletionTimestamp}')" ]
 do sleep 1; done
 request=cr-pod-$pod-$(kubectl get pod "$pod" -o jsonpath='{.metadata.uid}')
 kill "$operator"; wait "$operator"; unset TIDEGATE_TLS_CERT TIDEGATE_TLS_KEY TIDEGATE_TLS_CA
@@ -173,7 +176,9 @@ const pageShell = async (kubectl: string, variables: Readonly<Record<string, str
     ...variables,
   });
   const written = (commands: string): string =>
-    commands.replaceAll(/\b(?:77|87)\d\d\b/g, (port) => ports.get(port) ?? port);
+    commands.replaceAll(/\b(?:77|87)\d\d\b/g, (port) => ports.get(port) ?? port)
+      // On a busy machine a minute is too short for what several processes do.
+      .replaceAll('--timeout=60s', '--timeout=300s');
   return { shell, written };
 };
 

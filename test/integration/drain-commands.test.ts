@@ -106,7 +106,7 @@ describeWithTestbed(
       for (const name of ['db', 'one', 'two']) {
         await bed().kubectl(...patch, 'poddisruptionbudget', name, '-p', NO_SLOT);
       }
-    }, 120_000);
+    });
 
     test('DR-43: drain status computes a drain from the cluster alone', async () => {
       const { code, stdout, stderr } = await run('drain', 'status', here());

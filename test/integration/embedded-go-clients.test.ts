@@ -28,8 +28,14 @@ const DEPLOYMENT = {
   },
 };
 
+/** It ends when it loses its Lease. */
+const LEASE_FLAGS = [
+  '--leader-elect=true',
+  '--leader-elect-lease-duration=120s',
+  '--leader-elect-renew-deadline=90s',
+];
 /** The flags that leave it two controllers. */
-const FLAGS = ['--controllers=deployment,replicaset', '--secure-port=0', '--leader-elect=true'];
+const FLAGS = ['--controllers=deployment,replicaset', '--secure-port=0', ...LEASE_FLAGS];
 
 describeWithBinaries('a Go client on the embedded cluster', () => {
   let site: EmbeddedHttp;
@@ -91,5 +97,5 @@ describeWithBinaries('a Go client on the embedded cluster', () => {
     expect(textAt(listOrEmptyAt(await pods(), 'items')[0], 'status', 'qosClass')).toBe(
       'BestEffort',
     );
-  }, 120_000);
+  }, 600_000);
 });

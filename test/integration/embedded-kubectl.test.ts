@@ -158,7 +158,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
 
   it('apply works on custom resources, which are checked', async () => {
     await kubectl.must('apply -f -', SHIPS);
-    await kubectl.must('wait crd ships.example.com --for=condition=Established --timeout=30s');
+    await kubectl.must('wait crd ships.example.com --for=condition=Established --timeout=120s');
     await kubectl.must('apply -f -', ship('2'));
     expect(await kubectl.must('apply -f -', ship('3'))).toBe('ship.example.com/argo configured\n');
     expect(words(await kubectl.must('get sh'))).toEqual([['NAME', 'MASTS'], ['argo', '3']]);

@@ -91,7 +91,7 @@ describeWithBinaries('kubectl on an embedded cluster with users', () => {
 
   it('a service account gets a token that counts', async () => {
     await kubectl.must('create serviceaccount robot');
-    const token = (await kubectl.must('create token robot --duration=20m')).trim();
+    const token = (await kubectl.must('create token robot --duration=24h')).trim();
     expect(
       await kubectl.must(`auth whoami --token=${token} -o jsonpath={.status.userInfo.username}`),
     ).toBe('system:serviceaccount:default:robot');

@@ -272,7 +272,7 @@ describeWithTestbed('on a real API server', {}, (bed) => {
     const { report } = writers(bed());
     const pod: JsonRecord = await createPod(cluster, 'evict-waits', [ACTOR_B]);
     const { evict, evictions } = evictionCommands(bed().kubeconfig);
-    const waiting = evict(nameOf(pod), { wait: true, timeout: '60s' });
+    const waiting = evict(nameOf(pod), { wait: true, timeout: '250s' });
     await eventually(() => waiting.output.stdout.includes(' Intercepting '), { what: 'the turn' });
     // The labels of the pod are copied to its request after the first status.
     await expect.poll(async () => (await evictions({ selector: 'app=evict-waits' })).stdout)

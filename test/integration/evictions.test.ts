@@ -238,7 +238,10 @@ describeWithTestbed('evictions under the real disruption controller', {
         what: 'every node to be empty',
         ...seconds(240),
       });
-      const sent = await evicted('many');
+      // The audit log has them in the order of their answers.
+      const sent = (await evicted('many')).toSorted((left, right) =>
+        left.receivedMs - right.receivedMs
+      );
       expect(sent.filter(({ code }) => code !== 201)).toEqual([]);
       expect(sent).toHaveLength(72);
       // The slots of each budget go from node to node, but for calls that overtake one another.

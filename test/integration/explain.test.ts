@@ -84,7 +84,7 @@ describeWithTestbed('explain on a real API server', {}, (bed) => {
     const patch = ['patch', '--subresource=status', '--type=merge'];
     await bed().kubectl(...patch, 'upcomingnode', 'un-m-1', '-p', READY);
     await bed().kubectl(...patch, 'node', 'node-1', '-p', NOT_READY);
-  }, 120_000);
+  });
 
   test('explain capacityrequest prints what a new request waits for', async () => {
     const [code, stdout, stderr] = await explain(

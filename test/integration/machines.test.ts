@@ -178,7 +178,7 @@ describeWithTestbed('machines on a real API server', {}, (bed) => {
   it('upcomingNodes: kubectl waits for the condition Ready, whatever the generation', async () => {
     const { frame, registry } = await start(bed());
     const waitFor = (condition: string) =>
-      bed().kubectl('wait', `--for=condition=${condition}`, 'upn/un-waited', '--timeout=30s');
+      bed().kubectl('wait', `--for=condition=${condition}`, 'upn/un-waited', '--timeout=120s');
     frame('waited', 'Configuring');
     await registry.idle();
     const waiting = waitFor('Ready');

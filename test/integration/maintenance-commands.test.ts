@@ -88,7 +88,7 @@ describe('tidegate maintenance', () => {
   }, async () => {
     const { start, move, show, isCordoned } = await site({ withRole: true });
     expect((await start({ wait: true })).code).toBe(0);
-    const drained = await move('drain', { wait: true, timeout: '30s' });
+    const drained = await move('drain', { wait: true, timeout: '250s' });
     expect(drained).toMatchObject({ code: 0, stderr: '' });
     expect(drained.stdout).toMatch(/^nodemaintenance\/kernel moved: stage Drain\n/);
     expect(drained.stdout).toContain('Drained  1/1 nodes drained');

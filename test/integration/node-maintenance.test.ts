@@ -169,8 +169,9 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
     expect(
       listOrEmptyAt(drained, 'status', 'nodeStatuses').map((one) => textAt(one, 'drainMessage')),
     ).toEqual(['Drained', 'Drained']);
-    expect(deleted().map((name) => name.split('-')[0]), 'the plan on both nodes, entry by entry')
-      .toEqual(['early', 'early', 'late', 'late', 'agent', 'agent']);
+    await expect.poll(() => deleted().map((name) => name.split('-')[0]), {
+      message: 'the plan on both nodes, entry by entry',
+    }).toEqual(['early', 'early', 'late', 'late', 'agent', 'agent']);
 
     await must(cluster, 'PATCH', `${COLLECTIONS.nodes}/${NODES[0]}`, {
       spec: { unschedulable: null },

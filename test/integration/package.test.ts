@@ -29,9 +29,7 @@ const installed = async (): Promise<string> => {
 };
 
 describeWithBinaries('the npm package', () => {
-  test('installs without dependencies, and runs on Node, on Deno and as a plugin of kubectl', {
-    timeout: PATIENT_MS,
-  }, async () => {
+  test('installs without dependencies, and runs on Node, on Deno and as a plugin of kubectl', async () => {
     const modules = await installed();
     expect((await readdir(modules)).filter((name) => !name.startsWith('.'))).toEqual(['tidegate']);
     const bin = join(modules, '.bin');
@@ -71,9 +69,7 @@ const asPod = async (root: string, kubeconfig: unknown): Promise<URL> => {
 describeWithTestbed('the files of the container image', {}, (bed) => {
   beforeAll(() => bed().installCrds());
 
-  test('are small, and run an operator as a user without rights', {
-    timeout: PATIENT_MS,
-  }, async () => {
+  test('are small, and run an operator as a user without rights', async () => {
     const root = join(await newFolder(), 'image');
     await writeImageFiles(root);
     expect(await bytesIn(root)).toBeLessThan(IMAGE_BYTES_MAX);

@@ -101,7 +101,7 @@ describeWithTestbed('conditions of CapacityRequests', {}, (bed) => {
     await bed().installCrds();
   });
 
-  const waitFor = (condition: string, name: string, timeout = '30s') =>
+  const waitFor = (condition: string, name: string, timeout = '120s') =>
     bed().kubectl('wait', `--for=condition=${condition}`, `cr/${name}`, `--timeout=${timeout}`);
 
   const conditionOf = async (name: string): Promise<unknown> => {

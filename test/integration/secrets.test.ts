@@ -201,7 +201,7 @@ describe('secrets of a running operator', () => {
       await operator.untilLog(hasMessage(refused), { what: refused });
       await writeFile(broken, '');
       const stale = 'Cannot reload credentials; the previous ones stay in use';
-      await operator.untilLog(hasMessage(stale), { what: stale, timeoutMs: 60_000 });
+      await operator.untilLog(hasMessage(stale), { what: stale, timeoutMs: 150_000 });
 
       const failed = (await pullsAt(fleet)).filter(({ error }) => error !== '');
       expect(failed.length).toBeGreaterThan(0);

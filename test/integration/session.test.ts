@@ -15,6 +15,7 @@ import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { Need } from '../../src/domain/demand/need.ts';
 import type { ShardEvent } from '../../src/domain/frames.ts';
 import { clusterId, instructionId } from '../../src/domain/ids.ts';
+import type { Time } from '../../src/domain/time.ts';
 import {
   type CredentialFiles,
   credentialReader,
@@ -39,7 +40,17 @@ const shardOf = async (setup?: Partial<ShardSetup>): Promise<ShardProcess> => {
   return shard;
 };
 
-const session = (address: string, options: Partial<FleetSessionOptions> = {}) => {
+/** It cancels a stream that is half-closed after four seconds. */
+const UNHURRIED: Time = {
+  ...realTime,
+  schedule: (delayMs, run) => realTime.schedule(10 * delayMs, run),
+};
+
+const session = (
+  address: string,
+  options: Partial<FleetSessionOptions> = {},
+  time: Time = realTime,
+) => {
   let readings = 0;
   const counted = Effect.tap(Effect.sync(() => {
     readings += 1;
@@ -50,7 +61,7 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
   });
   const runtime = ManagedRuntime.make(Layer.merge(shardCallsLayer, credentials));
   const environment = makeActorEnvironment({
-    time: realTime,
+    time,
     runtime,
     telemetry: silentTelemetry,
     firstSeed: 7,
@@ -194,7 +205,7 @@ describe('session over gRPC', () => {
 
   test('a stop half-closes and leaves nothing open', async () => {
     const shard = await shardOf();
-    const { session: started, shardEvents } = session(shard.address);
+    const { session: started, shardEvents } = session(shard.address, {}, UNHURRIED);
     await greeted(shard);
     await isTrue('the stream to open', () => shardEvents.length === 1);
     await started.stop();

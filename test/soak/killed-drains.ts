@@ -33,6 +33,8 @@ export interface Soak {
 /** More than the two minutes for which a cut call can hold a slot, and the drain. */
 const GRACE_SECONDS = 600;
 const PATIENT_MS = 300_000;
+/** From then on the status is asked what a drain waits for. */
+const ASKED_SECONDS = 60;
 /** A drain that takes longer than this waits for something. */
 const SLOW_SECONDS = 120;
 const SECOND_MS = 1000;
@@ -145,7 +147,7 @@ const runRound = async (run: SoakRun, plan: RoundPlan): Promise<Round> => {
   const named = await untilDrained(
     run,
     machines,
-    charged ? realTime.now() : startMs + SLOW_SECONDS * SECOND_MS,
+    charged ? realTime.now() : startMs + ASKED_SECONDS * SECOND_MS,
   );
   const took = secondsSince(startMs);
   await untilWhole(site);

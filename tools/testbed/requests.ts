@@ -26,7 +26,8 @@ export interface AdminQuestion {
 /** Sends one request; rejects when there is no answer. */
 export type AskApiServer = (question: AdminQuestion) => Promise<AdminAnswer>;
 
-const TIMEOUT_MS = 10_000;
+/** An API server that starts on a busy machine may stand still. */
+const TIMEOUT_MS = 60_000;
 
 const accessIn = (kubeconfig: string) => {
   const config = parseJson(kubeconfig);

@@ -21,7 +21,7 @@ import {
 } from './demo-step.ts';
 
 const GRACE_SECONDS = 600;
-const SHORT_GRACE_SECONDS = 12;
+const SHORT_GRACE_SECONDS = 20;
 const OUTAGE_MS = 5000;
 
 const nothingLeft = ({ pods, requests, machines }: DemoScene): boolean =>

@@ -268,9 +268,9 @@ export const watches: Area = {
     'bookmarks come before the time is over, also past what was not selected': [
       ...SINCE,
       // The only bookmark comes two seconds before the end, of what was stored until then.
-      watch('configmaps?resourceVersion={rv}&timeoutSeconds=8&allowWatchBookmarks=true'),
+      watch('configmaps?resourceVersion={rv}&timeoutSeconds=15&allowWatchBookmarks=true'),
       watch(
-        'configmaps?resourceVersion={rv}&timeoutSeconds=8&allowWatchBookmarks=true&labelSelector=a',
+        'configmaps?resourceVersion={rv}&timeoutSeconds=15&allowWatchBookmarks=true&labelSelector=a',
         'selected',
       ),
       post('configmaps', configMap('a')),

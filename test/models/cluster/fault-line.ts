@@ -70,8 +70,8 @@ type PassOn = (
 const carrier = ({ server, authority }: SiteAddress) => {
   const secure = server.startsWith('https:');
   const agent = secure
-    ? new SecureAgent({ keepAlive: true, ca: authority })
-    : new PlainAgent({ keepAlive: true });
+    ? new SecureAgent({ keepAlive: false, ca: authority })
+    : new PlainAgent({ keepAlive: false });
   const passOn: PassOn = (target, options, onAnswer) =>
     secure
       ? secureRequest(`${server}${target}`, { ...options, agent }, onAnswer)
@@ -156,7 +156,7 @@ export const startFaultLine = async (site: SiteAddress, directory: string): Prom
     });
     incoming.pipe(outgoing);
   };
-  const server = createServer((incoming, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, response) => {
     const [order, ...rest] = orders;
     orders = rest;
     if (order?.kind === 'refuse') {

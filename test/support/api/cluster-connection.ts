@@ -80,6 +80,7 @@ const GONE = 410;
 /** Delay before an ended watch is reopened. */
 const AGAIN_MS = 100;
 const PATIENT = { headersTimeout: 0, bodyTimeout: 0 };
+const CONNECT_MS = 120_000;
 
 /** The name of an object. */
 export const nameOf = (object: unknown): string => textAt(object, 'metadata', 'name') ?? '';
@@ -232,7 +233,7 @@ export const connectCluster = async (
   bed: Pick<Testbed, 'kubeconfig'>,
 ): Promise<ClusterConnection> => {
   const { server, authority, token } = await adminAccess(bed);
-  const dispatcher = new Agent({ connect: { ca: authority }, ...PATIENT });
+  const dispatcher = new Agent({ connect: { ca: authority, timeout: CONNECT_MS }, ...PATIENT });
   const leaving = new AbortController();
   const authorization = `Bearer ${token}`;
   const source = { server, authorization, dispatcher, signal: leaving.signal };

@@ -91,7 +91,7 @@ export const startFaultProxy = async (
     response.on('close', () => outgoing.destroy());
     incoming.pipe(outgoing);
   };
-  const server = createServer((incoming, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, response) => {
     const asked = incoming.url ?? '';
     if (isAnswered(incoming, response)) incoming.resume();
     else if (isHeld(asked)) waiting.set(asked, () => pass(incoming, response));

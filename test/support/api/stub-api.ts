@@ -69,7 +69,7 @@ export const startStubApi = async (first: Handle): Promise<StubApi> => {
   let handle = first;
   const requests: StubRequest[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((incoming, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, response) => {
     response.on('error', () => {});
     bodyOf(incoming).then((body) => {
       const url = new URL(incoming.url ?? '/', 'http://stub');

@@ -22,7 +22,7 @@ export interface ShellSession {
   readonly stop: () => Promise<void>;
 }
 
-const BLOCK_TIMEOUT_MS = 180_000;
+const BLOCK_TIMEOUT_MS = 600_000;
 const TIMED_OUT = 124;
 
 /** Starts a shell in a folder, with variables added to those of this process. */

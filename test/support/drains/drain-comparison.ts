@@ -36,7 +36,7 @@ export interface DrainRun {
 
 /** When a drain gives up: one that meets a budget that never opens, or any other. */
 const timeoutOf = ({ pods }: DrainCase): string =>
-  pods.some(({ guarded }) => guarded) ? '15s' : '120s';
+  pods.some(({ guarded }) => guarded) ? '20s' : '120s';
 
 const MAINTENANCES = '/apis/lifecycle.tidegate.dev/v1alpha1/nodemaintenances';
 

@@ -27,7 +27,7 @@ const PATIENT_MS = 300_000;
 const NAMED_MAX = 5;
 const NO_FINALIZERS = { metadata: { finalizers: null } };
 /** A fleet that is slow on a busy machine is waited for three times as long as the interval. */
-const OPERATOR_TEST_FLAGS = { 'log-level': 'info', 'rollup-interval': '3s' };
+const OPERATOR_TEST_FLAGS = { 'log-level': 'info', 'rollup-interval': '5s' };
 
 /** The objects before the drain. */
 export interface DrainFixture {

@@ -5,7 +5,7 @@ import { inBatches } from '../../../tools/testbed/batches.ts';
 import type { ClusterClient } from '../api/cluster-connection.ts';
 import { COLLECTIONS, isJoined, nameOf } from '../api/cluster-connection.ts';
 import { eventually } from '../eventually.ts';
-import { sessionsAt } from '../fleet/fleet-sessions.ts';
+import { untilSession } from '../fleet/fleet-sessions.ts';
 import type { FleetProcess } from '../processes/fleet-child.ts';
 
 const CLUSTER = 'test';
@@ -107,7 +107,7 @@ export const reclaimEach = async (
   graceSeconds: number,
 ): Promise<readonly string[]> => {
   const instructions: string[] = [];
-  await eventually(async () => (await sessionsAt(fleet)).length > 0, { what: 'a session' });
+  await untilSession(fleet);
   for (const machine of ids) {
     const sent = await fleet.script('POST', '/reclaim', { machine, graceSeconds, drain: false });
     instructions.push(textAt(sent, 'instructionId') ?? '');

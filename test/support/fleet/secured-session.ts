@@ -9,6 +9,7 @@ import type { Testbed } from '../api/testbed.ts';
 import { type Authority, newAuthority } from '../processes/certificates.ts';
 import { type FleetOptions, type FleetProcess, startFleet } from '../processes/fleet-process.ts';
 import { fleetPair, type KeyFiles, writeKeyFiles } from '../processes/key-files.ts';
+import { LASTING_LEASE } from '../processes/lasting-lease.ts';
 import { type OperatorProcess, startOperator } from '../processes/operator-process.ts';
 import type { LogLine } from '../processes/tidegate-process.ts';
 
@@ -60,6 +61,7 @@ export const securedOperator = async (
       ...keys.flags,
       'tls-renewal-delay': renewalDelay,
       'rollup-interval': '5s',
+      ...LASTING_LEASE,
       'lease-name': clusterId,
       'log-level': 'info',
     },

@@ -49,7 +49,7 @@ export const PREVIEWER = 'tidegate-a';
 
 const PATIENT_MS = 300_000;
 /** Some retries of a blocked eviction. */
-const STILL_MS = 15_000;
+const STILL_MS = 30_000;
 
 /** The answer of the command as JSON. */
 const planned = async (bed: Testbed, source: string, simulate: boolean): Promise<unknown> => {
@@ -121,7 +121,8 @@ const realOutcome = async (
   let [changes, movedMs] = [0, beganMs];
   await eventually(() => {
     const nowMs = realTime.monotonic();
-    if (pods.changes().length > changes) [changes, movedMs] = [pods.changes().length, nowMs];
+    const all = pods.changes().length + maintenances.changes().length;
+    if (all > changes) [changes, movedMs] = [all, nowMs];
     return maintenances.of(name).some(isDrained) || nowMs - movedMs > STILL_MS;
   }, { what: 'the maintenance to end or to stand still', everyMs: 50, timeoutMs: PATIENT_MS });
   const drained = maintenances.of(name).some(isDrained);

@@ -210,6 +210,8 @@ export const serveCluster = (
     });
   }, tls);
   server.requestTimeout = 0;
+  // A process that stood still would close connections with requests that it has not read.
+  server.keepAliveTimeout = 0;
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host === '' ? '::' : host, () => {
