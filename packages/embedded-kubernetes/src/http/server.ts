@@ -43,26 +43,27 @@ export interface HttpCluster {
   readonly stop: () => Promise<void>;
 }
 
+/** After a shorter time a process that stood still closed connections with requests on them. */
+const KEEP_ALIVE_MS = 90_000;
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
 /** A watcher with more unread data is disconnected, as the real server does. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
+/** What is too large is read to its end, too: the next request comes on the same connection. */
 const bytesOf = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request) {
     const bytes: Uint8Array = chunk;
     length += bytes.length;
-    if (length > BODY_BYTES_MAX) {
-      throw new ApiProblem({
-        code: 413,
-        reason: 'RequestEntityTooLarge',
-        message: `Request entity too large: limit is ${BODY_BYTES_MAX}`,
-      });
-    }
-    chunks.push(bytes);
+    if (length <= BODY_BYTES_MAX) chunks.push(bytes);
   }
-  return Buffer.concat(chunks);
+  if (length <= BODY_BYTES_MAX) return Buffer.concat(chunks);
+  throw new ApiProblem({
+    code: 413,
+    reason: 'RequestEntityTooLarge',
+    message: `Request entity too large: limit is ${BODY_BYTES_MAX}`,
+  });
 };
 
 /** Values of a header that is sent several times, unjoined. */
@@ -210,8 +211,7 @@ export const serveCluster = (
     });
   }, tls);
   server.requestTimeout = 0;
-  // A process that stood still would close connections with requests that it has not read.
-  server.keepAliveTimeout = 0;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host === '' ? '::' : host, () => {
