@@ -166,7 +166,7 @@ describeWithTestbed('pods of DaemonSets under a maintenance', BED, (bed) => {
     await untilPods('both pods', ['low', 'top']);
     await eventually(
       async () =>
-        (await cluster.list(pods)).some((pod) => valueAt(pod, 'spec', 'priority') === 9000),
+        (await cluster.list(pods)).some((pod) => valueAt(pod, 'spec', 'priority') === HIGH.value),
       { what: 'the pod with the higher priority', everyMs: 100 },
     );
     await untilPods('no other pod', ['low', 'top']);

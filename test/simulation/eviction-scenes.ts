@@ -10,10 +10,9 @@ import type { Chance } from './chance.ts';
 import { type EmbeddedSite, WORKLOADS } from './embedded-site.ts';
 import { requestPath, REQUESTS_RESOURCE } from './eviction-request-object.ts';
 import { nameOf } from './invariant.ts';
+import type { Schedule } from './plan-runner.ts';
 import { BEHAVIOURS, interceptorName } from './simulated-interceptors.ts';
 import type { Act, AppPlan, Scene } from './world-plan.ts';
-
-type Schedule = (delayMs: number, run: () => void) => void;
 
 export type EvictionAct =
   /** A requester asks for a pod, or joins those that do. */

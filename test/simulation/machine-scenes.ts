@@ -8,10 +8,9 @@ import { machineKind } from '../../packages/stand-in-fleet/src/machine-kind.ts';
 import { nodeName, nodeObject } from '../../packages/stand-in-fleet/src/node-object.ts';
 import { freshMachine } from '../../packages/stand-in-fleet/src/script.ts';
 import type { EmbeddedSite } from './embedded-site.ts';
+import type { Schedule } from './plan-runner.ts';
 import { CLUSTER } from './simulated-process.ts';
 import type { Act } from './world-plan.ts';
-
-type Schedule = (delayMs: number, run: () => void) => void;
 
 const GRACE_SECONDS = 600;
 const INSTRUCTED_MS = 3000;

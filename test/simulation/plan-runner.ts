@@ -15,6 +15,9 @@ import { CLUSTER } from './simulated-process.ts';
 import { playMachines } from './machine-scenes.ts';
 import type { Act, AppPlan, WorldPlan } from './world-plan.ts';
 
+/** Runs something so much later, on the time of the world. */
+export type Schedule = (delayMs: number, run: () => void) => void;
+
 /** The plan's controls over processes and their environment. */
 export interface WorldControls {
   readonly crash: (forMs: number) => void;
@@ -30,7 +33,7 @@ export interface WorldControls {
   readonly dropWatches: () => void;
   /** A fault lasts so long from now. */
   readonly trouble: (forMs: number) => void;
-  readonly schedule: (delayMs: number, run: () => void) => void;
+  readonly schedule: Schedule;
   /** Whether a process started in the last `lastMs`. */
   readonly startedWithin: (lastMs: number) => boolean;
   readonly cordonedByPerson: Set<string>;

@@ -231,7 +231,7 @@ export const tables: Area = {
         kind: 'Ferry',
         metadata: {
           name: 'a',
-          // Its owners do not exist, so it is deleted.
+          // Its owners do not exist: without it the object may be gone before it is printed.
           finalizers: ['example.com/hold'],
           ownerReferences: [
             { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u1' },

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bootstrapTemplate } from '../../../src/actors/fleet-session/fleet-session-role.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { untilFileRead } from '../../support/time/file-polls.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const pull = { requestId: '0011223344556677', clusterId: 'c1', requirements: [] };
@@ -37,12 +38,8 @@ describe('bootstrap file', () => {
     return begin(path);
   };
 
-  /** The event loop reads files: polls on simulated time until the condition holds. */
   const untilLogged = async (time: ReturnType<typeof simulatedTime>, logged: readonly string[]) => {
-    await expect.poll(async () => {
-      await time.advance(5_000);
-      return logged.length;
-    }).toBeGreaterThan(0);
+    await untilFileRead(time, () => logged.length > 0);
     return logged.at(-1);
   };
 

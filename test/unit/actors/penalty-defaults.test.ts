@@ -9,6 +9,7 @@ import { penaltyDefaults } from '../../../src/actors/capacity-requests/capacity-
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { PenaltyDefaults } from '../../../src/domain/pod-demand/penalties.ts';
+import { untilFileRead } from '../../support/time/file-polls.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 describe('penalty defaults', () => {
@@ -49,13 +50,6 @@ describe('penalty defaults', () => {
     rest.inUse.values.subscribe((defaults) => published.push(defaults));
     return { ...rest, published };
   };
-  /** The event loop reads files: polls on simulated time until the condition holds. */
-  const until = async (time: ReturnType<typeof simulatedTime>, happened: () => boolean) => {
-    await expect.poll(async () => {
-      await time.advance(5_000);
-      return happened();
-    }).toBe(true);
-  };
 
   test('without a file no PriorityClass has penalties', async () => {
     const { inUse } = await start(undefined);
@@ -79,7 +73,7 @@ describe('penalty defaults', () => {
   test('a changed file is used without a restart', async () => {
     const { time, published, logged } = await running('high: {interruptionPenalty: 16}');
     await writeFile(path, 'high: {interruptionPenalty: 32}');
-    await until(time, () => published.length === 2);
+    await untilFileRead(time, () => published.length === 2);
     expect(published).toEqual([
       new Map([['high', { interruptionPenalty: '16' }]]),
       new Map([['high', { interruptionPenalty: '32' }]]),
@@ -92,7 +86,7 @@ describe('penalty defaults', () => {
       'high: {reclamationPenalty: 1}',
     );
     await writeFile(path, 'high: 1');
-    await until(time, () => refused.length === 1);
+    await untilFileRead(time, () => refused.length === 1);
     await time.advance(60_000);
     expect(refused).toEqual([
       `Cannot use the penalty defaults "${path}": line 1, column 7: this is not a map of penalties`,

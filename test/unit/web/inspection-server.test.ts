@@ -152,21 +152,24 @@ test('an address that cannot be read is a 400 and no error', async () => {
   expect(defects).toEqual([]);
 });
 
-/** Kept until the test ends: a response that is collected as garbage closes its stream. */
-const kept = async (asked: Promise<Response>): Promise<Response> => {
-  const response = await asked;
-  onTestFinished(() => void response.status);
-  return response;
+/** Opens a stream until it is closed, or the test ends. */
+const openedStream = async (address: string) => {
+  const asked = new AbortController();
+  const answered = fetch(address, { signal: asked.signal });
+  onTestFinished(() => {
+    asked.abort();
+    // Kept until then: a response that is collected as garbage closes its stream.
+    void answered;
+  });
+  const { status, body } = await answered;
+  return { status, body, close: () => asked.abort() };
 };
 
 test('one peer cannot take the places of all others', async () => {
   const { url } = await served({ address: { host: '0.0.0.0', port: 0 } });
   const { port } = new URL(url);
-  const opened = async (host: string): Promise<number> => {
-    const asked = new AbortController();
-    onTestFinished(() => asked.abort());
-    return (await kept(fetch(`http://${host}:${port}/live`, { signal: asked.signal }))).status;
-  };
+  const opened = async (host: string): Promise<number> =>
+    (await openedStream(`http://${host}:${port}/live`)).status;
   const first = await Promise.all(Array.from({ length: 20 }, () => opened('127.0.0.1')));
   expect(first.filter((status) => status === 200).length).toBe(16);
   expect(first.filter((status) => status === 503).length).toBe(4);
@@ -176,20 +179,13 @@ test('each opened page is reported, with the number of open pages', async () => 
   const opened: number[] = [];
   const { url } = await served({ onOpened: (pages) => opened.push(pages) });
   for (const path of ['live', 'live?actor=nodeDrain/node-1', 'live']) {
-    const asked = new AbortController();
-    onTestFinished(() => asked.abort());
-    await kept(fetch(url + path, { signal: asked.signal }));
+    await openedStream(url + path);
   }
   expect(opened).toEqual([1, 2]);
 });
 
 /** Opens a page, which stays open; it is closed by the test or with it. */
-const openedPage = async (url: string) => {
-  const asked = new AbortController();
-  onTestFinished(() => asked.abort());
-  const { body } = await kept(fetch(`${url}live`, { signal: asked.signal }));
-  return { close: () => asked.abort(), body };
-};
+const openedPage = (url: string) => openedStream(`${url}live`);
 
 test('the open pages of a server share one drain board, and none is made without a page', async () => {
   const time = simulatedTime();
