@@ -390,23 +390,34 @@ describeChart({
 const jobWith = (state: string) => ({
   output: { _tag: 'Found', job: { uid: 'u', state, message: '' } },
 });
-const JOBS = [
+const READ_JOBS = [
   jobWith('Running'),
   jobWith('Succeeded'),
   jobWith('Failed'),
   { output: { _tag: 'Absent' } },
-  { output: { _tag: 'Refused', problem: 'planted' } },
   { output: { _tag: 'Failed', problem: 'planted', retryAfterMs: 0 } },
+];
+const CREATED_JOBS = [
+  ...READ_JOBS,
+  { output: { _tag: 'Refused', problem: 'planted' } },
+  { output: { _tag: 'Denied', problem: 'planted', retryAfterMs: 0 } },
 ];
 
 describeChart({
   machine: jobRun,
   inputs: [{ pollMs: 5000, seed: 1 }],
-  events: { 'xstate.done.actor.createJob': JOBS, 'xstate.done.actor.readJob': JOBS },
-  project: ({ job, outcome, problem }) => [job?.state, outcome, problem],
-  stepInvariant: ({ before, actions }) => {
+  events: { 'xstate.done.actor.createJob': CREATED_JOBS, 'xstate.done.actor.readJob': READ_JOBS },
+  project: ({ job, outcome, problem, denials }) => [job?.state, outcome, problem, denials],
+  stepInvariant: ({ before, after, actions }) => {
     const creates = actions.includes('invoke:createJob');
     must(!creates || before.context.job === null, 'a Job that was found is not created again');
+    const { job, outcome, denials } = after.context;
+    const gaveUp = after.matches('failed');
+    must(!gaveUp || outcome !== 'Denied' || denials === 4, 'a denial is final the fourth time');
+    must(
+      !gaveUp || job === null || job.state === 'Failed' || outcome === 'Absent',
+      'no refusal ends a Job that runs',
+    );
   },
 });
 

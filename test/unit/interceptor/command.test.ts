@@ -1,6 +1,7 @@
 /** Commands on an embedded cluster, on simulated time; the test plays the Job controller. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { command, startInterceptor } from '../../../packages/interceptor/mod.ts';
+import { jobName } from '../../../packages/interceptor/src/command/job.ts';
 import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import {
   type EmbeddedCluster,
@@ -14,14 +15,15 @@ const NAME = 'flush.example.com';
 const OTHER = 'other.example.com';
 const JOBS = '/apis/batch/v1/namespaces/default/jobs';
 
-const startCommand = (cluster: EmbeddedCluster, fault?: Fault) => {
+const startCommand = (cluster: EmbeddedCluster, fault?: Fault, name = NAME) => {
   const { client, sent } = cluster.client(fault);
   const options = { client, time: cluster.time, seed: 1 };
   const running = startInterceptor(
     command({
       ...options,
-      name: NAME,
+      name,
       template: {
+        metadata: { labels: { team: 'storage' }, annotations: { note: 'kept' } },
         spec: {
           template: {
             spec: {
@@ -52,17 +54,19 @@ const requested = async () => {
   });
   const pod = cluster.get(`${PODS}/db`);
   const path = cluster.request(pod);
-  const job = `${JOBS}/intercept-${textAt(pod, 'metadata', 'uid')}`;
+  const jobOf = (name: string): string =>
+    `${JOBS}/${jobName(textAt(pod, 'metadata', 'uid') ?? '', name)}`;
+  const job = jobOf(NAME);
   return {
     cluster,
     pod,
     path,
     job,
-    jobRuns: () => cluster.ask('GET', job).status === 200,
-    message: () => textAt(reportOf(cluster.get(path), NAME), 'message'),
+    jobRuns: (name = NAME) => cluster.ask('GET', jobOf(name)).status === 200,
+    message: (name = NAME) => textAt(reportOf(cluster.get(path), name), 'message'),
     /** The Job ends. */
-    end: (type: 'Complete' | 'Failed', message: string) =>
-      cluster.ask('PATCH', `${job}/status`, {
+    end: (type: 'Complete' | 'Failed', message: string, name = NAME) =>
+      cluster.ask('PATCH', `${jobOf(name)}/status`, {
         status: { conditions: [{ type, status: 'True', message }] },
       }),
   };
@@ -80,12 +84,55 @@ describe('a command', () => {
       'TIDEGATE_POD_UID',
       'MODE',
     ]);
+    expect(cluster.get(job)).toHaveProperty('metadata.labels.team', 'storage');
+    expect(cluster.get(job)).toHaveProperty('metadata.annotations', {
+      note: 'kept',
+      'lifecycle.tidegate.dev/interceptor': NAME,
+    });
     await cluster.time.advance(20_000);
     expect(message()).toContain('its pod starts');
     end('Complete', 'flushed');
     await cluster.time.advance(10_000);
     expect(message()).toContain('flushed');
     expect(cluster.get(path)).toHaveProperty('status.activeInterceptors', [OTHER]);
+  });
+
+  // Its name was that of the pod: the second command of a pod followed the complete Job of the first
+  // one, and completed without running.
+  test('runs a Job of its own beside that of another command of the pod', async () => {
+    const { cluster, path, jobRuns, message, end } = await requested();
+    startCommand(cluster);
+    startCommand(cluster, undefined, OTHER);
+    await cluster.until(jobRuns, 'the first Job runs');
+    end('Complete', 'flushed');
+    await cluster.until(() => jobRuns(OTHER), 'the second Job runs');
+    await cluster.time.advance(20_000);
+    expect(cluster.get(path)).toHaveProperty('status.activeInterceptors', [OTHER]);
+    expect(message(OTHER)).toContain('its pod starts');
+    end('Complete', 'backed up', OTHER);
+    await cluster.time.advance(10_000);
+    expect(message(OTHER)).toContain('backed up');
+    expect(cluster.list(JOBS)).toHaveLength(2);
+  });
+
+  test('never follows a Job with its name that another interceptor runs', async () => {
+    const { cluster, path, job, message, end } = await requested();
+    const uid = textAt(cluster.get(path), 'metadata', 'uid');
+    const owner = { apiVersion: 'lifecycle.tidegate.dev/v1alpha1', kind: 'EvictionRequest' };
+    cluster.create(JOBS, {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: {
+        name: job.slice(JOBS.length + 1),
+        annotations: { 'lifecycle.tidegate.dev/interceptor': OTHER },
+        ownerReferences: [{ ...owner, name: 'same', uid }],
+      },
+    });
+    end('Complete', 'backed up');
+    startCommand(cluster);
+    await cluster.time.advance(20_000);
+    expect(message()).toContain('waits until that of an earlier request');
+    expect(cluster.get(path)).toHaveProperty('status.activeInterceptors', [NAME]);
   });
 
   test('gives up with the message of a Job that fails', async () => {
@@ -104,8 +151,8 @@ describe('a command', () => {
       refused.cluster,
       ({ method, path }) => method === 'POST' && path === JOBS ? { status: 403 } : undefined,
     );
-    await refused.cluster.time.advance(5000);
-    expect(refused.message()).toContain('planted');
+    await refused.cluster.time.advance(20_000);
+    expect(refused.message()).toMatch(/^Gave up: .*planted/);
     const deleted = await requested();
     startCommand(deleted.cluster);
     await deleted.cluster.until(deleted.jobRuns, 'the Job runs');
@@ -113,6 +160,61 @@ describe('a command', () => {
     await deleted.cluster.time.advance(10_000);
     expect(deleted.message()).toContain('it was deleted');
   });
+
+  // A run ended at the first 401 or 403, and the pod was evicted while its Job ran.
+  test.each([401, 403])('follows its Job while the API server answers %i', async (status) => {
+    const { cluster, path, jobRuns, message, end } = await requested();
+    let refuses = false;
+    startCommand(
+      cluster,
+      (request) => refuses && request.path.startsWith(JOBS) ? { status } : undefined,
+    );
+    await cluster.until(jobRuns, 'the Job runs');
+    refuses = true;
+    await cluster.time.advance(300_000);
+    expect(message()).toMatch(/^Job .*planted/);
+    expect(cluster.get(path)).toHaveProperty('status.activeInterceptors', [NAME]);
+    refuses = false;
+    end('Complete', 'flushed');
+    await cluster.time.advance(90_000);
+    expect(message()).toContain('flushed');
+  });
+
+  test('creates its Job after an API server that denied it for a moment', async () => {
+    const { cluster, jobRuns, message, end } = await requested();
+    let answers = 0;
+    startCommand(cluster, ({ method, path }) => {
+      if (method !== 'POST' || path !== JOBS) return undefined;
+      answers += 1;
+      // An outage before it does not count: its failures are many, the denials are not.
+      return answers <= 5 ? 'cut' : answers <= 8 ? { status: 403 } : undefined;
+    });
+    await cluster.until(jobRuns, 'the Job runs');
+    expect(answers).toBe(9);
+    end('Complete', 'flushed');
+    await cluster.time.advance(10_000);
+    expect(message()).toContain('flushed');
+  });
+
+  // A quota that the Job fills refuses a second one before its name is compared.
+  test.each([403, 422])(
+    'follows the Job of the process before when creation gets %i',
+    async (status) => {
+      const { cluster, jobRuns, message, end } = await requested();
+      const first = startCommand(cluster);
+      await cluster.until(jobRuns, 'the Job runs');
+      first.stop();
+      startCommand(
+        cluster,
+        ({ method, path }) => method === 'POST' && path === JOBS ? { status } : undefined,
+      );
+      await cluster.time.advance(30_000);
+      expect(message()).toContain('its pod starts');
+      end('Complete', 'flushed');
+      await cluster.time.advance(10_000);
+      expect(message()).toContain('flushed');
+    },
+  );
 
   test('follows the Job of the process before', async () => {
     const { cluster, jobRuns, message, end } = await requested();
@@ -147,7 +249,7 @@ describe('a command', () => {
     end('Complete', 'flushed');
     startCommand(cluster);
     await cluster.time.advance(20_000);
-    expect(message()).toContain('waits until that of an earlier request is gone');
+    expect(message()).toContain('waits until that of an earlier request');
     cluster.ask('PATCH', job, { metadata: { finalizers: null } });
     cluster.ask('DELETE', job);
     const ownerUid = () =>
@@ -176,5 +278,12 @@ describe('a command', () => {
     );
     await cluster.until(jobRuns, 'the Job runs');
     expect(failures).toBeGreaterThan(4);
+  });
+
+  test('names its Job with 55 characters, whatever the name of the interceptor', () => {
+    const uid = '123e4567-e89b-12d3-a456-426614174000';
+    const names = [NAME, OTHER, `a.b.${'c'.repeat(63)}`].map((name) => jobName(uid, name));
+    expect(new Set(names).size).toBe(3);
+    for (const name of names) expect(name).toMatch(/^intercept-[0-9a-f-]{36}-[0-9a-f]{8}$/);
   });
 });

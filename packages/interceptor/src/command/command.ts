@@ -2,8 +2,8 @@
  * An interceptor that runs a Job for each pod and follows it.
  *
  * Promises: a Job that succeeds completes the interception; one that fails gives up with its
- * reason, so that the next interceptor takes over; a canceled request deletes its Job; a stopped
- * process leaves it running for the next one.
+ * reason, so that the next interceptor takes over; a Job that may not be read is waited for; a
+ * canceled request deletes its Job; a stopped process leaves it running for the next one.
  */
 import { createActor, fromPromise } from 'xstate';
 import { nextSeed, type Seed } from '../backoff.ts';
@@ -18,7 +18,7 @@ import { type KubernetesClient, kubernetesError } from '../kubernetes-client.ts'
 import type { TargetPod } from '../observed-request.ts';
 import { statechartClock, type Time } from '../time.ts';
 import { jobFacts, jobFor, jobName, type JobTemplate } from './job.ts';
-import { type JobOutcome, jobRun, type JobRunContext } from './job-run.ts';
+import { type JobOutcome, jobRun, type JobRunContext, type ReadOutcome } from './job-run.ts';
 
 /** What a command runs with. */
 export interface CommandOptions {
@@ -37,77 +37,104 @@ const POLL_MS = 5000;
 
 const jobsPath = ({ namespace }: TargetPod): string =>
   `/apis/batch/v1/namespaces/${namespace}/jobs`;
-const jobPath = (pod: TargetPod): string => `${jobsPath(pod)}/${jobName(pod.uid)}`;
 
-const failureOf = (cause: unknown): JobOutcome => {
+/** What runs the Job of an interception. */
+interface Runner {
+  readonly api: KubernetesApi;
+  /** The interceptor. */
+  readonly name: string;
+  readonly template: JobTemplate;
+}
+
+const jobPath = (pod: TargetPod, interceptor: string): string =>
+  `${jobsPath(pod)}/${jobName(pod.uid, interceptor)}`;
+
+const read = async ({ api, name }: Runner, pod: TargetPod): Promise<ReadOutcome> => {
+  try {
+    return { _tag: 'Found', job: jobFacts(await api.get(jobPath(pod, name))) };
+  } catch (cause) {
+    const { _tag, message: problem, retryAfterMs } = kubernetesError(cause);
+    return _tag === 'NotFound' ? { _tag: 'Absent' } : { _tag: 'Failed', problem, retryAfterMs };
+  }
+};
+
+/** What the Job of another request or interceptor is to this one, which waits until it is gone. */
+const OTHERS: ReadOutcome = {
+  _tag: 'Failed',
+  problem: 'waits until that of an earlier request, or of another interceptor, is gone',
+  retryAfterMs: 0,
+};
+
+/** The Job that an earlier process created for this request; any other goes first. */
+const readOwn = async (runner: Runner, { pod, uid }: Interception): Promise<ReadOutcome> => {
+  const outcome = await read(runner, pod);
+  if (outcome._tag === 'Absent') return OTHERS;
+  if (outcome._tag === 'Failed') return outcome;
+  const { request, interceptor } = outcome.job;
+  return request === uid && interceptor === runner.name ? outcome : OTHERS;
+};
+
+const failedCreation = (cause: unknown): JobOutcome => {
   const { _tag, message: problem, retryAfterMs } = kubernetesError(cause);
   switch (_tag) {
     case 'NotFound':
       return { _tag: 'Absent' };
-    case 'Forbidden':
     case 'Invalid':
       return { _tag: 'Refused', problem };
+    case 'Forbidden':
+      return { _tag: 'Denied', problem, retryAfterMs };
     default:
       return { _tag: 'Failed', problem, retryAfterMs };
   }
 };
 
-const read = async (api: KubernetesApi, pod: TargetPod): Promise<JobOutcome> => {
-  try {
-    return { _tag: 'Found', job: jobFacts(await api.get(jobPath(pod))) };
-  } catch (cause) {
-    return failureOf(cause);
-  }
-};
-
-/** The Job that an earlier process created for this request; that of another request goes first. */
-const readOwn = async (
-  api: KubernetesApi,
-  { pod, uid }: Interception,
-): Promise<JobOutcome> => {
-  const outcome = await read(api, pod);
-  const isOthers = outcome._tag === 'Found' && outcome.job.request !== uid;
-  return isOthers || outcome._tag === 'Absent'
-    ? { _tag: 'Failed', problem: 'waits until that of an earlier request is gone', retryAfterMs: 0 }
-    : outcome;
-};
-
-const create = async (
-  api: KubernetesApi,
-  template: JobTemplate,
+/**
+ * A Job that an earlier process created is followed, whatever refuses another one: a quota that it
+ * fills, or a template that has changed since, is refused before its name is compared.
+ */
+const afterFailure = async (
+  runner: Runner,
   interception: Interception,
+  cause: unknown,
 ): Promise<JobOutcome> => {
-  try {
-    const job = await api.create(jobsPath(interception.pod), jobFor(template, interception));
-    return { _tag: 'Found', job: jobFacts(job) };
-  } catch (cause) {
-    return kubernetesError(cause)._tag === 'Conflict'
-      ? await readOwn(api, interception)
-      : failureOf(cause);
-  }
+  const failure = failedCreation(cause);
+  const isConflict = kubernetesError(cause)._tag === 'Conflict';
+  if (failure._tag === 'Failed' && !isConflict) return failure;
+  const own = await readOwn(runner, interception);
+  return own._tag === 'Found' || isConflict ? own : failure;
 };
 
-const messageOf = ({ job, problem }: JobRunContext, pod: TargetPod): string =>
-  `Job "${jobName(pod.uid)}": ${problem ?? job?.message ?? 'is created'}`;
+const create = async (runner: Runner, interception: Interception): Promise<JobOutcome> => {
+  const { api, name, template } = runner;
+  try {
+    const job = jobFor(template, interception, name);
+    return { _tag: 'Found', job: jobFacts(await api.create(jobsPath(interception.pod), job)) };
+  } catch (cause) {
+    return await afterFailure(runner, interception, cause);
+  }
+};
 
 /** The Job of a request that is not wanted any more goes; that of a stopped process stays. */
 const discard = async (
-  api: KubernetesApi,
+  { api, name }: Runner,
   { pod, signal }: Interception,
   uid: string | undefined,
 ): Promise<void> => {
   if (uid === undefined || abortReasonIn(signal) === 'Stopped') return;
   try {
-    await api.remove(jobPath(pod), uid);
+    await api.remove(jobPath(pod, name), uid);
   } catch {
     // It goes with the request, which owns it.
   }
 };
 
+const messageOf = ({ job, problem }: JobRunContext, name: string): string =>
+  `Job "${name}": ${problem ?? job?.message ?? 'is created'}`;
+
 /** Makes the interceptor. */
 export const command = (options: CommandOptions): InterceptorDefinition => {
   const { name, template, client, time, pollMs = POLL_MS } = options;
-  const api = kubernetesApi(client);
+  const runner: Runner = { api: kubernetesApi(client), name, template };
   const messages = new Map<string, string>();
   let seed: Seed = options.seed;
   const run = (interception: Interception): Promise<string> => {
@@ -115,8 +142,8 @@ export const command = (options: CommandOptions): InterceptorDefinition => {
     seed = nextSeed(seed);
     const logic = jobRun.provide({
       actors: {
-        createJob: fromPromise(() => create(api, template, interception)),
-        readJob: fromPromise(() => read(api, pod)),
+        createJob: fromPromise(() => create(runner, interception)),
+        readJob: fromPromise(() => read(runner, pod)),
       },
     });
     const actor = createActor(logic, { input: { pollMs, seed }, clock: statechartClock(time) });
@@ -124,11 +151,11 @@ export const command = (options: CommandOptions): InterceptorDefinition => {
       const onAbort = (): void => {
         const { job } = actor.getSnapshot().context;
         actor.stop();
-        discard(api, interception, job?.uid);
+        discard(runner, interception, job?.uid);
         reject(signal.reason);
       };
       actor.subscribe(({ value, context }) => {
-        const message = messageOf(context, pod);
+        const message = messageOf(context, jobName(pod.uid, name));
         messages.set(pod.uid, message);
         if (value === 'succeeded') resolve(message);
         if (value === 'failed') reject(new Error(message));

@@ -1,9 +1,11 @@
 /**
  * The Job that a command runs for a pod.
  *
- * Promises: its name follows from the UID of the pod, so that a restarted process finds it; its
- * containers know the pod; it is deleted with the EvictionRequest.
+ * Promises: its name follows from the pod and the interceptor, so that a restarted process finds it
+ * and no other interceptor of the pod does; its containers know the pod; it is deleted with the
+ * EvictionRequest.
  */
+import { createHash } from 'node:crypto';
 import type { Interception } from '../interceptor-definition.ts';
 import { type JsonRecord, listAt, numberAt, recordAt, textAt } from '../json.ts';
 import { GROUP_VERSION } from '../observed-request.ts';
@@ -20,8 +22,19 @@ export interface JobTemplate {
 /** On the Job: the EvictionRequest that it runs for. */
 const REQUEST_LABEL = 'lifecycle.tidegate.dev/eviction-request';
 
-/** The name of the Job for a pod; a UID has 36 characters. */
-export const jobName = (podUid: string): string => `intercept-${podUid}`;
+/** On the Job: the interceptor that runs it; a name may be too long for a label. */
+const INTERCEPTOR_ANNOTATION = 'lifecycle.tidegate.dev/interceptor';
+
+const HASH_DIGITS = 8;
+
+/**
+ * The name of the Job of an interceptor for a pod: 55 characters with a UID of 36. A Job may have
+ * 63, and one with indexes adds the index of each pod.
+ */
+export const jobName = (podUid: string, interceptor: string): string => {
+  const hash = createHash('sha256').update(interceptor).digest('hex').slice(0, HASH_DIGITS);
+  return `intercept-${podUid}-${hash}`;
+};
 
 const withVariables = (container: unknown, { pod }: Interception): JsonRecord => {
   const own = recordAt({ container }, 'container');
@@ -34,8 +47,12 @@ const withVariables = (container: unknown, { pod }: Interception): JsonRecord =>
   return { ...own, env: [...env, ...listAt(own, 'env')] };
 };
 
-/** The Job that a template makes for a pod. */
-export const jobFor = ({ metadata, spec }: JobTemplate, interception: Interception) => {
+/** The Job that a template makes for a pod, with the name of the interceptor that runs it. */
+export const jobFor = (
+  { metadata, spec }: JobTemplate,
+  interception: Interception,
+  interceptor: string,
+) => {
   const { pod, request, uid } = interception;
   const podSpec = recordAt(spec, 'template', 'spec');
   const containers = listAt(podSpec, 'containers').map((one) => withVariables(one, interception));
@@ -44,9 +61,10 @@ export const jobFor = ({ metadata, spec }: JobTemplate, interception: Intercepti
     kind: 'Job',
     metadata: {
       ...metadata,
-      name: jobName(pod.uid),
+      name: jobName(pod.uid, interceptor),
       namespace: pod.namespace,
       labels: { ...metadata?.labels, [REQUEST_LABEL]: request },
+      annotations: { ...metadata?.annotations, [INTERCEPTOR_ANNOTATION]: interceptor },
       ownerReferences: [{ apiVersion: GROUP_VERSION, kind: 'EvictionRequest', name: request, uid }],
     },
     spec: {
@@ -66,6 +84,8 @@ export interface JobFacts {
   readonly uid: string;
   /** The UID of the EvictionRequest that it runs for; empty when it runs for none. */
   readonly request: string;
+  /** The interceptor that runs it; empty when none does. */
+  readonly interceptor: string;
   readonly state: 'Running' | 'Succeeded' | 'Failed';
   readonly message: string;
 }
@@ -83,6 +103,7 @@ export const jobFacts = (job: unknown): JobFacts => {
   return {
     uid: textAt(job, 'metadata', 'uid') ?? '',
     request: textAt(request, 'uid') ?? '',
+    interceptor: textAt(job, 'metadata', 'annotations', INTERCEPTOR_ANNOTATION) ?? '',
     state: type === undefined ? 'Running' : type === 'Complete' ? 'Succeeded' : 'Failed',
     message: type === undefined
       ? running
