@@ -11,6 +11,7 @@ import {
   asRecord,
   type JsonRecord,
   listOrEmptyAt,
+  numberAt,
   recordAt,
   textAt,
   valueAt,
@@ -95,6 +96,22 @@ const WRONG: readonly (readonly [values: string, message: string])[] = [
   ],
 ];
 
+/** Targets of gRPC, and the ports that it dials for each: 443 without one. */
+const SHARD_PORTS: readonly (readonly [target: string, ...ports: readonly number[]])[] = [
+  ['shard.example:7443', 7443],
+  ['[::1]:50051', 50051],
+  ['dns:///shard.example', 443],
+  ['dns:shard.example:7443', 7443],
+  ['dns://10.0.0.10/shard.example:7443', 7443],
+  ['dns://10.0.0.10:5353/shard.example', 443],
+  ['dns:///[2001:db8::1]', 443],
+  ['ipv4:10.0.0.1', 443],
+  ['ipv4:10.0.0.1:7443,10.0.0.2,10.0.0.3:7443', 7443, 443],
+  ['ipv6:[2001:db8::1]:7443', 7443],
+  ['ipv6:2001:db8::1', 443],
+  ['unix:/run/shard.sock'],
+];
+
 /** Rules without their order. */
 const ruleTexts = (rules: readonly unknown[]): readonly string[] =>
   rules.map((rule) => {
@@ -125,25 +142,84 @@ describeWithBinaries('chart', () => {
     }
   });
 
+  /** The value of a variable of a Deployment. */
+  const variableOf = (deployment: JsonRecord, name: string): string | undefined => {
+    const [container] = listOrEmptyAt(deployment, 'spec', 'template', 'spec', 'containers');
+    const found = listOrEmptyAt(container, 'env').find((one) => textAt(one, 'name') === name);
+    return textAt(found, 'value');
+  };
+
+  const deploymentsWith = async (helm: Helm, values: string): Promise<readonly JsonRecord[]> => {
+    const only = ['-s', 'templates/deployments.yaml', '--set', values];
+    return objectsIn(await printed(helm('template', ...RELEASE, ...only)));
+  };
+
   test('a setting of a Deployment wins over the one of all, also when it is false', async () => {
     const helm = await localHelm();
     const values = `${WHOLE},settings.pauseDrains=true,settings.via=evictions,` +
       'operators.maintenance.enabled=true,operators.maintenance.settings.pauseDrains=false';
-    const only = ['-s', 'templates/deployments.yaml', '--set', values];
-    const deployments = objectsIn(await printed(helm('template', ...RELEASE, ...only)));
-    const settings = (deployment: JsonRecord, name: string) => {
-      const [container] = listOrEmptyAt(deployment, 'spec', 'template', 'spec', 'containers');
-      const found = listOrEmptyAt(container, 'env').find((one) => textAt(one, 'name') === name);
-      return textAt(found, 'value');
-    };
-    expect(deployments.map((one) => [
+    expect((await deploymentsWith(helm, values)).map((one) => [
       kindAndName(one),
-      settings(one, 'TIDEGATE_PAUSE_DRAINS'),
-      settings(one, 'TIDEGATE_VIA'),
+      variableOf(one, 'TIDEGATE_PAUSE_DRAINS'),
+      variableOf(one, 'TIDEGATE_VIA'),
     ])).toEqual([
       ['Deployment/tidegate-maintenance', 'false', 'evictions'],
       ['Deployment/tidegate-operator', 'true', 'evictions'],
     ]);
+  });
+
+  test('every Deployment that drains asks the interceptor that another one runs', async () => {
+    const helm = await localHelm();
+    const drains = ['fleet', 'maintenance', 'availability', 'evictions'];
+    const names = async (interceptors: string): Promise<unknown> => {
+      const apart = ['pods', ...drains].map((role) => `operators.x-${role}.roles={${role}}`);
+      const values = [WHOLE, 'operators.operator.enabled=false', ...apart, interceptors].join(',');
+      return (await deploymentsWith(helm, values)).map((one) => [
+        variableOf(one, 'TIDEGATE_ROLES'),
+        variableOf(one, 'TIDEGATE_DEFAULT_INTERCEPTORS'),
+      ]);
+    };
+    expect(await names('operators.x-surge.roles={interceptors}')).toEqual([
+      ['availability', 'surge.tidegate.dev'],
+      ['evictions', 'surge.tidegate.dev'],
+      ['fleet', 'surge.tidegate.dev'],
+      ['maintenance', 'surge.tidegate.dev'],
+      ['pods', undefined],
+      ['interceptors', undefined],
+    ]);
+    expect(await names('settings.via=auto')).toEqual(
+      [...drains, 'pods'].toSorted().map((role) => [role, undefined]),
+    );
+  });
+
+  test('a NetworkPolicy lets out what the operator dials, and nothing else', async () => {
+    const helm = await localHelm();
+    const egress = async (target: string): Promise<readonly (readonly string[])[]> => {
+      const values = `${WHOLE},networkPolicy.enabled=true,networkPolicy.apiServer.ports={6443}`;
+      const shard = `settings.shardAddr=${target.replaceAll(',', '\\,')}`;
+      const only = ['-s', 'templates/network-policy.yaml', '--set', `${values},${shard}`];
+      const [policy] = objectsIn(await printed(helm('template', ...RELEASE, ...only)));
+      return listOrEmptyAt(policy, 'spec', 'egress').map((rule) =>
+        listOrEmptyAt(rule, 'ports').map((one) =>
+          `${numberAt(one, 'port')}/${textAt(one, 'protocol') ?? 'TCP'}`
+        )
+      );
+    };
+    // OpenShift's DNS pods listen on 5353, and its policies apply to the ports of pods.
+    const others = [['53/UDP', '53/TCP', '5353/UDP', '5353/TCP'], ['6443/TCP']];
+    for (const [target, ...ports] of SHARD_PORTS) {
+      const shard = ports.length === 0 ? [] : [ports.map((port) => `${port}/TCP`)];
+      expect([target, await egress(target)]).toEqual([target, [...others, ...shard]]);
+    }
+  });
+
+  test('the notes forward the live page of the pods that lead, by their Leases', async () => {
+    const helm = await localHelm();
+    const values = `${WHOLE},livePage.enabled=true,operators.evictions.enabled=true`;
+    const notes = await printed(helm('install', ...RELEASE, '--dry-run=client', '--set', values));
+    const forwards = notes.split('\n').filter((line) => line.includes('port-forward'));
+    expect(forwards.map((line) => /port-forward "pod\/\$\(.* get lease (\S+)/.exec(line)?.[1]))
+      .toEqual(['tidegate-evictions', 'tidegate-operator']);
   });
 
   test('a key without a value is as one that is not there', async () => {

@@ -188,7 +188,11 @@ const FILES: ChartValues = {
   ),
 };
 
-const NETWORK_POLICY = group('NetworkPolicy of all Deployments.', {
+const TRAFFIC =
+  'NetworkPolicy of all Deployments. It lets out DNS (ports 53 and 5353), requests to the API ' +
+  'server, and the session to the port of `settings.shardAddr`, which is 443 when it names none.';
+
+const NETWORK_POLICY = group(TRAFFIC, {
   enabled: value('Whether there is one.', SWITCH, false),
   metricsFrom: value('Peers that may read metrics; without any, all.', OBJECTS, []),
   apiServer: group('Where the API server is.', {

@@ -25,7 +25,8 @@
 {{- /* `merge` takes false for a value that is not there. */}}
 {{- $settings := deepCopy ($root.Values.settings | default dict) -}}
 {{- range $key, $setting := $given.settings -}}{{- $_ := set $settings $key $setting -}}{{- end -}}
-{{- $isDraining := or (has "fleet" $roles) (has "maintenance" $roles) (has "evictions" $roles) -}}
+{{- /* `availability` drains disabled Nodes. */}}
+{{- $isDraining := or (has "fleet" $roles) (has "maintenance" $roles) (has "evictions" $roles) (has "availability" $roles) -}}
 {{- if and $isDraining (hasKey $owners "interceptors") (not (hasKey $settings "defaultInterceptors")) -}}
 {{- $_ := set $settings "defaultInterceptors" $surge -}}
 {{- end -}}
@@ -70,4 +71,19 @@
 {{- if not (or $tls.existingSecret $tls.certManager.enabled .settings.insecurePlaintext) -}}
 {{- fail "tls.existingSecret is required with the role fleet: name a Secret with tls.crt, tls.key and ca.crt, or set tls.certManager.enabled; for trials set settings.insecurePlaintext" -}}
 {{- end -}}
+{{- end -}}
+
+{{/*
+The ports that gRPC dials for a target, as JSON: 443 for an address without a port, which an IPv6
+address without brackets is as well, and none for a socket of Unix.
+*/}}
+{{- define "tidegate.shardPorts" -}}
+{{- $ports := list -}}
+{{- if not (hasPrefix "unix:" .) -}}
+{{- range splitList "," (regexReplaceAll "^(dns|ipv4|ipv6):(//[^/]*/)?" . "") -}}
+{{- $port := regexFind "[0-9]+$" (regexFind "^([^:]*|\\[.*\\]):[0-9]+$" .) -}}
+{{- $ports = append $ports ($port | default "443" | atoi) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson (uniq $ports) -}}
 {{- end -}}

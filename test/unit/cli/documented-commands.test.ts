@@ -92,6 +92,11 @@ test.each(DOCUMENTED)('the program understands every command of $path', async ({
   expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
 });
 
+test('no document forwards a port of any replica: a standby has neither session nor drains', () => {
+  const commands = pages().flatMap(({ text }) => text.match(/port-forward\s+deploy\S*/g) ?? []);
+  expect(commands).toEqual([]);
+});
+
 test('a flag that does not exist is found', async () => {
   expect(await problemOf(['drain', 'status', '--nowhere'])).toContain('--nowhere');
 });
