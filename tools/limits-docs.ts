@@ -85,11 +85,14 @@ const lines = [
   ...section({
     title: 'Lists of the API server',
     beyond: 'A larger page is read again with half as many objects, and counted in ' +
-      '`tidegate_list_pages_too_large_total`.',
+      '`tidegate_list_pages_too_large_total`. A list whose continue token expired is read again ' +
+      'in large pages; when that one expires, too, all at once, of at most an eighth of the heap.',
     values: LIST_LIMITS,
     meanings: {
       pageObjects: 'the objects of a page',
       pageBytes: 'the bytes of a page with more than one object',
+      largePageObjects: 'the objects of a large page',
+      largePageBytes: 'the bytes of a large page with more than one object',
     },
   }),
 ];

@@ -200,7 +200,9 @@ export const METRICS = catalogue({
   },
   tidegate_node_maintenance_pods_left: {
     type: 'gauge',
-    help: 'Pods that must still leave the nodes of a NodeMaintenance in the stage Drain.',
+    help:
+      'Pods that must still leave the Nodes of a NodeMaintenance in the stage Drain; those of ' +
+      'Nodes that wait for their turn or for the window do not count.',
     labels: ['nodemaintenance'],
   },
   tidegate_node_maintenance_series_left_out: {
@@ -322,6 +324,12 @@ export const METRICS = catalogue({
   tidegate_bootstrap_template_refused_total: {
     type: 'counter',
     help: 'Rejected reads of the bootstrap template; the last valid one stays in use.',
+    labels: [],
+  },
+  tidegate_bootstrap_template_last_reload_successful: {
+    type: 'gauge',
+    help: 'Whether the last reading of the bootstrap template is in use: 1, or 0 while the file ' +
+      'is rejected.',
     labels: [],
   },
   tidegate_stream_defects_total: {

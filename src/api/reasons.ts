@@ -49,7 +49,7 @@ export const REASONS = registry({
   ShardReachable: {
     type: 'Normal',
     action: 'DialShard',
-    sentence: 'The shard acknowledges roll-ups again after an outage',
+    sentence: 'The shard acknowledges roll-ups again after an outage or a refusal',
     canAct: 'nobody',
   },
   RollupTooLarge: {

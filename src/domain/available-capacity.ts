@@ -67,16 +67,16 @@ const canonical = (fields: SpecFields): CapacitySpecText =>
     cost: fields.cost,
   });
 
-/** A frame reduced to the stored fields. An invalid cost is stored as 0. */
+/** A frame reduced to the stored fields. Its count and cost are valid, or it is malformed. */
 export const capacityReport = (frame: CapacityObservation): CapacityReport => ({
   spec: canonical({
     requirements: frame.requirements,
     resources: frame.resources,
-    availableCount: Math.max(0, frame.availableCount),
+    availableCount: frame.availableCount,
     availability: frame.confidence,
-    cost: decimalText(Math.max(0, frame.costPerHour)) ?? '0',
+    cost: decimalText(frame.costPerHour) ?? '0',
   }),
-  exhausted: frame.availableCount <= 0 && frame.confidence === 'None',
+  exhausted: frame.availableCount === 0 && frame.confidence === 'None',
 });
 
 const quantityText = (value: unknown): string =>

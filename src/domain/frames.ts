@@ -37,9 +37,10 @@ export interface CapacityObservation {
   readonly supersedesKey: string;
   readonly requirements: readonly Requirement[];
   readonly resources: ResourceMap;
+  /** Zero or more. */
   readonly availableCount: number;
   readonly confidence: Confidence;
-  /** Dollars. */
+  /** Dollars; zero or more, and finite. */
   readonly costPerHour: number;
 }
 

@@ -3,7 +3,7 @@
 /** The outcome of a list. The objects themselves go to the cache, page by page. */
 export type ListOutcome =
   | { readonly _tag: 'Listed'; readonly resourceVersion: string }
-  /** The continue token expired (410): list again, in one page. */
+  /** The continue token expired (410): list again, in larger pages. */
   | { readonly _tag: 'Expired'; readonly why: string }
   /** A person must act: missing permission or resource type. */
   | { readonly _tag: 'Refused'; readonly why: string }

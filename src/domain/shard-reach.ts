@@ -1,5 +1,6 @@
 /**
- * Says why a shard cannot be reached, and what to do about it, from the end of a session.
+ * Says why a shard cannot be reached, or refuses, and what to do about it, from the end of a
+ * session.
  *
  * Promises: one sentence for each cause, so that repeats form one Event; total.
  */
@@ -55,6 +56,15 @@ const UNKNOWN: OutageCause = {
 
 /** The maximum length of the transport's own words. */
 const DETAIL_MAX = 300;
+/** Of a refusal, which names files and certificates. */
+const REFUSAL_DETAIL_MAX = 600;
+
+/** Why a leader has no session, as the Events on its Lease report it. */
+export interface ShardOutage {
+  readonly reason: 'SessionRefused' | 'ShardUnreachable';
+  /** One sentence on the outage and one on its remedy. */
+  readonly note: string;
+}
 
 /** What the end of a session says about the outage that follows it; `why` may be any text. */
 export const outageCause = (
@@ -69,18 +79,41 @@ export const unreachableNote = (address: string, ending: SessionEnding): string 
     `(${cutText(ending.detail, DETAIL_MAX, '…')}). ${remedy}`;
 };
 
+const BAD_KEY_PAIR: OutageCause = {
+  why: 'the key pair cannot be used',
+  remedy: 'Put a valid key pair into its files: they are read again within seconds',
+};
+
+const REFUSED_CLUSTER: OutageCause = {
+  why: 'it refuses this cluster',
+  remedy: 'Ask the administrators of the fleet whether they accept this cluster and the issuer ' +
+    'of its certificate',
+};
+
+/** One sentence on the refusal and one on its remedy. */
+export const refusedNote = (address: string, ending: SessionEnding): string => {
+  const { why, remedy } = ending.why === 'CredentialsRefused' ? BAD_KEY_PAIR : REFUSED_CLUSTER;
+  return `Cannot open a session with the shard at ${quoted(address)}: ${why} ` +
+    `(${cutText(ending.detail, REFUSAL_DETAIL_MAX, '…')}). ${remedy}`;
+};
+
 /** The end of the outage. */
 export const reachableNote = (address: string): string =>
   `The shard at ${quoted(address)} acknowledges roll-ups again`;
+
+const UNKNOWN_REMEDY: Readonly<Record<ShardOutage['reason'], string>> = {
+  SessionRefused: 'Run "tidegate doctor" with the flags of the operator',
+  ShardUnreachable: UNKNOWN.remedy,
+};
 
 /** The last word before the remedy. */
 const BEFORE_REMEDY = '). ';
 
 /** A note in its two sentences; one of another version may have no remedy. */
 export const sentencesOf = (
-  note: string,
+  { reason, note }: ShardOutage,
 ): { readonly sentence: string; readonly remedy: string } => {
   const end = note.lastIndexOf(BEFORE_REMEDY);
-  if (end < 0) return { sentence: note, remedy: UNKNOWN.remedy };
+  if (end < 0) return { sentence: note, remedy: UNKNOWN_REMEDY[reason] };
   return { sentence: note.slice(0, end + 1), remedy: note.slice(end + BEFORE_REMEDY.length) };
 };

@@ -2,7 +2,7 @@
  * Reads whole collections once, for interactive commands.
  *
  * Promises: read-only; keeps only the projection of each object; a list whose continue token
- * expired is read again without pages; a refusal is one sentence.
+ * expired is read again in large pages, and then without pages; a refusal is one sentence.
  */
 import { Effect } from 'effect';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
@@ -26,6 +26,10 @@ export type ListRead<T> =
 const PAGE_TIMEOUT_MS = 60_000;
 const GONE = 410;
 
+type Page = Readonly<Record<string, string>>;
+
+const pageOf = (objects: number): Page => (objects === 0 ? {} : { limit: String(objects) });
+
 const refusalOf = (status: number, body: unknown): ListRead<never> => ({
   _tag: 'Refused',
   status,
@@ -46,9 +50,8 @@ export const readList = <T>(
   Effect.gen(function* (): Effect.fn.Return<ListRead<T>, KubeFault, KubeApi> {
     const api = yield* KubeApi;
     let objects: T[] = [];
-    let page: Readonly<Record<string, string>> = pageObjects === 0
-      ? {}
-      : { limit: String(pageObjects) };
+    let page = pageOf(pageObjects);
+    const further = [pageOf(Math.max(pageObjects, LIST_LIMITS.largePageObjects)), pageOf(0)];
     while (true) {
       const { status, body } = yield* api.call({
         method: 'GET',
@@ -58,7 +61,7 @@ export const readList = <T>(
       });
       if (status === GONE && page['limit'] !== undefined) {
         objects = [];
-        page = {};
+        page = further.shift() ?? {};
         continue;
       }
       if (status !== 200) return refusalOf(status, body);

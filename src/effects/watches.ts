@@ -5,6 +5,7 @@
  * parsed and not kept; nothing is passed on after an interruption. Exceptions of readers
  * are defects.
  */
+import { getHeapStatistics } from 'node:v8';
 import { Effect } from 'effect';
 import { listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
 import {
@@ -13,13 +14,20 @@ import {
   type StatusMeaning,
   type WatchEnding,
 } from '../domain/list-watch.ts';
-import { LIST_LIMITS, pageAfter, smallerPage } from '../domain/list-limits.ts';
+import {
+  LARGE_PAGES,
+  type ListPart,
+  pageAfter,
+  SMALL_PAGES,
+  smallerPage,
+  wholeListBytes,
+} from '../domain/list-limits.ts';
 import { KubeApi, type KubeCall, type KubeFault, type WatchLine } from './kube-api.ts';
 import { sentenceOf } from './api-credentials.ts';
 
-/** The timeout of one page, or of the whole list. */
+/** The timeout of one page, and of a large one or the whole list. */
 const PAGE_TIMEOUT_MS = 60_000;
-const WHOLE_TIMEOUT_MS = 300_000;
+const LARGE_TIMEOUT_MS = 300_000;
 /** The maximum delay that a server may request. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
@@ -51,17 +59,18 @@ const outcomeOf = (meaning: StatusMeaning, why: string, retryAfterSeconds = 0) =
 export interface ListReader {
   /** The raw objects of each page. */
   readonly addPage: (objects: readonly unknown[]) => void;
-  /** A page exceeds `LIST_LIMITS.pageBytes` and is read again with fewer objects. */
+  /** The list begins anew: the pages so far are void. */
+  readonly dropPages: () => void;
+  /** A page exceeds its bytes and is read again with fewer objects. */
   readonly onTooLarge: () => void;
 }
 
-/** A page: where it begins, and how many objects it has at most; null is all of them. */
-interface PageRequest {
+/** A page, and where it begins. */
+interface PageRequest extends ListPart {
   readonly token: string;
-  readonly objects: number | null;
 }
 
-const pageCall = (selection: Selection, { token, objects }: PageRequest): KubeCall => ({
+const pageCall = (selection: Selection, { token, objects, bytes }: PageRequest): KubeCall => ({
   method: 'GET',
   path: selection.path,
   query: {
@@ -69,8 +78,8 @@ const pageCall = (selection: Selection, { token, objects }: PageRequest): KubeCa
     ...(objects === null ? {} : { limit: String(objects) }),
     ...(token === '' ? {} : { continue: token }),
   },
-  timeoutMs: objects === null ? WHOLE_TIMEOUT_MS : PAGE_TIMEOUT_MS,
-  ...(objects === null || objects === 1 ? {} : { answerBytesMax: LIST_LIMITS.pageBytes }),
+  timeoutMs: bytes === SMALL_PAGES.bytes ? PAGE_TIMEOUT_MS : LARGE_TIMEOUT_MS,
+  ...(objects === 1 ? {} : { answerBytesMax: bytes }),
 });
 
 const failedPage = (failure: KubeFault) =>
@@ -78,23 +87,38 @@ const failedPage = (failure: KubeFault) =>
     ? { _tag: 'TooLarge' as const }
     : fault(failure.why);
 
-/** Lists all of `selection`, in pages or as a whole. */
+const wholeList = (): ListPart => ({
+  objects: null,
+  bytes: wholeListBytes(getHeapStatistics().heap_size_limit),
+});
+
+const mebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`;
+
+/**
+ * Lists all of `selection` in pages. A continue token that expires in large pages, too, leads to
+ * all at once, if the heap can hold it. The token that comes with its 410 is of no use: the pages
+ * after it are newer than those before it, and no watch follows both.
+ */
 export const listPages = (
   selection: Selection,
-  paged: boolean,
-  { addPage, onTooLarge }: ListReader,
+  inLargePages: boolean,
+  { addPage, dropPages, onTooLarge }: ListReader,
 ): Effect.Effect<ListOutcome, never, KubeApi> =>
   Effect.gen(function* (): Effect.fn.Return<ListOutcome, never, KubeApi> {
     const api = yield* KubeApi;
+    const pages = inLargePages ? LARGE_PAGES : SMALL_PAGES;
     let token = '';
-    let objects: number | null = paged ? LIST_LIMITS.pageObjects : null;
+    let { objects, bytes }: ListPart = pages;
     while (true) {
-      const answer = yield* api.call(pageCall(selection, { token, objects })).pipe(
+      const answer = yield* api.call(pageCall(selection, { token, objects, bytes })).pipe(
         Effect.catch((failure) => Effect.succeed(failedPage(failure))),
       );
       if ('_tag' in answer) {
         if (answer._tag === 'Fault') return answer;
-        if (objects === null || objects === 1) return fault('an object is too large');
+        if (objects === 1) return fault('an object is too large');
+        if (objects === null) {
+          return fault(`its pages expire, and the whole list exceeds ${mebibytes(bytes)}`);
+        }
         onTooLarge();
         objects = smallerPage(objects);
         continue;
@@ -102,14 +126,20 @@ export const listPages = (
       const { status, body, characters = 0 } = answer;
       if (status !== 200) {
         const why = textAt(body, 'message') ?? `status ${status}`;
-        return outcomeOf(meaningOf(status, why), why, answer.retryAfterSeconds);
+        const meaning = meaningOf(status, why);
+        const isSecond = meaning === 'Expired' && inLargePages && token !== '' && objects !== null;
+        if (!isSecond) return outcomeOf(meaning, why, answer.retryAfterSeconds);
+        dropPages();
+        token = '';
+        ({ objects, bytes } = wholeList());
+        continue;
       }
       addPage(listOrEmptyAt(body, 'items'));
       const next = textAt(body, 'metadata', 'continue') ?? '';
       if (next !== '') {
         if (next === token) return fault('the list repeats its continue token');
         token = next;
-        if (objects !== null) objects = pageAfter(objects, characters);
+        if (objects !== null) objects = pageAfter(objects, characters, pages);
         continue;
       }
       const resourceVersion = textAt(body, 'metadata', 'resourceVersion') ?? '';

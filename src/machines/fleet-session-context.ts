@@ -1,4 +1,4 @@
-/** The types of the `fleetSession` statechart, and how long the shard has been out of reach. */
+/** The types of the `fleetSession` statechart, and what keeps the shard out of reach. */
 import { backoffMs } from '../domain/backoff.ts';
 import { nextSeed, type Seed, unitInterval } from '../domain/random.ts';
 import type { EndingCause, SessionEnding } from '../domain/session.ts';
@@ -93,6 +93,14 @@ const OUT_OF_REACH: ReadonlySet<EndingCause> = new Set<EndingCause>([
   'DialOverdue',
   'HelloOverdue',
 ]);
+
+/** True while the key pair, or the answer of the shard to it, keeps this process from a session. */
+export const isRefused = (
+  { credentials, attempt, ending }: Pick<
+    FleetSessionContext,
+    'credentials' | 'attempt' | 'ending'
+  >,
+): boolean => credentials === 'Refused' || (attempt > 0 && ending?.why === 'RefusedByShard');
 
 /** True when no stream could be opened, or kept, for a while. */
 export const isUnreachable = (

@@ -79,6 +79,7 @@ export const fleetSession = setup({
     recordRollupOverdue: () => {},
     publishStreamEnded: () => {},
     recordEnding: () => {},
+    recordRefused: () => {},
     recordUnreachable: () => {},
     recordReachable: () => {},
     recordRenewal: () => {},
@@ -90,7 +91,12 @@ export const fleetSession = setup({
     setCredentialsAccepted: assign({ credentials: 'Accepted', pairReplaced: true }),
     addBackoff: assign({ waitedMs: ({ context }) => context.waitedMs + reconnectMs(context) }),
     /** Demand must be listed again in the next term. */
-    clearLeading: assign({ leading: false, demandListed: false, waitedMs: 0 }),
+    clearLeading: assign(({ context }) => ({
+      leading: false,
+      demandListed: false,
+      waitedMs: 0,
+      ending: context.credentials === 'Refused' ? context.ending : null,
+    })),
     resetAttempt: assign({ attempt: 0, waitedMs: 0 }),
   },
   guards: {
@@ -160,7 +166,7 @@ export const fleetSession = setup({
       description: 'Waiting for the key pair to be read.',
       always: [
         { guard: 'credentialsUsable', target: 'connected' },
-        { guard: 'credentialsRefused', target: 'refused' },
+        { guard: 'credentialsRefused', target: 'refused', actions: 'recordEnding' },
       ],
     },
     connected: {
@@ -178,7 +184,10 @@ export const fleetSession = setup({
           {
             guard: { type: 'needsPerson', params: ({ event }) => event.output },
             target: 'refused',
-            actions: { type: 'setEnding', params: ({ event }) => event.output },
+            actions: [
+              { type: 'setEnding', params: ({ event }) => event.output },
+              'recordEnding',
+            ],
           },
           {
             target: 'backingOff',
@@ -362,16 +371,27 @@ export const fleetSession = setup({
     refused: {
       description: 'The key pair or the identity was refused; a person must act.',
       meta: { reason: 'SessionRefused' },
-      entry: 'recordEnding',
+      entry: 'recordRefused',
       on: {
         'credentials.accepted': {
           target: 'waitingForCredentials',
           actions: 'setCredentialsAccepted',
         },
+        'credentials.refused': {
+          target: 'refused',
+          reenter: true,
+          actions: [
+            { type: 'setCredentialsRefused', params: ({ event }) => event.problem },
+            'recordEnding',
+          ],
+        },
       },
-      // Without a valid pair there is no dial to retry: its files are polled anyway.
+      // Without a valid pair there is no dial to retry, only the Event, which expires.
       after: {
-        refusalBackoff: { guard: 'credentialsUsable', target: 'waitingForCredentials' },
+        refusalBackoff: [
+          { guard: 'credentialsUsable', target: 'waitingForCredentials' },
+          { target: 'refused', reenter: true },
+        ],
       },
     },
     stopped: { description: 'Closed; the process is ending.', type: 'final' },

@@ -22,8 +22,8 @@ import { required } from './required.ts';
 
 /** Retries are jittered by up to a fifth, as in client-go. */
 const RETRY_JITTER = 0.2;
-/** SIGTERM leaves little time: then the lease may simply expire. */
-const RELEASE_DEADLINE_MS = 5000;
+/** Of the 30 s after SIGTERM evictions may take 15: then the lease may simply expire. */
+const RELEASE_DEADLINE_MS = 10_000;
 const RELEASE_RETRY_MS = 500;
 
 export interface LeadershipInput extends LeaseTimes {

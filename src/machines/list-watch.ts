@@ -3,14 +3,14 @@
  *
  * Promises: a watch starts only from a resourceVersion of a complete list or a watch; a closed
  * watch resumes without a list; only an expired resourceVersion or a request of a reader leads to a
- * list, at once unless the one before led nowhere; an expired continue token leads to one list
- * without pages, and its failure to pages again; silence longer than the idle deadline is a fault;
- * every retry has backoff with full jitter, after the wait that the API server requested, and cut
- * short when the API server answers another collection and requested none; only a watch that
- * delivered something resets the backoff, and one that never did is not resumed after the idle
- * deadline; a request that is not
- * answered soon after the API server answered another one counts as lost and is made again, once,
- * so a slow list is not restarted over and over. Objects bypass the statechart.
+ * list, at once unless the one before led nowhere; an expired continue token leads to one list in
+ * large pages, and its failure to small ones again; silence longer than the idle deadline is a
+ * fault; every retry has backoff with full jitter, after the wait that the API server requested,
+ * and cut short when the API server answers another collection and requested none; only a watch
+ * that delivered something resets the backoff, and one that never did is not resumed after the idle
+ * deadline; a request that is not answered soon after the API server answered another one counts as
+ * lost and is made again, once, so a slow list is not restarted over and over. Objects bypass the
+ * statechart.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -46,8 +46,8 @@ export interface ListWatchContext extends ListWatchInput {
   readonly expired: boolean;
   /** The current request is the second: the first counts as lost. */
   readonly repeated: boolean;
-  /** False for one list after pages that took longer than the continue token lives. */
-  readonly paged: boolean;
+  /** True for one list after pages that took longer than the continue token lives. */
+  readonly inLargePages: boolean;
   /** The delay that the server requested. */
   readonly retryAfterMs: number;
   /** Why the last list or watch failed; empty after a success. */
@@ -102,7 +102,7 @@ export const listWatch = setup({
     meta: {} as { readonly reason: ReasonName },
   },
   actors: {
-    listPages: required<ListOutcome, { readonly resource: string; readonly paged: boolean }>(
+    listPages: required<ListOutcome, { readonly resource: string; readonly inLargePages: boolean }>(
       'listPages',
     ),
     followChanges: required<
@@ -127,13 +127,18 @@ export const listWatch = setup({
     clearResourceVersion: assign({ resourceVersion: null, repeated: false }),
     setRepeated: assign({ repeated: true }),
     setExpired: assign({ expired: true }),
-    /** The next list has no pages after the continue token expired, and only that one. */
+    /** The next list has large pages after the continue token expired, and only that one. */
     setPaging: assign(({ context }, { _tag }: Failure) => ({
-      paged: _tag !== 'Expired' || !context.paged,
+      inLargePages: _tag === 'Expired' && !context.inLargePages,
     })),
     setResourceVersion: assign((_, outcome: ListOutcome) =>
       outcome._tag === 'Listed'
-        ? { resourceVersion: outcome.resourceVersion, repeated: false, paged: true, problem: '' }
+        ? {
+          resourceVersion: outcome.resourceVersion,
+          repeated: false,
+          inLargePages: false,
+          problem: '',
+        }
         : {}
     ),
     setProgress: assign((_, resourceVersion: string) => ({
@@ -174,7 +179,7 @@ export const listWatch = setup({
     received: false,
     expired: false,
     repeated: false,
-    paged: true,
+    inLargePages: false,
     retryAfterMs: 0,
     problem: '',
   }),
@@ -187,7 +192,7 @@ export const listWatch = setup({
       invoke: {
         id: 'listPages',
         src: 'listPages',
-        input: ({ context }) => ({ resource: context.resource, paged: context.paged }),
+        input: ({ context: { resource, inLargePages } }) => ({ resource, inLargePages }),
         onDone: [
           {
             guard: { type: 'listed', params: ({ event }) => event.output },

@@ -12,6 +12,7 @@ import type { Terms } from '../domain/demand/terms.ts';
 import { type PenaltyBucket, PINNED_BUCKET, UNSPECIFIED_BUCKET } from '../domain/penalty.ts';
 import { isDeleting, labelsOf } from '../domain/object-meta.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
+import type { ShardOutage } from '../domain/shard-reach.ts';
 import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
 import { duringOutage } from './shard-outage.ts';
 
@@ -21,8 +22,8 @@ export interface CapacityRequestFacts {
   readonly events: readonly unknown[];
   /** The operator's Leases in all namespaces; undefined without permission to list them. */
   readonly leases: unknown;
-  /** Why the leader cannot reach the shard, as its Event reports; undefined while it can. */
-  readonly outage?: string | undefined;
+  /** Why the leader has no session, as its Event reports; undefined while it has one. */
+  readonly outage?: ShardOutage | undefined;
   readonly nowMs: number;
 }
 

@@ -11,6 +11,7 @@ import { rawConditionOf } from '../domain/condition.ts';
 import { booleanAt, textAt } from '../domain/json.ts';
 import { type Phase, phaseNamed } from '../domain/machine-phase.ts';
 import { annotationsOf, isDeleting } from '../domain/object-meta.ts';
+import type { ShardOutage } from '../domain/shard-reach.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { explainNode } from './explain-node.ts';
 import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
@@ -24,8 +25,8 @@ export interface MachineFacts {
   readonly events: readonly unknown[];
   /** The Node with all that its drain concerns; undefined without permission, or a Node. */
   readonly drained?: NodeFacts | undefined;
-  /** Why the leader cannot reach the shard, as its Event reports; undefined while it can. */
-  readonly outage?: string | undefined;
+  /** Why the leader has no session, as its Event reports; undefined while it has one. */
+  readonly outage?: ShardOutage | undefined;
   readonly nowMs: number;
 }
 

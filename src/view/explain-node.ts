@@ -6,6 +6,7 @@
 import { runbookUrl } from '../domain/documentation.ts';
 import { CORDON_PREFIX, isMaintenanceOwner, unrecognizedCordons } from '../domain/drain/cordon.ts';
 import { actionText, type DrainSituation, leavingSentence } from '../domain/drain/verdict.ts';
+import type { ShardOutage } from '../domain/shard-reach.ts';
 import { listed } from '../domain/text.ts';
 import { duration } from './duration.ts';
 import type { NodeFacts } from './drain-facts.ts';
@@ -94,7 +95,7 @@ const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string
 const waitsForFleet = ({ state, owners, isSchedulable }: DrainStatus): boolean =>
   (state === 'Drained' || state === 'Failed') && owners.includes('reclaim') && !isSchedulable;
 
-const verdictOn = (status: DrainStatus, outage: string | undefined): Verdict => {
+const verdictOn = (status: DrainStatus, outage: ShardOutage | undefined): Verdict => {
   const verdict = {
     why: whyOf(status),
     waitsFor: WAITS_FOR[status.state](status),
@@ -158,8 +159,8 @@ const problemsOf = ({ node }: NodeFacts): readonly FieldProblem[] =>
 /** The number of Events shown; older ones rarely explain the current state. */
 const EVENTS_MAX = 10;
 
-/** Explains one Node; `outage` is why the leader cannot reach the shard. */
-export const explainNode = (facts: NodeFacts, outage?: string): Explanation => {
+/** Explains one Node; `outage` is why the leader has no session with the shard. */
+export const explainNode = (facts: NodeFacts, outage?: ShardOutage): Explanation => {
   const status = drainStatus(facts);
   return {
     kind: 'Node',

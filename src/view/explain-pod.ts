@@ -13,6 +13,7 @@ import { NO_DEFAULTS } from '../domain/pod-demand/penalties.ts';
 import { type DemandStatus, projectPodDemand } from '../domain/pod-demand/pod-demand.ts';
 import { type PodRequest, requestOfPod } from '../domain/pod-demand/pod-request.ts';
 import { objectKey } from '../domain/ids.ts';
+import type { ShardOutage } from '../domain/shard-reach.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { type DrainBlocker, drainStatus } from './drain-status.ts';
 import { explainCapacityRequest } from './explain-capacity-request.ts';
@@ -27,8 +28,8 @@ export interface PodExplanationFacts {
   readonly events: readonly unknown[];
   /** The operator's Leases in all namespaces; undefined without permission to list them. */
   readonly leases: unknown;
-  /** Why the leader cannot reach the shard, as its Event reports; undefined while it can. */
-  readonly outage?: string | undefined;
+  /** Why the leader has no session, as its Event reports; undefined while it has one. */
+  readonly outage?: ShardOutage | undefined;
   /** Its Node with all that its drain concerns; undefined without permission, or a Node. */
   readonly drained?: NodeFacts | undefined;
   /** The request of its eviction; undefined without one, or without permission. */

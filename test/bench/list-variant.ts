@@ -49,6 +49,7 @@ const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
       addPage: (objects) => {
         size += objects.length;
       },
+      dropPages: () => {},
       onTooLarge: () => {},
     });
     await environment.runtime.runPromise(Effect.asVoid(pages));

@@ -25,7 +25,7 @@ const REPLAYING = `${STREAMING}.resync.replaying`;
 const GAP = `${STREAMING}.resync.replayGap`;
 const DIALS = { to: 'connected.dialling', does: ['invoke:holdStream'] };
 const REDIALS = { to: 'connected.redialling', does: ['invoke:holdStream'] };
-const GIVES_UP = { to: 'refused', does: ['recordEnding'] };
+const GIVES_UP = { to: 'refused', does: ['recordEnding', 'recordRefused'] };
 
 const OUTAGE_MS = 30_000;
 const OUTAGES: ReadonlySet<string> = new Set([
@@ -99,7 +99,7 @@ const transitions = follows([
   ...dialling('demand.listed', ['waitingForDemand']),
   { on: 'credentials.accepted', from: ['refused'], when: isOutage, ...REDIALS },
   { on: 'credentials.accepted', from: ['waitingForCredentials', 'refused'], ...DIALS },
-  { on: 'credentials.refused', from: ['waitingForCredentials'], ...GIVES_UP },
+  { on: 'credentials.refused', from: ['waitingForCredentials', 'refused'], ...GIVES_UP },
   { on: 'leadership.lost', from: ['connected.stopping'] },
   ...ending({ on: 'leadership.lost', to: 'standby' }),
   { on: 'stop.requested', from: ['connected.stopping'] },
@@ -182,6 +182,8 @@ const transitions = follows([
   },
   ...dialling('after reconnectBackoff', ['backingOff', 'overdue', 'unreachable']),
   { on: 'after refusalBackoff', from: ['refused'], when: isUsable, ...DIALS },
+  // Its Event expires, and nothing was tried that ended.
+  { on: 'after refusalBackoff', from: ['refused'], to: 'refused', does: ['recordRefused'] },
 ]);
 
 /** Events after which a fact is known. */
@@ -220,7 +222,13 @@ const remembers = (step: Step): void => {
     must(context.attempt === 0, 'the first ack resets the backoff');
     must(context.waitedMs === 0, 'the first ack ends an outage');
   }
-  if (event.type === 'leadership.lost') must(context.waitedMs === 0, 'an outage is of one term');
+  if (event.type === 'leadership.lost') {
+    must(context.waitedMs === 0, 'an outage is of one term');
+    must(
+      context.ending?.why !== 'RefusedByShard' || context.credentials === 'Refused',
+      'a refusal too',
+    );
+  }
   if (isTimer(step, 'reconnectBackoff')) {
     must(context.waitedMs > before.context.waitedMs, 'a backoff counts as an outage');
   }

@@ -14,6 +14,7 @@ import { Credentials } from '../../src/effects/credentials.ts';
 import { ShardCalls } from '../../src/effects/shard-call.ts';
 import {
   type FleetSessionContext,
+  isRefused,
   isUnreachable,
 } from '../../src/machines/fleet-session-context.ts';
 import { fleetSession } from '../../src/machines/fleet-session.ts';
@@ -80,6 +81,7 @@ describeModel('fleetSession', {
     pairReplaced: context.pairReplaced,
     unproven: context.attempt > 0,
     outage: isUnreachable(context),
+    refused: isRefused(context),
   }),
   invariant: (snapshot, actions) => {
     const { context } = snapshot;

@@ -172,7 +172,7 @@ describeModel('listWatch', {
   project: (context: ListWatchContext) => ({
     failing: context.attempt > 0,
     resourceVersionKnown: context.resourceVersion !== null,
-    paged: context.paged,
+    inLargePages: context.inLargePages,
     expired: context.expired,
     repeated: context.repeated,
     waitRequested: context.retryAfterMs > 0,
@@ -202,7 +202,7 @@ describeModel('listWatch', {
       must(now.problem === '', 'a success ends the problem');
     }
     if (event.type === 'watch.progressed') must(now.attempt === 0, 'only progress ends a backoff');
-    if (tagOf(step) === 'Listed') must(now.paged, 'a complete list allows pages again');
+    if (tagOf(step) === 'Listed') must(!now.inLargePages, 'a complete list allows small pages');
     const hasFailed = event.type !== 'list.requested' && !before.matches(after.value) &&
       (after.matches('backingOff') || after.matches('refused'));
     if (hasFailed || (tagOf(step) === 'Expired')) {
@@ -210,7 +210,8 @@ describeModel('listWatch', {
       must(now.problem !== '', 'a failure has a cause');
     }
     if (before.matches('listing') && tagOf(step) === 'Expired') {
-      must(now.paged !== before.context.paged, 'after a 410, pages and whole lists take turns');
+      const { inLargePages } = before.context;
+      must(now.inLargePages !== inLargePages, 'after a 410, small and large pages take turns');
     }
     if (event.type === 'watch.progressed') must(!now.expired, 'progress follows no 410');
     if (before.matches('watching') && tagOf(step) === 'Expired' && after.matches('listing')) {

@@ -61,7 +61,8 @@ const stream: RuleChapter = {
       id: 'WIRE-07',
       text: 'Reconnects back off with jitter from 500 ms to 30 s; the first acknowledged ' +
         'roll-up of a stream resets the backoff. When the waits of a term add up to half a ' +
-        'minute, the outage is one Event `ShardUnreachable` on the Lease; that first ' +
+        'minute, the outage is one Event `ShardUnreachable` on the Lease; a refusal is one Event ' +
+        '`SessionRefused` at once. Either is repeated while it lasts, and that first ' +
         'acknowledgement is its end. The operator stays ready meanwhile, and `/readyz?verbose` ' +
         'shows the outage.',
       testedBy: ['wire 7:'],

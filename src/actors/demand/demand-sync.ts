@@ -60,6 +60,27 @@ export interface DemandSync {
 const missingRequests = (pods: DemandOfPods | undefined): Observable<MissingRequestsObserved> =>
   (pods?.missing ?? of(0)).pipe(map((missing) => ({ type: 'requests.observed', missing })));
 
+/**
+ * Lists all again. What failed after its new list was followed, while another one was still
+ * listed, is listed once more (WIRE-05).
+ */
+const refollowAll = async (
+  collections: readonly DemandCollection[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const behind = new Set(collections);
+  const failures = merge(
+    ...collections.map((one) => one.failures.pipe(map(() => one))),
+  ).subscribe((one) => behind.add(one));
+  while (behind.size > 0 && !signal.aborted) {
+    await Promise.all([...behind].map(async (one) => {
+      await one.refollow();
+      behind.delete(one);
+    }));
+  }
+  failures.unsubscribe();
+};
+
 /** The statechart with its actors and actions. */
 export const provideDemandSync = (
   { requests, pods, hold, release }: DemandSyncOptions,
@@ -68,9 +89,7 @@ export const provideDemandSync = (
   demandSync.provide({
     actors: {
       listRequests: fromPromise(() => requests.refollow()),
-      listPods: fromPromise(async () => {
-        await Promise.all((pods?.collections ?? []).map(({ refollow }) => refollow()));
-      }),
+      listPods: fromPromise(({ signal }) => refollowAll(pods?.collections ?? [], signal)),
       observeRequests: fromStream(() => missingRequests(pods)),
     },
     actions: {

@@ -19,7 +19,7 @@ import { type ReplyOutbox, replyOutbox } from '../../streams/reply-outbox.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { EffectRuntime } from '../actor-logic.ts';
 import type { RecordOnLease } from '../role.ts';
-import { endingRecorder, outageRecorder, recordTooLarge, sampledLogger } from './session-events.ts';
+import { outageRecorder, recordEnding, recordTooLarge, sampledLogger } from './session-events.ts';
 import { type FrameDependencies, frameHandler, type RenderBootstrap } from './session-frames.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 
@@ -108,7 +108,6 @@ export const provideFleetSession = (
   const { environment, options, state } = dependencies;
   const { telemetry } = environment;
   const runtime: EffectRuntime<SessionServices> = environment.runtime;
-  const endings = endingRecorder(environment, options.record);
   const outage = outageRecorder(options.address, options.record);
   return fleetSession.provide({
     actors: {
@@ -144,15 +143,15 @@ export const provideFleetSession = (
           stream: context.stream,
         }),
       recordEnding: ({ context }) => {
-        if (context.ending !== null) endings.ended(context.ending, context.attempt);
+        if (context.ending !== null) recordEnding(environment, context.ending, context.attempt);
+      },
+      recordRefused: ({ context }) => {
+        if (context.ending !== null) outage.refused(context.ending);
       },
       recordUnreachable: ({ context }) => {
         if (context.ending !== null) outage.unreachable(context.ending);
       },
-      recordReachable: () => {
-        endings.reachable();
-        outage.reachable();
-      },
+      recordReachable: () => outage.reachable(),
     },
   });
 };

@@ -4,7 +4,6 @@
  * Promises: only the leader has a session; it is closed before shutdown waits for writes in flight
  * (DR-15).
  */
-import type { ReasonName } from '../../api/reasons.ts';
 import { bootstrapRenderer } from '../../domain/bootstrap.ts';
 import type { ClusterId } from '../../domain/ids.ts';
 import type { Parsed } from '../../domain/text-file.ts';
@@ -15,8 +14,6 @@ import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import type { SessionServices } from './fleet-session-actor.ts';
 import { type FleetSession, startFleetSession } from './fleet-session.ts';
 import type { RenderBootstrap } from './session-frames.ts';
-
-const UNREACHABLE: ReasonName = 'ShardUnreachable';
 
 /** The inputs of the role. */
 export interface FleetSessionRoleOptions {
@@ -74,7 +71,7 @@ export const fleetSessionRole = (
 /** Begins with the reason, so that it leads to the runbook. */
 const outageOf = ({ outage }: FleetSession): string | undefined => {
   const why = outage();
-  return why === undefined ? undefined : `${UNREACHABLE}: ${why}`;
+  return why === undefined ? undefined : `${why.reason}: ${why.note}`;
 };
 
 const parseTemplate = (text: string): Parsed<RenderBootstrap> => {
@@ -102,6 +99,8 @@ export interface BootstrapTemplate extends Pick<FollowedFile<RenderBootstrap>, '
   readonly render: RenderBootstrap;
 }
 
+const LAST_RELOAD = 'tidegate_bootstrap_template_last_reload_successful';
+
 /** The template of a file, or the stub without one; nothing is read before `start`. */
 export const bootstrapTemplate = (
   environment: ActorEnvironment<never>,
@@ -118,6 +117,7 @@ export const bootstrapTemplate = (
       if (change._tag === 'Accepted') {
         return telemetry.log('info', 'Bootstrap template in use', { file: path });
       }
+      telemetry.gauge(LAST_RELOAD, 0);
       telemetry.count('tidegate_bootstrap_template_refused_total', 1);
       telemetry.log('warn', 'Bootstrap template rejected; the last valid one stays in use', {
         file: path,
@@ -128,6 +128,7 @@ export const bootstrapTemplate = (
   let render = UNREAD;
   values.subscribe((inUse) => {
     render = inUse;
+    telemetry.gauge(LAST_RELOAD, 1);
   });
   return { render: (pull) => render(pull), start, stop };
 };

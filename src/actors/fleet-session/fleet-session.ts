@@ -20,10 +20,14 @@ import type { CredentialsChange } from '../../domain/credentials.ts';
 import type { ShardEvent } from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
-import { unreachableNote } from '../../domain/shard-reach.ts';
+import { refusedNote, type ShardOutage, unreachableNote } from '../../domain/shard-reach.ts';
 import { type CredentialFiles, Credentials } from '../../effects/credentials.ts';
 import type { fleetSession } from '../../machines/fleet-session.ts';
-import { type FleetSessionEvent, isUnreachable } from '../../machines/fleet-session-context.ts';
+import {
+  type FleetSessionEvent,
+  isRefused,
+  isUnreachable,
+} from '../../machines/fleet-session-context.ts';
 import { credentialChanges } from '../../streams/credential-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
@@ -52,8 +56,8 @@ export interface FleetSession {
   readonly leading: Observable<boolean>;
   /** The running statechart; `undefined` while it awaits a restart after a crash. */
   readonly actor: Actor<typeof fleetSession> | undefined;
-  /** Why the shard of a leader is out of reach; `undefined` while it is not. */
-  readonly outage: () => string | undefined;
+  /** Why a leader has no session with the shard; `undefined` while it has one, or soon. */
+  readonly outage: () => ShardOutage | undefined;
   readonly setLeading: (leading: boolean) => void;
   /** Demand is current in this term: roll-ups may be built from it. */
   readonly demandListed: () => void;
@@ -121,11 +125,16 @@ class ShardSession implements FleetSession {
     return this.#sessions.get(this.#dependencies.options.clusterId);
   }
 
-  readonly outage = (): string | undefined => {
+  readonly outage = (): ShardOutage | undefined => {
     const context = this.actor?.getSnapshot().context;
     if (context === undefined || !context.leading || context.ending === null) return undefined;
     const { options: { address } } = this.#dependencies;
-    return isUnreachable(context) ? unreachableNote(address, context.ending) : undefined;
+    if (isRefused(context)) {
+      return { reason: 'SessionRefused', note: refusedNote(address, context.ending) };
+    }
+    return isUnreachable(context)
+      ? { reason: 'ShardUnreachable', note: unreachableNote(address, context.ending) }
+      : undefined;
   };
 
   readonly setLeading = (leading: boolean): void => {

@@ -2,7 +2,7 @@
 import type { SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { EndingCause, Rollup, SessionEnding } from '../../domain/session.ts';
-import { reachableNote, unreachableNote } from '../../domain/shard-reach.ts';
+import { reachableNote, refusedNote, unreachableNote } from '../../domain/shard-reach.ts';
 import type { RollupFrame } from '../../effects/rollup-frame.ts';
 import type { fleetSession } from '../../machines/fleet-session.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
@@ -84,43 +84,25 @@ export const stateRecorder = ({ telemetry }: Pick<ActorEnvironment<never>, 'tele
   };
 };
 
-/** Records how streams end. */
-export interface EndingRecorder {
-  /** Logs and counts an end; a refusal becomes an Event when it differs from the last. */
-  readonly ended: (ending: SessionEnding, attempt: number) => void;
-  /** The next refusal is another incident, and one more Event also when it is equal. */
-  readonly reachable: () => void;
-}
-
-/** Records Events about refusals. */
-export const endingRecorder = (
+/** Logs and counts the end of a stream, or of the attempt to open one. */
+export const recordEnding = (
   { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
-  record: RecordOnLease,
-): EndingRecorder => {
-  let lastRefusal = '';
-  return {
-    ended: (ending, attempt) => {
-      const { why, detail } = ending;
-      const refused = why === 'CredentialsRefused' || why === 'RefusedByShard';
-      telemetry.count('tidegate_session_endings_total', 1, { cause: why });
-      telemetry.log(refused ? 'error' : 'warn', refused ? 'Session refused' : 'Session ended', {
-        cause: why,
-        detail,
-        attempt,
-      });
-      if (refused && detail !== lastRefusal) {
-        lastRefusal = detail;
-        record('SessionRefused', detail);
-      }
-    },
-    reachable: () => {
-      lastRefusal = '';
-    },
-  };
+  { why, detail }: SessionEnding,
+  attempt: number,
+): void => {
+  const refused = why === 'CredentialsRefused' || why === 'RefusedByShard';
+  telemetry.count('tidegate_session_endings_total', 1, { cause: why });
+  telemetry.log(refused ? 'error' : 'warn', refused ? 'Session refused' : 'Session ended', {
+    cause: why,
+    detail,
+    attempt,
+  });
 };
 
-/** Records an outage of the shard and its end. */
+/** Records an outage of the shard and its end, again and again while it lasts: Events expire. */
 export interface OutageRecorder {
+  /** The note has the words of this refusal: a person has perhaps mended the one before. */
+  readonly refused: (ending: SessionEnding) => void;
   /** The note of a cause is that of its first end, so that repeats are one Event with a series. */
   readonly unreachable: (ending: SessionEnding) => void;
   readonly reachable: () => void;
@@ -129,14 +111,20 @@ export interface OutageRecorder {
 /** Records Events about the shard at `address`. */
 export const outageRecorder = (address: string, record: RecordOnLease): OutageRecorder => {
   const notes = new Map<EndingCause, string>();
+  let isRefused = false;
   return {
+    refused: (ending) => {
+      isRefused = true;
+      record('SessionRefused', refusedNote(address, ending));
+    },
     unreachable: (ending) => {
       const note = notes.get(ending.why) ?? unreachableNote(address, ending);
       notes.set(ending.why, note);
       record('ShardUnreachable', note);
     },
     reachable: () => {
-      if (notes.size > 0) record('ShardReachable', reachableNote(address));
+      if (isRefused || notes.size > 0) record('ShardReachable', reachableNote(address));
+      isRefused = false;
       notes.clear();
     },
   };

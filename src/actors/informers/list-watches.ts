@@ -61,7 +61,7 @@ export const provideListWatch = (
 ): typeof listWatch =>
   listWatch.provide({
     actors: {
-      listPages: fromPromise(({ input: { resource, paged }, signal }) => {
+      listPages: fromPromise(({ input: { resource, inLargePages }, signal }) => {
         const { selection, sink, givenList } = targetOf(resource);
         sink.dropPages();
         const given = givenList?.();
@@ -69,7 +69,7 @@ export const provideListWatch = (
           sink.addPage(given.objects);
           return Promise.resolve({ _tag: 'Listed', resourceVersion: given.resourceVersion });
         }
-        return runtime.runPromise(listPages(selection, paged, sink), { signal });
+        return runtime.runPromise(listPages(selection, inLargePages, sink), { signal });
       }),
       followChanges: fromPromise(({ input: { resource, ...following }, signal }) => {
         const { selection, sink } = targetOf(resource);

@@ -4,7 +4,7 @@
  *
  * Promises: total; plain data, equal for all pods of one workload, so that they share one copy.
  */
-import type { Field, Problem } from '../demand/field.ts';
+import { child, type Field, find, items, type Problem } from '../demand/field.ts';
 import { asNumber, textAt, valueAt } from '../json.ts';
 import type { TopologySpread } from '../profile.ts';
 import type { ResourceMap } from '../resources.ts';
@@ -43,12 +43,24 @@ const warningsOf = (
   findings: readonly Problem[],
 ): readonly PodWarning[] => findings.map((finding) => ({ reason, ...finding }));
 
+/** The devices of dynamic resource allocation: no resource of a CapacityRequest. */
+const findDeviceClaims = (spec: Field): void => {
+  const claims = child(spec, 'resourceClaims');
+  if (items(claims).length === 0) return;
+  find(
+    claims,
+    'claims devices, which a CapacityRequest cannot express: ignored',
+    'Select machines with such devices by a nodeSelector',
+  );
+};
+
 /** The demand of the pod `raw`. */
 export const podAsk = (raw: unknown): PodAsk => {
   const findings: Problem[] = [];
   const badPenalties: Problem[] = [];
   const spec: Field = { path: 'spec', value: valueAt(raw, 'spec'), findings };
   const namespace = textAt(raw, 'metadata', 'namespace') ?? '';
+  findDeviceClaims(spec);
   return {
     requirements: podRequirements(spec).map(requirementFields),
     resources: podResources(raw),

@@ -3,6 +3,7 @@
  *
  * Promises: the first required term of the pod affinity becomes the co-location, and only
  * `DoNotSchedule` spread counts; preferences and anti-affinity do not affect capacity (POD-02).
+ * What cannot be expressed is ignored and reported.
  */
 import {
   anyText,
@@ -68,14 +69,32 @@ export const podCoLocation = (spec: Field, namespace: string): PodCoLocation | u
     child(child(spec, 'affinity'), 'podAffinity'),
     'requiredDuringSchedulingIgnoredDuringExecution',
   );
-  const [term] = items(required);
+  const [term, further] = items(required);
   if (term === undefined) return undefined;
   findOtherNamespaces(term, namespace);
+  if (further !== undefined) {
+    find(
+      further,
+      'is one more required term, which a CapacityRequest cannot express: ignored',
+      'Put the pods together by one term',
+    );
+  }
   const selector = child(term, 'labelSelector');
   return {
     topologyKey: requiredText(child(term, 'topologyKey')),
     ...(isAbsent(selector) ? {} : { labelSelector: selectorIn(selector) }),
   };
+};
+
+/** One domain is the default of Kubernetes. */
+const findMinDomains = (constraint: Field): void => {
+  const domains = child(constraint, 'minDomains');
+  if (isAbsent(domains) || domains.value === 1) return;
+  find(
+    domains,
+    'is about further domains, which a CapacityRequest cannot express: ignored',
+    'Make sure that so many domains have nodes',
+  );
 };
 
 /** The required spread of pods like this one; by topology key, unique. */
@@ -84,6 +103,7 @@ export const podSpread = (spec: Field): readonly TopologySpread[] => {
   for (const constraint of items(child(spec, 'topologySpreadConstraints'))) {
     const whenUnsatisfiable = child(constraint, 'whenUnsatisfiable').value;
     if (whenUnsatisfiable === 'ScheduleAnyway') continue;
+    findMinDomains(constraint);
     const topologyKey = requiredText(child(constraint, 'topologyKey'));
     const maxSkew = int32(child(constraint, 'maxSkew'), 1);
     const before = byKey.get(topologyKey)?.maxSkew ?? maxSkew;

@@ -10,8 +10,9 @@ const FIRST_TERM = RULE + '"Requirements come from required nodeAffinity (first 
   'matchExpressions only)"';
 const ANY = RULE + '"A Pod with no constraints at all gets a synthesized Exists on ' +
   'node.kubernetes.io/instance-type"';
-const UNSAYABLE = RULE + 'what a CapacityRequest cannot say (Gt, Lt, matchFields) is left out, ' +
-  'with a Warning on the pod';
+const UNSAYABLE = RULE +
+  'what a CapacityRequest cannot say (such as Gt, Lt, matchFields) is left ' +
+  'out, with a Warning on the pod';
 const TOGETHER = RULE +
   '"Co-location projects the Pod\'s required podAffinity (first term) into a ' +
   'CoLocationTerm"';
@@ -233,12 +234,17 @@ const TOGETHER_CASES: readonly PodDemandCase[] = [
     served: true,
   },
   {
-    title: 'is co-located by the first of several terms alone',
+    title: 'is co-located by the first of several terms alone, with a Warning',
     sentence: TOGETHER,
     pod: {
-      spec: beside({ ...ON_ZONE, ...WEB }, { topologyKey: 'kubernetes.io/hostname', ...WEB }),
+      spec: beside(
+        { ...ON_ZONE, ...WEB },
+        { topologyKey: 'kubernetes.io/hostname', ...WEB },
+        { topologyKey: 'rack', ...WEB },
+      ),
     },
     expected: { coLocation: { ...ON_ZONE, ...WEB } },
+    warned: ['spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[1]'],
     served: true,
   },
   {
@@ -352,9 +358,45 @@ const SPREAD_CASES: readonly PodDemandCase[] = [
   },
 ];
 
+const minDomains = (domains: number, whenUnsatisfiable: string): object => ({
+  ...constraint('zone', 1, whenUnsatisfiable),
+  minDomains: domains,
+});
+
+const UNSAID_CASES: readonly PodDemandCase[] = [
+  {
+    title: 'leaves minDomains of a binding spread out, with a Warning',
+    sentence: UNSAYABLE,
+    pod: { spec: { topologySpreadConstraints: [minDomains(3, 'DoNotSchedule')] } },
+    expected: {
+      topologySpread: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }],
+    },
+    warned: ['spec.topologySpreadConstraints[0].minDomains'],
+    served: true,
+  },
+  {
+    title: 'has no Warning of one domain, which is the default',
+    sentence: UNSAYABLE,
+    pod: { spec: { topologySpreadConstraints: [minDomains(1, 'DoNotSchedule')] } },
+    expected: {
+      topologySpread: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }],
+    },
+    served: false,
+  },
+  {
+    title: 'leaves claims of devices out, with a Warning',
+    sentence: UNSAYABLE,
+    pod: { spec: { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'gpu' }] } },
+    expected: { requirements: ANY_NODE },
+    warned: ['spec.resourceClaims'],
+    served: false,
+  },
+];
+
 /** Requirements, co-location and spread. */
 export const PLACEMENT_CASES: readonly PodDemandCase[] = [
   ...REQUIREMENT_CASES,
   ...TOGETHER_CASES,
   ...SPREAD_CASES,
+  ...UNSAID_CASES,
 ];

@@ -243,7 +243,7 @@ describe('a reflector', () => {
     expect(reflector.synced).toBe(true);
   });
 
-  it('returns to pages when the list without pages fails', async () => {
+  it('returns to small pages when the list in large ones fails', async () => {
     const { time, api, start } = reflectorBed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     for (
@@ -255,19 +255,19 @@ describe('a reflector', () => {
       await time.advance(120_000);
       expect(facts).toEqual(['listed a,b,c']);
       const limits = api.calls.slice(before).map(({ query }) => query?.['limit']);
-      expect(limits).toEqual(['500', undefined, '500', '500']);
+      expect(limits).toEqual(['500', '5000', '500', '500']);
       reflector.stop();
     }
   });
 
-  it('lists without pages when the continue token expires', async () => {
+  it('lists in large pages when the continue token expires', async () => {
     const { time, api, start } = reflectorBed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     api.refuseLists({ status: 410 });
     const { facts } = start();
     await time.advance(2000);
     expect(facts).toEqual(['listed a,b,c']);
-    expect(api.calls.at(-1)?.query).toEqual({});
+    expect(api.calls[1]?.query).toEqual({ limit: '5000' });
   });
 
   it('reports a refusal and retries', async () => {

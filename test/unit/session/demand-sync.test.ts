@@ -27,11 +27,18 @@ const collection = (name: string, lists: string[]) => {
   };
 };
 
-const start = (withPods = true, onRelease: () => void = () => {}) => {
+const start = (
+  { withPods = true, withNamespaces = false, onRelease = () => {} }: {
+    readonly withPods?: boolean;
+    readonly withNamespaces?: boolean;
+    readonly onRelease?: () => void;
+  } = {},
+) => {
   const time = simulatedTime();
   const lists: string[] = [];
   const requests = collection('requests', lists);
   const pods = collection('pods', lists);
+  const namespaces = collection('namespaces', lists);
   const missing = new BehaviorSubject(0);
   let state = 'unknown';
   let writes = true;
@@ -46,7 +53,7 @@ const start = (withPods = true, onRelease: () => void = () => {}) => {
     requests,
     pods: withPods
       ? {
-        collections: [pods],
+        collections: withNamespaces ? [pods, namespaces] : [pods],
         setCurrent: (current) => {
           writes = current;
         },
@@ -70,6 +77,7 @@ const start = (withPods = true, onRelease: () => void = () => {}) => {
     lists,
     requests,
     pods,
+    namespaces,
     missing,
     sync,
     state: () => state,
@@ -103,7 +111,7 @@ describe('demand', () => {
   });
 
   test('wire 5: needs no pods where another process writes their requests', async () => {
-    const { time, lists, requests, sync, state, complete } = start(false);
+    const { time, lists, requests, sync, state, complete } = start({ withPods: false });
     sync.setLeading(true);
     await time.settle();
     await complete(requests);
@@ -145,13 +153,51 @@ describe('demand', () => {
     expect(state()).toBe('released');
   });
 
+  // The cache of pods was stale in roll-ups: its watch broke while namespaces were listed.
+  test('wire 5: lists pods once more when they fail while namespaces are listed', async () => {
+    const rig = start({ withNamespaces: true });
+    const { time, lists, requests, pods, namespaces, sync, state, writes, complete } = rig;
+    sync.setLeading(true);
+    await time.settle();
+    await complete(requests, pods);
+    pods.failures.next();
+    await time.settle();
+    await complete(namespaces);
+    expect([state(), writes(), lists]).toEqual(['held', false, [
+      'requests',
+      'pods',
+      'namespaces',
+      'pods',
+    ]]);
+    namespaces.failures.next();
+    await complete(pods);
+    expect([state(), lists.at(-1)]).toEqual(['held', 'namespaces']);
+    await complete(namespaces);
+    expect([state(), writes(), lists.length]).toEqual(['released', true, 5]);
+  });
+
+  test('wire 5: lists pods no more for a term that ended', async () => {
+    const rig = start({ withNamespaces: true });
+    const { time, lists, requests, pods, namespaces, sync, complete } = rig;
+    sync.setLeading(true);
+    await time.settle();
+    await complete(requests, pods);
+    pods.failures.next();
+    sync.setLeading(false);
+    await complete(namespaces);
+    await time.settle();
+    expect(lists).toEqual(['requests', 'pods', 'namespaces']);
+  });
+
   test.each([true, false])(
     'wire 5: is listed again after a crash, and only by the leader: %s',
     async (isLeading) => {
       let crashes = 1;
-      const { time, lists, requests, pods, sync, state, complete } = start(true, () => {
-        crashes -= 1;
-        if (crashes === 0) throw new Error('planted');
+      const { time, lists, requests, pods, sync, state, complete } = start({
+        onRelease: () => {
+          crashes -= 1;
+          if (crashes === 0) throw new Error('planted');
+        },
       });
       sync.setLeading(true);
       await time.settle();

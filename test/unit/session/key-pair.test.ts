@@ -6,6 +6,15 @@ import type { Reply } from '../../../src/domain/session.ts';
 import { newAuthority } from '../../support/processes/certificates.ts';
 import { startSession, stateOf, streamingSession, tags } from '../../support/fleet/session-rig.ts';
 
+/** The Events of ten minutes. */
+const recordedOf = async (
+  time: { readonly advance: (ms: number) => Promise<void> },
+  recorded: string[],
+): Promise<readonly string[]> => {
+  await time.advance(600_000);
+  return recorded.splice(0);
+};
+
 describe('fleet session with a key pair', () => {
   const ca = newAuthority();
   const reading = (fingerprint: string, uri: string): CredentialsReading => ({
@@ -25,11 +34,35 @@ describe('fleet session with a key pair', () => {
     session.demandListed();
     await time.advance(120_000);
     expect([shard.streams.length, stateOf(session)]).toEqual([0, 'refused']);
-    expect(recorded).toEqual(['SessionRefused: the certificate is for another']);
+    expect(recorded[0]).toContain('SessionRefused: ');
+    expect(recorded[0]).toContain('(the certificate is for another)');
     expect(logged.filter((message) => message === 'Session refused')).toHaveLength(1);
     now = reading('a', ours);
     await time.advance(10_000);
     expect(shard.streams.map(({ pair }) => pair?.fingerprint)).toEqual(['a']);
+  });
+
+  // The second problem of the files had neither Event nor log line: one person mended the first.
+  test('wire 8: each problem of the files is logged and counted once, and recorded while it lasts', async () => {
+    let problem = 'Cannot read "ca.crt"';
+    const { time, session, recorded, logged, counts } = startSession({
+      readings: () => ({ _tag: 'Unusable', problem }),
+    });
+    session.setLeading(true);
+    session.demandListed();
+    const first = await recordedOf(time, recorded);
+    problem = 'the certificate is for another';
+    const second = await recordedOf(time, recorded);
+    expect([first.length, second.length].every((repeats) => repeats > 10)).toBe(true);
+    expect(new Set([...first, ...second.slice(1)]).size).toBe(2);
+    expect(first.at(-1)).toContain('(Cannot read "ca.crt")');
+    expect(second.at(-1)).toContain('(the certificate is for another)');
+    expect(session.outage()).toEqual({
+      reason: 'SessionRefused',
+      note: second.at(-1)?.replace('SessionRefused: ', ''),
+    });
+    expect(logged.filter((message) => message === 'Session refused')).toHaveLength(2);
+    expect(counts.get('tidegate_session_endings_total CredentialsRefused')).toBe(2);
   });
 
   test('wire 8: a stream that ends after a rotation is dialled with the new pair', async () => {

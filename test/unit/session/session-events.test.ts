@@ -1,8 +1,8 @@
 /** What is recorded of a session: its ends, its state, its transport, and an outage. */
 import { expect, test } from 'vitest';
 import {
-  endingRecorder,
   outageRecorder,
+  recordEnding,
   reportTransport,
   sampledLogger,
   stateRecorder,
@@ -28,23 +28,15 @@ const receivers = () => {
   return { logged, counted, gauges, recorded, telemetry, record };
 };
 
-test('wire 7: each end is counted and logged; a refusal is one Event until it differs', () => {
-  const { logged, counted, recorded, telemetry, record } = receivers();
-  const { ended } = endingRecorder({ telemetry }, record);
+test('wire 7: each end is counted and logged, a refusal as an error', () => {
+  const { logged, counted, telemetry } = receivers();
   const ends: readonly SessionEnding[] = [
     { why: 'Unreachable', detail: 'UNAVAILABLE' },
     { why: 'RefusedByShard', detail: 'another session' },
-    { why: 'RefusedByShard', detail: 'another session' },
     { why: 'CredentialsRefused', detail: 'expired' },
     { why: 'EndedByShard', detail: 'goes down' },
-    { why: 'RefusedByShard', detail: 'another session' },
   ];
-  ends.forEach((ending, attempt) => ended(ending, attempt));
-  expect(recorded).toEqual([
-    'SessionRefused: another session',
-    'SessionRefused: expired',
-    'SessionRefused: another session',
-  ]);
+  ends.forEach((ending, attempt) => recordEnding({ telemetry }, ending, attempt));
   expect(counted).toEqual(ends.map(({ why }) => [
     'tidegate_session_endings_total',
     1,
@@ -59,19 +51,22 @@ test('wire 7: each end is counted and logged; a refusal is one Event until it di
   );
 });
 
-test('wire 7: after the shard was reached, an equal refusal is another incident', () => {
-  const { recorded, telemetry, record } = receivers();
-  const { ended, reachable } = endingRecorder({ telemetry }, record);
-  const refusal: SessionEnding = { why: 'RefusedByShard', detail: 'unknown cluster' };
-  ended(refusal, 0);
-  ended(refusal, 1);
-  reachable();
-  ended({ why: 'EndedByShard', detail: 'goes down' }, 0);
-  ended(refusal, 1);
-  ended(refusal, 2);
+test('wire 7: a refusal is recorded each time, with its own words; its end is one Event', () => {
+  const { recorded, record } = receivers();
+  const outage = outageRecorder('shard:7780', record);
+  outage.refused({ why: 'CredentialsRefused', detail: 'no file' });
+  outage.refused({ why: 'CredentialsRefused', detail: 'expired' });
+  outage.refused({ why: 'RefusedByShard', detail: 'unknown cluster' });
+  outage.refused({ why: 'RefusedByShard', detail: 'unknown cluster' });
+  outage.reachable();
+  outage.reachable();
+  const refused = (part: string) => expect.stringMatching(`^SessionRefused: .*${part}`);
   expect(recorded).toEqual([
-    'SessionRefused: unknown cluster',
-    'SessionRefused: unknown cluster',
+    refused('the key pair cannot be used \\(no file\\)'),
+    refused('the key pair cannot be used \\(expired\\)'),
+    refused('it refuses this cluster \\(unknown cluster\\)'),
+    refused('it refuses this cluster \\(unknown cluster\\)'),
+    'ShardReachable: The shard at "shard:7780" acknowledges roll-ups again',
   ]);
 });
 

@@ -1,6 +1,7 @@
 /**
- * A shard that is out of reach: one Event with the cause and the remedy, its end, and what the
- * probe shows of it.
+ * A shard that is out of reach, or refuses: one Event with the cause and the remedy, its end, and
+ * what the probe shows of it. The Event of a refusal was recorded once and expired after an hour,
+ * while the probe showed a healthy session.
  */
 import { describe, expect, test } from 'vitest';
 import type { SessionEnding } from '../../../src/domain/session.ts';
@@ -52,7 +53,7 @@ describe('wire 7: a shard that is out of reach', () => {
     expect([...new Set(recorded)], 'equal notes are one Event with a series').toEqual([
       `ShardUnreachable: ${NOTE}`,
     ]);
-    expect(session.outage()).toBe(NOTE);
+    expect(session.outage()).toEqual({ reason: 'ShardUnreachable', note: NOTE });
   });
 
   test('has its reason in the state of the session, while it waits and while it dials', async () => {
@@ -111,15 +112,44 @@ describe('wire 7: a shard that is out of reach', () => {
   });
 });
 
-test('wire 7: a refusal after a session that worked is one more Event, also an equal one', async () => {
+describe('wire 7: a shard that refuses this cluster', () => {
   const refusal: SessionEnding = { why: 'RefusedByShard', detail: 'PERMISSION_DENIED: not yours' };
-  const rig = await without(refusal);
-  await reached(rig);
-  rig.shard.refuse(refusal);
-  rig.shard.stream().end({ why: 'EndedByShard', detail: 'UNAVAILABLE: goes down' });
-  await rig.time.advance(95_000);
-  const event = 'SessionRefused: PERMISSION_DENIED: not yours';
-  expect(rig.recorded).toEqual([event, event]);
+  const note = 'Cannot open a session with the shard at "shard:7780": it refuses this cluster ' +
+    '(PERMISSION_DENIED: not yours). Ask the administrators of the fleet whether they accept ' +
+    'this cluster and the issuer of its certificate';
+
+  test('is recorded with each attempt, and is an outage meanwhile', async () => {
+    const { time, session, recorded, counts } = await without(refusal);
+    expect([recorded, session.outage()]).toEqual([
+      [`SessionRefused: ${note}`],
+      { reason: 'SessionRefused', note },
+    ]);
+    await time.advance(5 * 60_000);
+    const attempts = counts.get('tidegate_session_endings_total RefusedByShard') ?? 0;
+    expect(attempts).toBeGreaterThan(5);
+    expect(recorded).toEqual(Array.from({ length: attempts }, () => `SessionRefused: ${note}`));
+    expect(session.outage()).toEqual({ reason: 'SessionRefused', note });
+  });
+
+  test('ends with one Event at the first ack of a roll-up', async () => {
+    const rig = await without(refusal);
+    await reached(rig);
+    expect(rig.recorded).toEqual([
+      `SessionRefused: ${note}`,
+      'ShardReachable: The shard at "shard:7780" acknowledges roll-ups again',
+    ]);
+    expect(rig.session.outage()).toBeUndefined();
+  });
+
+  test('concerns the leader only, and each term from its beginning', async () => {
+    const { time, session } = await without(refusal);
+    session.setLeading(false);
+    await time.settle();
+    expect(session.outage()).toBeUndefined();
+    session.setLeading(true);
+    await time.settle();
+    expect([stateOf(session), session.outage()]).toEqual(['waitingForDemand', undefined]);
+  });
 });
 
 describe('the note of an outage', () => {
