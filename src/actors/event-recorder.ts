@@ -30,6 +30,10 @@ export interface EventRecorder {
 const objectOf = ({ regarding: { kind, namespace, name, uid } }: EventNote): string =>
   [kind, namespace ?? '', name, uid].join('/');
 
+/** Within which different notes are limited: the Lease stands for all that a process does. */
+const limitedScope = (note: EventNote): string =>
+  note.regarding.kind === 'Lease' ? `${objectOf(note)} ${note.reason}` : objectOf(note);
+
 /** Starts a recorder. `instance` is the reporting process. */
 export const startEventRecorder = (
   environment: ActorEnvironment<Events>,
@@ -81,11 +85,10 @@ export const startEventRecorder = (
 
   const record: RecordEvent = (note) => {
     if (stopped) return;
-    const object = objectOf(note);
     const isUnlimited = note.isUnlimited === true;
-    const key = `${object} ${note.reason} ${note.note}`;
+    const key = `${objectOf(note)} ${note.reason} ${note.note}`;
     const moment = { wallMs: time.now(), monotonicMs: time.monotonic() };
-    const verdict = seriesIndex.note(key, isUnlimited ? null : object, moment);
+    const verdict = seriesIndex.note(key, isUnlimited ? null : limitedScope(note), moment);
     if (verdict._tag === 'Counted') return count('counted');
     const room = isUnlimited || waiting.size < WAITING_EVENTS_MAX;
     if (verdict._tag === 'TooMany' || !room) return count('dropped');

@@ -134,7 +134,8 @@ const NodeMaintenanceSpec = Schema.Struct({
       default: 'Done',
       description: 'When another node follows: after the node is drained, or after its work is ' +
         'done, which its deletion, another boot or the annotation ' +
-        '`maintenance.tidegate.dev/done: NAME` shows; several names are separated by commas.',
+        '`maintenance.tidegate.dev/done: NAME` shows; several names are separated by commas. ' +
+        'Immutable once the stage is not `Idle`.',
     }),
   ),
   window: Schema.optionalKey(
@@ -151,6 +152,11 @@ const NodeMaintenanceSpec = Schema.Struct({
       rule: `oldSelf.stage == 'Idle' || self.nodeSelector == oldSelf.nodeSelector`,
       message: 'nodeSelector is immutable once the stage is not Idle',
       fieldPath: '.nodeSelector',
+    },
+    {
+      rule: `oldSelf.stage == 'Idle' || (${isSame('releaseWhen')})`,
+      message: 'releaseWhen is immutable once the stage is not Idle',
+      fieldPath: '.releaseWhen',
     },
     ...['drainPlan', 'podTypes', 'podSelector', 'gracePeriodSeconds'].map((field) => ({
       rule: isSame(field),

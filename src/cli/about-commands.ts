@@ -1,8 +1,9 @@
 /** The commands about this program itself: `completion` and `version`. */
 import process from 'node:process';
-import { Effect } from 'effect';
+import { Effect, Option } from 'effect';
 import { Argument, Command, Completions } from 'effect/cli';
 import { Flag } from 'effect/cli';
+import { optionalText } from './cluster-flags.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { unknownWord } from './failures.ts';
 import { jsonText } from './terminal/json-text.ts';
@@ -63,12 +64,8 @@ export const versionCommand = (terminal: Terminal, end: Ending) =>
   Command.make(
     'version',
     {
-      output: Flag.String('output').pipe(
-        Flag.withMetavar(FORMATS.join('|')),
-        Flag.withDescription('Format of the answer (default text)'),
-        Flag.withDefault('text'),
-        Flag.withAlias('o'),
-      ),
+      output: optionalText('output', FORMATS.join('|'), 'Format of the answer (default text)')
+        .pipe(Flag.map(Option.getOrElse(() => 'text')), Flag.withAlias('o')),
     },
     ({ output }) =>
       Effect.sync(() => {

@@ -52,3 +52,13 @@ export const selectorProblem = (
     : `Cannot use --selector ${quoted(selector ?? '')}: it ${reading.problem}; write conditions ` +
       `on labels such as "${example}"`;
 };
+
+/**
+ * Why a selector of nodes to work on cannot be used. One that is empty is most often a variable
+ * that is not set, and would choose every node.
+ */
+export const workedNodesProblem = (selector: string | undefined): string | undefined =>
+  selector?.trim() === ''
+    ? `Cannot use --selector ${quoted(selector)}: it selects every node; write a condition such ` +
+      'as "zone=a"'
+    : selectorProblem(selector, 'zone=a,pool!=spot');

@@ -60,6 +60,15 @@ export const podsOfNode = (node: string, podSelector: string | undefined): Selec
   },
 });
 
+/** The pods of all nodes. */
+export const boundPodsSelected = (podSelector: string | undefined): Selection => {
+  const { path, query } = DRAIN_SELECTIONS.boundPods;
+  return {
+    path,
+    query: podSelector === undefined ? query : { ...query, labelSelector: podSelector },
+  };
+};
+
 /** The DaemonSet of a pod as `NAMESPACE/NAME`; undefined for other pods. */
 export const daemonSetOf = ({ namespace, controller }: DrainPod): string | undefined =>
   controller?.kind === 'DaemonSet' ? `${namespace}/${controller.name}` : undefined;

@@ -6,32 +6,17 @@
  */
 import type { RequestOptions } from 'node:https';
 import { basename } from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
 import { quoted } from '../domain/text.ts';
-import {
-  type ApiCredentials,
-  assertPair,
-  type KubeconfigSource,
-  KubeconfigUnusable,
-} from './api-credentials.ts';
+import { type ApiCredentials, assertPair, KubeconfigUnusable } from './api-credentials.ts';
 import { contentFreeProblem } from './content-free-errors.ts';
 import { limitPlugins } from './exec-plugins.ts';
+import { type FileSource, readKubeconfigFiles } from './kubeconfig-files.ts';
 
 /** The fallback of client-node when it finds no configuration. */
 const NOTHING_FOUND = 'loaded-context';
-
-/** All but the account of a pod. */
-type FileSource = Exclude<KubeconfigSource, { readonly _tag: 'InCluster' }>;
-
-const load = (source: FileSource): KubeConfig => {
-  const config = new KubeConfig();
-  if (source._tag === 'File') config.loadFromFile(source.path);
-  else config.loadFromDefault();
-  if (source.context !== undefined) config.setCurrentContext(source.context);
-  return config;
-};
 
 const problemOf = (config: KubeConfig, source: FileSource): string | undefined => {
   if (source._tag === 'Default' && config.getCurrentContext() === NOTHING_FOUND) {
@@ -80,13 +65,17 @@ export const readKubeconfig = (
 ): Effect.Effect<KubeConfig, KubeconfigUnusable> =>
   Effect.suspend(() => {
     try {
-      const config = load(source);
+      const config = readKubeconfigFiles(source);
       const problem = problemOf(config, source);
       return problem === undefined
         ? Effect.succeed(limitPlugins(withoutVerificationOnHttp(config)))
         : Effect.fail(new KubeconfigUnusable({ why: problem }));
     } catch (cause) {
-      return Effect.fail(new KubeconfigUnusable({ why: loadProblem(cause) }));
+      return Effect.fail(
+        cause instanceof KubeconfigUnusable
+          ? cause
+          : new KubeconfigUnusable({ why: loadProblem(cause) }),
+      );
     }
   });
 

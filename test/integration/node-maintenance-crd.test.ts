@@ -223,6 +223,15 @@ describeWithTestbed('NodeMaintenances on a real API server', {}, (bed) => {
       .toEqual([{ podPriority: 5, podType: 'Default' }]);
   });
 
+  it('releaseWhen is immutable once nodes are worked on', async () => {
+    const { create, change } = await schema();
+    expect(await create({ maxNodesAtOnce: 1 })).toBe('');
+    expect(await change({ releaseWhen: 'Drained' })).toBe('');
+    expect(await change({ stage: 'Drain' })).toBe('');
+    expect(await change({ releaseWhen: 'Done' })).toContain('releaseWhen is immutable');
+    expect(await change({ maxNodesAtOnce: 2 })).toBe('');
+  });
+
   it('a plan has at most 32 entries', async () => {
     const plan = (count: number) => Array.from({ length: count }, (_, index) => entry(index));
     const { create } = await schema();

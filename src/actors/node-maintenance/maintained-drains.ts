@@ -3,13 +3,13 @@
  *
  * Promises: a Node that is not cordoned for the maintenance is ordered again, whoever uncordoned it
  * (NM-13); pods leave only by targets that its status has, so that a restart knows them; Nodes that
- * it no longer selects are released (NM-15).
+ * it no longer selects are released (NM-15); nothing is kept of Nodes that were deleted.
  */
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import {
   annotationOf,
-  cordonOf,
   type DrainOwner,
+  isCordonedFor,
   isMaintenanceOwner,
   maintenanceOwner,
 } from '../../domain/drain/cordon.ts';
@@ -41,17 +41,10 @@ export interface MaintainedDrainsOptions {
     DrainRegistry,
     'order' | 'release' | 'withdraw' | 'reconsider' | 'has' | 'get'
   >;
-  readonly maintained: Pick<MaintainedNodes, 'set' | 'remove'>;
+  readonly maintained: Pick<MaintainedNodes, 'set' | 'remove' | 'listed'>;
   /** A Node that was cordoned for the maintenance is so no more. */
   readonly onUncordoned: (entry: MaintenanceEntry, node: string) => void;
 }
-
-/** True while the Node is cordoned for the owner; an unreadable key is left alone. */
-export const isCordonedFor = (node: NodeProjection, owner: DrainOwner): boolean => {
-  const reading = node.unschedulable ? cordonOf(node, owner) : undefined;
-  return reading !== undefined &&
-    (reading._tag === 'Unrecognized' || reading.annotation.ended !== 'Cancelled');
-};
 
 /** The drains of all maintenances. */
 export class MaintainedDrains {
@@ -75,12 +68,16 @@ export class MaintainedDrains {
     const names = new Set(selected.map(({ name }) => name));
     for (const node of selected) if (!done.has(node.name)) this.#coverNode(entry, node);
     this.#releaseNodes(entry.owner, (name) => !names.has(name));
+    this.#forgetGone(entry, names);
   };
 
   /** The keys of the owner leave all Nodes. */
   readonly release = (owner: DrainOwner): void => this.#releaseNodes(owner, () => true);
 
-  /** Keys of maintenances that do not exist, such as those whose finalizer a person removed. */
+  /**
+   * Keys of maintenances that do not exist, such as those whose finalizer a person removed, leave
+   * all Nodes; what drains may do on Nodes that were deleted is forgotten.
+   */
   readonly releaseOrphans = (known: ReadonlySet<string>): void => {
     const orphans = new Set(
       [...this.#options.nodes.values()].flatMap(({ cordons }) =>
@@ -88,6 +85,10 @@ export class MaintainedDrains {
       ),
     );
     for (const owner of orphans) this.release(owner);
+    const { drains, maintained } = this.#options;
+    for (const { node, owner } of maintained.listed()) {
+      if (this.#isGone(node) && !drains.has(node, owner)) maintained.remove(node, owner);
+    }
   };
 
   /** No Node has a key of the owner, and no drain of it is under way. */
@@ -130,6 +131,20 @@ export class MaintainedDrains {
       Object.hasOwn(node.cordons, owner) !==
         (mode !== 'Release' && holdsNode(maintenance, node.name))
     );
+
+  #isGone(node: string): boolean {
+    return this.#options.nodes.get(objectKey(node)) === undefined;
+  }
+
+  #forgetGone(
+    { orders, sentTargets, cordoned }: MaintenanceEntry,
+    selected: ReadonlySet<string>,
+  ): void {
+    for (const name of sentTargets.keys()) {
+      if (selected.has(name) || !this.#isGone(name)) continue;
+      for (const known of [orders, sentTargets, cordoned]) known.delete(name);
+    }
+  }
 
   #hasKeyOrDrain(node: NodeProjection, owner: DrainOwner): boolean {
     return annotationOf(node, owner) !== undefined || this.#options.drains.has(node.name, owner);

@@ -5,6 +5,7 @@
  * `OBJECTS_WITH_SERIES_MAX` maintenances have one, and the rest is counted; only a leader has any.
  */
 import type { Telemetry } from '../../api/telemetry.ts';
+import { hasBegun } from '../../domain/node-maintenance/node-status.ts';
 import { podsLeft } from '../../domain/node-maintenance/progress-text.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import { workedStage } from '../../domain/node-maintenance/stage.ts';
@@ -33,7 +34,8 @@ export class MaintenanceMetrics {
   /** A maintenance as its status is stored. */
   readonly observe = ({ uid, name, spec, status, deleting }: ObservedMaintenance): void => {
     if (workedStage({ stage: spec.stage, deleting }) !== 'Drain') return this.forget(uid);
-    const pods = podsLeft(status.nodes);
+    // Those of a node that waits for its turn, or for the window, are not late.
+    const pods = podsLeft(status.nodes.filter(hasBegun));
     if (this.#series.get(uid)?.pods === pods || !this.#series.set(uid, { name, pods })) return;
     this.#telemetry.gauge(PODS_LEFT, pods, { nodemaintenance: name });
   };

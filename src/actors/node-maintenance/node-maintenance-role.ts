@@ -5,7 +5,7 @@
  * there are none.
  */
 import { projectNode } from '../../domain/cluster-node.ts';
-import { textAt } from '../../domain/json.ts';
+import { textAt, timeAt } from '../../domain/json.ts';
 import { DONE_ANNOTATION } from '../../domain/node-maintenance/node-budget.ts';
 import { nodeConditionsOf } from '../../domain/node-maintenance/node-conditions.ts';
 import { projectMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
@@ -47,6 +47,7 @@ const maintainableNode = (raw: unknown): MaintainableNode | undefined => {
     labels: labelsOf(raw),
     bootId: textAt(raw, 'status', 'nodeInfo', 'bootID') ?? '',
     doneFor: annotationsOf(raw)[DONE_ANNOTATION] ?? '',
+    createdMs: timeAt(raw, 'metadata', 'creationTimestamp') ?? 0,
     lifecycle: nodeConditionsOf(raw),
   };
 };

@@ -1,7 +1,7 @@
 /** The request of `tidegate demo`: flags as plain values. */
 import { Effect, Option } from 'effect';
-import { Command, Flag } from 'effect/cli';
-import { optionalText } from '../cluster-flags.ts';
+import { Command } from 'effect/cli';
+import { optionalText, switchFlag } from '../cluster-flags.ts';
 import { DEMO_SCENARIOS } from './demo-scenarios.ts';
 import type { ExitCode } from '../exit-codes.ts';
 
@@ -22,20 +22,18 @@ const FLAGS = {
     'NAME',
     `Scenario to run: ${Object.keys(DEMO_SCENARIOS).join(', ')} (default ${DEFAULT_SCENARIO})`,
   ),
-  serve: Flag.Boolean('serve').pipe(
-    Flag.withDescription(
-      'Keep everything running after the scenario, and print how to use kubectl',
-    ),
-    Flag.withDefault(false),
+  serve: switchFlag(
+    'serve',
+    'Keep everything running after the scenario, and print how to use kubectl',
   ),
   inspectAddress: optionalText(
     'inspect-addr',
     'HOST:PORT',
     "Serve the operator's live page there; :PORT listens on loopback only",
   ),
-  whenWatched: Flag.Boolean('when-watched').pipe(
-    Flag.withDescription('Begin when the live page is opened; requires --inspect-addr'),
-    Flag.withDefault(false),
+  whenWatched: switchFlag(
+    'when-watched',
+    'Begin when the live page is opened; requires --inspect-addr',
   ),
   recordFile: optionalText(
     'record',

@@ -38,6 +38,8 @@ const UNSERVED_AFTER_MS = 15_000;
 /** Between evictions of one pod, as kubectl. */
 const AGAIN_MS = 5000;
 const PODS_MAX = 20;
+/** Of a maintenance whose operator does not run. */
+const STAYS = 'stays until an operator with --roles maintenance has released the node';
 
 /** What a drain works with. */
 export interface NodeDrainOptions {
@@ -66,6 +68,8 @@ export class NodeDrain {
   readonly #leaving = new Set<Uid>();
   readonly #waiters = new Set<() => void>();
   #isCordoned = false;
+  /** The cache has had its maintenance. */
+  #isFollowed = false;
   #isLate = false;
   #isOver = false;
 
@@ -97,27 +101,39 @@ export class NodeDrain {
 
   /** Drains; false when that failed, which is reported. */
   readonly run = async (): Promise<boolean> => {
-    const { node, watch: { environment }, question: { timeoutMs }, terminal, time } = this.#options;
+    const { question: { timeoutMs }, terminal, time } = this.#options;
+    const cancelTimeout = timeoutMs === undefined ? () => {} : time.schedule(timeoutMs, () => {
+      this.#isLate = true;
+      this.onChange();
+    });
     const made = await this.#made();
     if (typeof made === 'string') {
+      cancelTimeout();
       terminal.report(`Cannot drain node ${quoted(this.node)}: ${made}`);
       this.#isOver = true;
       return false;
     }
-    const timers = [
-      time.schedule(UNSERVED_AFTER_MS, () => {
-        const taken = this.#current?.status.observedGeneration ?? 0;
-        if (taken === 0) terminal.report(unservedText(this.#name));
-      }),
-      ...(timeoutMs === undefined ? [] : [time.schedule(timeoutMs, () => {
-        this.#isLate = true;
-        this.onChange();
-      })]),
-    ];
+    const ending = await this.#ended(made);
+    cancelTimeout();
+    return await this.#settled(made, ending);
+  };
+
+  /** Resolves with how the drain by its maintenance ended. */
+  async #ended(made: ObservedMaintenance): Promise<Ending | undefined> {
+    const cancel = this.#options.time.schedule(UNSERVED_AFTER_MS, () => {
+      const taken = this.#current?.status.observedGeneration ?? 0;
+      if (taken === 0) this.#options.terminal.report(unservedText(this.#name));
+    });
     let ending: Ending | undefined;
     await this.#until(() => (ending = this.#endingOf(made)) !== undefined);
-    for (const cancel of timers) cancel();
-    const kept = await environment.runtime.runPromise(
+    cancel();
+    return ending;
+  }
+
+  /** Keeps the cordon and cleans up; true when all of it is as it should be. */
+  async #settled(made: ObservedMaintenance, ending: Ending | undefined): Promise<boolean> {
+    const { node, terminal, time } = this.#options;
+    const kept = await this.#perform(
       handOverCordon(node.before, time.now()).pipe(Effect.catch(asText)),
     );
     if (kept !== undefined) {
@@ -126,7 +142,7 @@ export class NodeDrain {
     const isGone = await this.#removed(made);
     this.#report(ending);
     return ending === 'Drained' && kept === undefined && isGone;
-  };
+  }
 
   #report(ending: Ending | undefined): void {
     const { question: { timeoutMs = 0 }, terminal } = this.#options;
@@ -175,8 +191,9 @@ export class NodeDrain {
         terminal.report(`Going on with NodeMaintenance ${quoted(this.#name)}`);
         return known;
       }
-      // An earlier run is cleaned up after; its name is free then.
-      if (known !== undefined) await this.#until(() => this.#current?.uid !== known.uid);
+      // Its name is free then.
+      const problem = known === undefined ? undefined : await this.#cleanedUpAfter(known);
+      if (problem !== undefined) return problem;
       const outcome = await this.#perform(
         createMaintenance(newMaintenance(this.node, question), { isTrial: false })
           .pipe(Effect.catch(asRefusal)),
@@ -190,6 +207,25 @@ export class NodeDrain {
           'and delete it, or drain by it';
       }
     }
+  }
+
+  /** Deletes what an earlier run left, which nobody else does; a text when it stays. */
+  async #cleanedUpAfter(earlier: ObservedMaintenance): Promise<string | undefined> {
+    const { question: { timeoutMs = 0 }, terminal, time } = this.#options;
+    const name = `NodeMaintenance ${quoted(this.#name)} of an earlier run`;
+    const refused = earlier.deleting
+      ? undefined
+      : await this.#perform(deleteMaintenance(earlier).pipe(Effect.catch(asText)));
+    if (refused !== undefined) return `${name} cannot be deleted: ${refused}`;
+    const cancel = time.schedule(
+      UNSERVED_AFTER_MS,
+      () => terminal.report(`${name} is deleted, and ${STAYS}; still waiting`),
+    );
+    await this.#until(() => this.#isLate || this.#current?.uid !== earlier.uid);
+    cancel();
+    return this.#current?.uid === earlier.uid
+      ? `${name} is still there after ${goDuration(timeoutMs)}`
+      : undefined;
   }
 
   /** Whether a maintenance that was in the way is of this command: the cache has those alone. */
@@ -221,19 +257,17 @@ export class NodeDrain {
     await this.#until(() => isLate || this.#current?.uid !== made.uid);
     cancel();
     if (this.#current?.uid === made.uid) {
-      terminal.report(
-        `NodeMaintenance ${quoted(this.#name)} is deleted, and stays until an operator with ` +
-          '--roles maintenance has released the node',
-      );
+      terminal.report(`NodeMaintenance ${quoted(this.#name)} is deleted, and ${STAYS}`);
     }
     return true;
   }
 
   #endingOf({ uid }: ObservedMaintenance): Ending | undefined {
     const current = this.#current;
+    const isThere = current?.uid === uid;
     // The cache may not have it yet.
-    if (current?.uid === uid && isEnding(current)) return 'Withdrawn';
-    if (current === undefined && this.#isCordoned) return 'Withdrawn';
+    if (isThere ? isEnding(current) : this.#isFollowed) return 'Withdrawn';
+    this.#isFollowed = isThere;
     if (this.#isCordoned && this.#awaited.size === 0) return 'Drained';
     return this.#isLate ? 'TimedOut' : undefined;
   }

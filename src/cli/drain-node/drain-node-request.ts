@@ -12,7 +12,7 @@ import {
   type ParsedCluster,
   switchFlag,
 } from '../cluster-flags.ts';
-import { selectorProblem, unknownWord } from '../failures.ts';
+import { selectorProblem, unknownWord, workedNodesProblem } from '../failures.ts';
 import { timeoutOf } from '../maintenance/maintenance-question.ts';
 
 /** Whether anything is changed, as in kubectl. */
@@ -144,7 +144,7 @@ const choiceProblem = ({ nodes, selector, podSelector }: DrainNodesRequest): str
   if (empty !== undefined) {
     return `Cannot drain ${quoted(empty)}: it is not the name of a node; write NODE or node/NODE`;
   }
-  return selectorProblem(selector, 'zone=a,pool!=spot') ??
+  return workedNodesProblem(selector) ??
     selectorProblem(podSelector, 'app=web,tier!=test')?.replace('--selector', '--pod-selector');
 };
 

@@ -1,12 +1,12 @@
 /** The pods and NodeMaintenances that `tidegate drain NODE` follows. */
 import type { ActorEnvironment } from '../../actors/actor-environment.ts';
-import { startInformer } from '../../actors/informers/informer.ts';
+import { type Informer, startInformer } from '../../actors/informers/informer.ts';
 import { type DrainPod, podProjection } from '../../domain/drain/pod.ts';
 import {
   type ObservedMaintenance,
   projectMaintenance,
 } from '../../domain/node-maintenance/observed-maintenance.ts';
-import { podsOfNode } from '../../effects/drained-pods.ts';
+import { boundPodsSelected, podsOfNode } from '../../effects/drained-pods.ts';
 import type { KubeApi } from '../../effects/kube-api.ts';
 import { maintenancesLabelled } from '../../effects/maintenance-objects.ts';
 import { settledChanges } from '../../streams/settled-changes.ts';
@@ -27,19 +27,26 @@ export interface NodeDrainWatch extends Watched {
   readonly podsOn: (node: string) => readonly DrainPod[];
 }
 
-/** Starts to follow the pods of nodes, and the maintenances of this command. */
-export const startNodeDrainWatch = (
+/** Above this number of nodes the pods of the cluster are followed: each watch has a connection. */
+const NODES_FOLLOWED_MAX = 50;
+
+type FollowedNode = Pick<FilteredNode, 'name' | 'listed'>;
+
+/** Whose pods are followed, and which of them. */
+interface PodChoice {
+  readonly nodes: readonly FollowedNode[];
+  readonly podSelector: string | undefined;
+}
+
+interface FollowedPods {
+  readonly informers: readonly Informer<DrainPod>[];
+  readonly on: (node: string) => readonly DrainPod[];
+}
+
+const podsOfEach = (
   environment: ActorEnvironment<KubeApi>,
-  { nodes, podSelector }: {
-    readonly nodes: readonly Pick<FilteredNode, 'name' | 'listed'>[];
-    readonly podSelector: string | undefined;
-  },
-): NodeDrainWatch => {
-  const maintenances = startInformer(environment, {
-    id: 'nodemaintenances',
-    ...maintenancesLabelled(DRAIN_LABEL),
-    project: projectMaintenance,
-  });
+  { nodes, podSelector }: PodChoice,
+): FollowedPods => {
   const pods = new Map(nodes.map(({ name, listed }) => [
     name,
     startInformer(environment, {
@@ -49,14 +56,51 @@ export const startNodeDrainWatch = (
       listed,
     }),
   ]));
-  const all = [maintenances, ...pods.values()];
+  return { informers: [...pods.values()], on: (node) => [...pods.get(node)?.values() ?? []] };
+};
+
+const podsOfAll = (
+  environment: ActorEnvironment<KubeApi>,
+  { nodes, podSelector }: PodChoice,
+): FollowedPods => {
+  const names = new Set(nodes.map(({ name }) => name));
+  const projected = podProjection();
+  const pods = startInformer(environment, {
+    id: 'pods',
+    ...boundPodsSelected(podSelector),
+    project: (raw) => {
+      const pod = projected(raw);
+      return pod !== undefined && names.has(pod.node) ? pod : undefined;
+    },
+  });
+  let byNode: ReadonlyMap<string, readonly DrainPod[]> | undefined;
+  pods.facts.subscribe(() => byNode = undefined);
+  return {
+    informers: [pods],
+    on: (node) => (byNode ??= Map.groupBy(pods.values(), (pod) => pod.node)).get(node) ?? [],
+  };
+};
+
+/** Starts to follow the pods of nodes, and the maintenances of this command. */
+export const startNodeDrainWatch = (
+  environment: ActorEnvironment<KubeApi>,
+  choice: PodChoice,
+): NodeDrainWatch => {
+  const maintenances = startInformer(environment, {
+    id: 'nodemaintenances',
+    ...maintenancesLabelled(DRAIN_LABEL),
+    project: projectMaintenance,
+  });
+  const follow = choice.nodes.length > NODES_FOLLOWED_MAX ? podsOfAll : podsOfEach;
+  const pods = follow(environment, choice);
+  const all = [maintenances, ...pods.informers];
   const facts = all.map((informer) => informer.facts);
   const changes = settledChanges(facts, environment.scheduler, SETTLE_MS);
   return {
     environment,
     whenReady: Promise.all(all.map(({ whenSynced }) => whenSynced)).then(() => {}),
     maintenance: (name) => [...maintenances.values()].find((one) => one.name === name),
-    podsOn: (node) => [...pods.get(node)?.values() ?? []],
+    podsOn: pods.on,
     onChange: (show) => {
       const subscription = changes.subscribe(show);
       return () => subscription.unsubscribe();

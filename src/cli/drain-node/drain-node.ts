@@ -12,12 +12,23 @@ import { quoted } from '../../domain/text.ts';
 import type { Time } from '../../domain/time.ts';
 import { Effect } from 'effect';
 import { readNodesToDrain } from '../../effects/drained-pods.ts';
-import { createMaintenance, type MaintenanceOutcome } from '../../effects/maintenance-objects.ts';
-import { answered, askCluster, commandTime, logUnreachable, silent } from '../cluster-question.ts';
+import {
+  createMaintenance,
+  type MaintenanceOutcome,
+  readMaintenances,
+} from '../../effects/maintenance-objects.ts';
+import {
+  type Answer,
+  answered,
+  askCluster,
+  commandTime,
+  logUnreachable,
+  silent,
+} from '../cluster-question.ts';
 import { drainEmptyNodes } from './drain-empty-nodes.ts';
 import { filteredNodes } from './drain-node-filtering.ts';
 import { followNodeDrains } from './drain-node-following.ts';
-import { newMaintenance } from '../maintenance/maintenance-of-node.ts';
+import { maintenanceOf, newMaintenance } from '../maintenance/maintenance-of-node.ts';
 import { type DrainNodesRequest, type DrainQuestion, drainQuestion } from './drain-node-request.ts';
 import { drainLines, type FilteredNode } from './drain-node-text.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -87,6 +98,22 @@ const tried = async (
   return EXIT.ok;
 };
 
+/** Nothing is followed that the API server does not serve, or not to this user. */
+const followable = (
+  cluster: DrainNodesRequest,
+  [first]: readonly FilteredNode[],
+): Promise<Answer<true>> =>
+  askCluster(
+    cluster,
+    readMaintenances(maintenanceOf(first?.name ?? '')).pipe(
+      Effect.map((read) =>
+        read._tag === 'Refused'
+          ? silent(EXIT.failure, `Cannot list NodeMaintenances: ${read.why}`)
+          : answered(true)
+      ),
+    ),
+  );
+
 /** Drains the nodes, of which those without a pod that leaves need only a cordon. */
 const drained = async (
   { request, nodes, question }: {
@@ -99,9 +126,10 @@ const drained = async (
   const answer = await drainEmptyNodes({ cluster: request, question, nodes }, environment);
   if (answer._tag === 'Silent') return logUnreachable(answer, environment.terminal);
   const { nodes: left, areAll } = answer.value;
-  const code = left.length === 0
-    ? EXIT.ok
-    : await followNodeDrains({ cluster: request, question, nodes: left }, environment);
+  if (left.length === 0) return areAll ? EXIT.ok : EXIT.failure;
+  const maintenances = await followable(request, left);
+  if (maintenances._tag === 'Silent') return logUnreachable(maintenances, environment.terminal);
+  const code = await followNodeDrains({ cluster: request, question, nodes: left }, environment);
   return code === EXIT.ok && !areAll ? EXIT.failure : code;
 };
 

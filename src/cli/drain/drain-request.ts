@@ -7,6 +7,7 @@ import {
   CLUSTER_FLAGS,
   optionalText,
   type ParsedCluster,
+  switchFlag,
 } from '../cluster-flags.ts';
 import { selectorProblem } from '../failures.ts';
 
@@ -66,11 +67,7 @@ export const STATUS_FLAGS = {
     .pipe(Flag.withAlias('o')),
   selector: optionalText('selector', 'SELECTOR', 'Label selector of the nodes, as in kubectl')
     .pipe(Flag.withAlias('l')),
-  watch: Flag.Boolean('watch').pipe(
-    Flag.withAlias('w'),
-    Flag.withDescription('Keep watching and print changes'),
-    Flag.withDefault(false),
-  ),
+  watch: switchFlag('watch', 'Keep watching and print changes').pipe(Flag.withAlias('w')),
   ...CLUSTER_FLAGS,
 };
 

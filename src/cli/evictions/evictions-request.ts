@@ -10,6 +10,7 @@ import {
   CLUSTER_FLAGS,
   optionalText,
   type ParsedCluster,
+  requiredText,
   switchFlag,
 } from '../cluster-flags.ts';
 import type { ChosenCluster } from '../cluster-question.ts';
@@ -78,9 +79,10 @@ export const EVICTIONS_FLAGS = {
 
 /** Flags of `evict`. */
 export const EVICT_FLAGS = {
-  requester: Flag.String('requester').pipe(
-    Flag.withMetavar('NAME'),
-    Flag.withDescription('Who asks: a domain name of three labels or more'),
+  requester: requiredText(
+    'requester',
+    'NAME',
+    'Who asks: a domain name of three labels or more',
   ),
   wait: switchFlag('wait', 'Wait until the pod has left, and print the progress'),
   timeout: optionalText('timeout', 'DURATION', 'How long to wait (default without end)'),

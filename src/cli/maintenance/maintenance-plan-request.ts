@@ -6,6 +6,7 @@ import {
   CLUSTER_FLAGS,
   optionalText,
   type ParsedCluster,
+  switchFlag,
 } from '../cluster-flags.ts';
 
 /** Formats of the answer. */
@@ -37,10 +38,7 @@ export const MAINTENANCE_PLAN_FLAGS = {
     MAINTENANCE_PLAN_FORMATS.join('|'),
     'Format of the answer (default table)',
   ).pipe(Flag.withAlias('o')),
-  simulate: Flag.Boolean('simulate').pipe(
-    Flag.withDescription('Also play it on an embedded cluster, on simulated time'),
-    Flag.withDefault(false),
-  ),
+  simulate: switchFlag('simulate', 'Also play it on an embedded cluster, on simulated time'),
   podStartup: optionalText(
     'pod-startup',
     'DURATION',

@@ -7,7 +7,7 @@ import { POD_TYPES, type PodType } from '../../domain/node-maintenance/typed-pod
 import { readSelector } from '../../domain/pod-demand/label-selector-text.ts';
 import { quoted } from '../../domain/text.ts';
 import { DRY_RUNS } from '../drain/drain-request.ts';
-import { selectorProblem, unknownWord } from '../failures.ts';
+import { unknownWord, workedNodesProblem } from '../failures.ts';
 import {
   CHANGE_FORMATS,
   type ChangeFormat,
@@ -74,21 +74,19 @@ export const namedNodes = (names: readonly string[]): object => ({
 });
 
 const labelledNodes = (selector: string): object | string => {
-  const problem = selectorProblem(selector, 'zone=a,pool!=spot');
+  const problem = workedNodesProblem(selector);
   if (problem !== undefined) return problem;
   const reading = readSelector(selector);
   const conditions = reading._tag === 'Selector' ? reading.conditions : [];
-  return conditions.length === 0
-    ? 'Cannot use --selector "": it selects every node; write a condition such as "zone=a"'
-    : {
-      nodeSelectorTerms: [{
-        matchExpressions: conditions.map(({ key, operator, values }) => ({
-          key,
-          operator,
-          ...(values.length === 0 ? {} : { values }),
-        })),
-      }],
-    };
+  return {
+    nodeSelectorTerms: [{
+      matchExpressions: conditions.map(({ key, operator, values }) => ({
+        key,
+        operator,
+        ...(values.length === 0 ? {} : { values }),
+      })),
+    }],
+  };
 };
 
 const wordsOf = (text: string): readonly string[] =>

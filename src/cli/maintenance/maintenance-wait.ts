@@ -4,6 +4,7 @@
  * Promises: prints each step once; an operator that does not take the maintenance is reported once,
  * and waited for; it goes on when its output has no reader any more, because the exit code counts.
  */
+import { type CordonableNode, hasCordoned } from '../../domain/node-maintenance/cordoned-nodes.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import { type Stage } from '../../domain/node-maintenance/stage.ts';
 import { quoted } from '../../domain/text.ts';
@@ -12,7 +13,11 @@ import { maintenanceView } from '../../view/maintenance-view.ts';
 import type { ChosenCluster } from '../cluster-question.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { ChangePrinter } from './maintenance-printer.ts';
-import { type MaintenanceWatch, startMaintenanceWatch } from './maintenance-watch.ts';
+import {
+  type MaintenanceWatch,
+  startCordonWatch,
+  startMaintenanceWatch,
+} from './maintenance-watch.ts';
 import { followRecords } from '../terminal/record-following.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -24,15 +29,25 @@ export const unservedText = (name: string): string =>
   `No operator has taken NodeMaintenance ${quoted(name)}: run one with ` +
   '"tidegate operator --roles maintenance", or add the role to one that runs; still waiting';
 
-const isDone = (maintenance: ObservedMaintenance | undefined, stage: Stage): boolean => {
+const isDone = (
+  maintenance: ObservedMaintenance | undefined,
+  stage: Stage,
+  nodes: () => Iterable<CordonableNode>,
+): boolean => {
   if (maintenance === undefined) return true;
   const { generation, status } = maintenance;
   if (status.observedGeneration < generation) return false;
   const { phase } = maintenanceView(maintenance);
-  if (stage === 'Drain') return phase === 'Drained' || phase === 'Completed';
-  return stage === 'Complete'
-    ? phase === 'Completed'
-    : status.stages.some(({ name }) => name === stage) || phase === 'Idle';
+  switch (stage) {
+    case 'Idle':
+      return true;
+    case 'Cordon':
+      return phase === 'Completed' || hasCordoned(maintenance, nodes());
+    case 'Drain':
+      return phase === 'Drained' || phase === 'Completed';
+    case 'Complete':
+      return phase === 'Completed';
+  }
 };
 
 /** Follows a maintenance until the work of its stage is done. */
@@ -50,6 +65,7 @@ export const waitForMaintenance = async (
 ): Promise<ExitCode> => {
   const end = Promise.withResolvers<void>();
   let watch: MaintenanceWatch | undefined;
+  let nodes = (): Iterable<CordonableNode> => [];
   let last: ObservedMaintenance | undefined;
   let isOver = false;
   const timers = [
@@ -61,11 +77,16 @@ export const waitForMaintenance = async (
   const how = await followRecords({
     cluster,
     report: terminal.report,
-    start: (environment) => watch = startMaintenanceWatch(environment, name),
+    start: (environment) => {
+      if (stage !== 'Cordon') return watch = startMaintenanceWatch(environment, name);
+      const cordons = startCordonWatch(environment, name);
+      nodes = cordons.nodes;
+      return watch = cordons;
+    },
     show: (nowMs) => {
       last = watch?.maintenances().find((one) => one.uid === uid);
       if (last !== undefined) print.progressed(last, nowMs);
-      isOver = isDone(last, stage);
+      isOver = isDone(last, stage, nodes);
       if (isOver) end.resolve();
     },
     ended: end.promise,

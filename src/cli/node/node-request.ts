@@ -6,6 +6,7 @@ import {
   CLUSTER_FLAGS,
   optionalText,
   type ParsedCluster,
+  requiredText,
   switchFlag,
 } from '../cluster-flags.ts';
 import type { ChosenCluster } from '../cluster-question.ts';
@@ -62,10 +63,7 @@ const CHANGE_FLAGS = {
 
 /** Flags of `node disable`. */
 export const NODE_DISABLE_FLAGS = {
-  why: Flag.String('why').pipe(
-    Flag.withMetavar('TEXT'),
-    Flag.withDescription('The reason, for people; shown by "node status"'),
-  ),
+  why: requiredText('why', 'TEXT', 'The reason, for people; shown by "node status"'),
   acceptDowntime: switchFlag(
     'accept-downtime',
     'Evict pods of the node, within their budgets, also where no replacement is possible',

@@ -52,12 +52,12 @@ const drawing = <Row>(
   wide: boolean,
 ): RecordPrinter<Row> => {
   const screen = makeScreen(terminal);
-  const reported: string[] = [];
+  const drawn: string[] = [];
   let heading = '';
   let last = '';
   // The message is above the table, which may be longer than the terminal.
   const draw = (): void =>
-    screen.show([heading, ...reported.slice(-1), '', ...last.trimEnd().split('\n')]);
+    screen.show([heading, ...drawn.slice(-1), '', ...last.trimEnd().split('\n')]);
   return {
     show: (rows, nowMs) => {
       last = rows.length === 0 ? `${kind.empty}\n` : tableText(kind.columns(nowMs, wide), rows);
@@ -65,13 +65,15 @@ const drawing = <Row>(
       draw();
     },
     report: (line) => {
-      reported.push(line);
-      if (heading !== '') draw();
+      // Without a table to be above, it is all that there is to see.
+      if (heading === '') return terminal.report(line);
+      drawn.push(line);
+      draw();
     },
     close: () => {
       screen.close();
       terminal.print(last);
-      for (const line of reported) terminal.report(line);
+      for (const line of drawn) terminal.report(line);
     },
   };
 };

@@ -191,6 +191,16 @@ export const cordonOf = (
     : undefined;
 };
 
+/** True while the Node is cordoned for the owner; an unreadable key counts. */
+export const isCordonedFor = (
+  node: Pick<CordonFacts, 'unschedulable' | 'cordons' | 'hasUnreadCordons'>,
+  owner: DrainOwner,
+): boolean => {
+  const reading = node.unschedulable ? cordonOf(node, owner) : undefined;
+  return reading !== undefined &&
+    (reading._tag === 'Unrecognized' || reading.annotation.ended !== 'Cancelled');
+};
+
 /** The annotation of an owner; `undefined` when there is none, or it is unrecognized. */
 export const annotationOf = (
   facts: Pick<CordonFacts, 'cordons' | 'hasUnreadCordons'>,

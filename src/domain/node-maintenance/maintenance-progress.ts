@@ -18,7 +18,7 @@ import { type DrainTargets, isOver, type PlanRun, type TargetsByNode } from './d
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 import { hasBegun, holdsNode, isTargetedBy, newNode, storedNode } from './node-status.ts';
 import type { ObservedNodes } from './maintenance-step.ts';
-import { isReleased, nextWave, nodesToAdmit } from './node-budget.ts';
+import { type BudgetedNode, isReleased, nextWave, nodesToAdmit } from './node-budget.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
 import { progressText } from './progress-text.ts';
 import { type HeldNodes, targetsBefore } from './targets-before.ts';
@@ -38,6 +38,8 @@ export interface MaintainedNodeFacts {
   readonly bootId: string;
   /** The maintenance whose work on it is done; empty without one. */
   readonly doneFor: string;
+  /** Of the object: a node that joins again has a new one. */
+  readonly createdMs: number;
 }
 
 /** A maintenance that cordons or drains. */
@@ -202,14 +204,16 @@ const nodeStatuses = (
 ): readonly NodeStatus[] => {
   const { maintenance: { spec, status }, nodes, begins } = worked;
   const reported = nodes.map((node) => nodeStatusNow(worked, node, resolved));
-  const topologies = new Map(
-    nodes.map(({ name, labels }) => [name, labels[spec.topologyKey] ?? '']),
-  );
-  const budgeted = reported.map(({ name, state }) => ({
-    name,
-    state: isLeaving(worked, { name, state }, resolved.facts) ? 'Admitted' as const : state,
-    topology: topologies.get(name) ?? '',
-  }));
+  const begunMs = status.stages.find((stage) => stage.name === 'Cordon')?.startMs ?? Infinity;
+  const budgeted = nodes.map(({ name, labels, createdMs }, index): BudgetedNode => {
+    const state = reported[index]?.state ?? 'Waiting';
+    return {
+      name,
+      state: isLeaving(worked, { name, state }, resolved.facts) ? 'Admitted' : state,
+      topology: labels[spec.topologyKey] ?? '',
+      joinedSince: createdMs > begunMs,
+    };
+  });
   const admitted = new Set(begins ? nodesToAdmit(budgeted, spec.maxNodesAtOnce) : []);
   const wave = nextWave([...status.nodes, ...reported]);
   const all = reported.map((one): NodeStatus =>

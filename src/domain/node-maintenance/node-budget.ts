@@ -2,8 +2,8 @@
  * The budget of nodes of a maintenance: how many are cordoned and drained at once.
  *
  * Promises: never more nodes at once than the budget, and at least one, so that a maintenance goes
- * on; nodes are admitted in the order of their names; an admitted node stays admitted, also when
- * the budget shrinks. No node is admitted for which the status has no room: one that was left out
+ * on; nodes are admitted in the order of their names, those that joined since last; an admitted
+ * node stays admitted, also when the budget shrinks. No node is admitted for which the status has no room: one that was left out
  * of it would be uncordoned half empty, or drained again after its work was done.
  */
 import { compareText } from '../requirements.ts';
@@ -25,7 +25,16 @@ export interface BudgetedNode {
   /** The value of the topology label; empty without one. */
   readonly topology: string;
   readonly state: NodeState;
+  /**
+   * It joined after the work began. One that was deleted and joins again under its name, as after a
+   * reinstallation, must not keep the others waiting for ever.
+   */
+  readonly joinedSince?: boolean;
 }
+
+const byTurn = (left: BudgetedNode, right: BudgetedNode): number =>
+  Number(left.joinedSince ?? false) - Number(right.joinedSince ?? false) ||
+  compareText(left.name, right.name);
 
 /** The nodes that may be under way at once, of so many that match. */
 export const nodesAtOnce = (count: NodeCount | null, matching: number): number => {
@@ -40,8 +49,8 @@ const isUnderWay = ({ state }: BudgetedNode): boolean =>
 
 const admittedIn = (nodes: readonly BudgetedNode[], count: NodeCount | null): readonly string[] => {
   const free = nodesAtOnce(count, nodes.length) - nodes.filter(isUnderWay).length;
-  return nodes.filter(({ state }) => state === 'Waiting').map(({ name }) => name)
-    .toSorted(compareText).slice(0, Math.max(0, free));
+  return nodes.filter(({ state }) => state === 'Waiting').toSorted(byTurn).map(({ name }) => name)
+    .slice(0, Math.max(0, free));
 };
 
 /**

@@ -196,7 +196,7 @@ export class CrossedCluster {
     const worked = this.#maintenances.map((maintenance) => ({
       maintenance,
       nodes: (plan.maintenances.find(({ name }) => name === maintenance.name)?.nodes ?? [])
-        .map((name) => ({ name, labels: { name }, bootId: '', doneFor: '' })),
+        .map((name) => ({ name, labels: { name }, bootId: '', doneFor: '', createdMs: 0 })),
       drains: true,
       begins: true,
       yields: !isPatient,

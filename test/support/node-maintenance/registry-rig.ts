@@ -73,7 +73,14 @@ export const nodeOf = (
   };
   const node = projectNode(raw);
   if (node === undefined) throw new Error('The node has no identity');
-  return { ...node, labels: LABELS, bootId: '', doneFor: '', lifecycle: nodeConditionsOf(raw) };
+  return {
+    ...node,
+    labels: LABELS,
+    bootId: '',
+    doneFor: '',
+    createdMs: 0,
+    lifecycle: nodeConditionsOf(raw),
+  };
 };
 
 /** The object after a write. */

@@ -24,14 +24,19 @@ describe('bootstrap file', () => {
   const begin = async (file: string | undefined) => {
     const time = simulatedTime();
     const logged: string[] = [];
+    const gauges: number[] = [];
     const environment = makeActorEnvironment({
       time,
       runtime: ManagedRuntime.make(Layer.empty),
-      telemetry: { ...silentTelemetry, log: (_, message) => logged.push(message) },
+      telemetry: {
+        ...silentTelemetry,
+        log: (_, message) => logged.push(message),
+        gauge: (_, value, ..._labels) => void gauges.push(value),
+      },
       firstSeed: 1,
     });
     const template = bootstrapTemplate(environment, file);
-    return { time, logged, template, started: await template.start() };
+    return { time, logged, gauges, template, started: await template.start() };
   };
   const start = async (text?: string) => {
     if (text !== undefined) await writeFile(path, text);
@@ -77,12 +82,16 @@ describe('bootstrap file', () => {
   });
 
   test('bootstrap file: an invalid change keeps the last valid template and is logged once', async () => {
-    const { time, logged, template } = await start('one {{ .ClusterID }}');
+    const { time, logged, gauges, template } = await start('one {{ .ClusterID }}');
     await writeFile(path, 'two {{ .ClusterID');
     expect(await untilLogged(time, logged)).toContain('the last valid one stays in use');
     await time.advance(60_000);
     expect(logged).toHaveLength(1);
     expect(template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'one c1' });
+    expect(gauges).toEqual([1, 0]);
+    await writeFile(path, 'one {{ .ClusterID }}');
+    await untilFileRead(time, () => gauges.length > 2);
+    expect(gauges).toEqual([1, 0, 1]);
     template.stop();
   });
 });

@@ -96,6 +96,16 @@ test('events: an Event is in the namespace of its object', async () => {
   expect(calls[0]?.path).toBe('/apis/events.k8s.io/v1/namespaces/team-a/events');
 });
 
+test('events: on the Lease one reason does not silence the others', async () => {
+  const { recorder, calls, counted } = rig();
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', name: 'tidegate' };
+  for (let n = 0; n <= NOTES_PER_OBJECT_MAX; n += 1) recorder.record(note(`queued ${n}`, lease));
+  recorder.record({ ...note('a storm', lease), reason: 'OfflineStorm' });
+  await recorder.idle();
+  expect(counted('dropped')).toBe(1);
+  expect(textAt(calls.at(-1)?.body, 'reason')).toBe('OfflineStorm');
+});
+
 test('events: equal notes are one Event whose series is written once a minute', async () => {
   const { recorder, calls, time, counted } = rig();
   for (let n = 0; n < 10; n += 1) {

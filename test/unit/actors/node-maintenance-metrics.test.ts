@@ -31,10 +31,17 @@ const scene = () => {
   return { metrics, observe, series: () => Object.fromEntries(series), leftOut: () => leftOut };
 };
 
+const drainTargets = [{ podType: 'Default', podPriority: 100 }];
 const nodes = [
-  nodeRaw('a', { podsPendingEvacuation: 2, podsEvacuating: 1 }),
-  nodeRaw('b', { podsEvacuating: 4 }),
+  nodeRaw('a', { podsPendingEvacuation: 2, podsEvacuating: 1, drainTargets }),
+  nodeRaw('b', { podsEvacuating: 4, drainTargets }),
 ];
+
+test('NM-54: pods of nodes that wait for their turn or for the window are not counted', () => {
+  const { observe, series } = scene();
+  observe({ stage: 'Drain', nodes: [...nodes, nodeRaw('c', { podsPendingEvacuation: 5 })] });
+  expect(series()).toEqual({ kernel: 7 });
+});
 
 test('NM-54: the pods that must leave are counted while the stage is Drain', () => {
   const { observe, series } = scene();

@@ -150,6 +150,15 @@ describe('on a terminal', () => {
     expect(text()).toContain('No node is drained');
   });
 
+  test('a problem before the first table is printed at once, and once', () => {
+    const { show, report, close, text } = printing('table', true);
+    report('Cannot list or watch a collection');
+    expect(text()).toBe('Cannot list or watch a collection\n');
+    show([drain('n1', 2)]);
+    close();
+    expect(text()).not.toContain('Cannot list');
+  });
+
   test('the table has a screen of its own, and the last one stays with the messages', () => {
     const { show, report, close, text } = printing('table', true);
     show([drain('n1', 2)]);

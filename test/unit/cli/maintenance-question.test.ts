@@ -98,6 +98,8 @@ describe('drain NODE', () => {
   test.each<readonly [Partial<DrainNodesRequest>, string]>([
     [{ nodes: [] }, 'Cannot start without <node>'],
     [{ selector: 'a=b' }, 'Cannot use --selector with names of nodes'],
+    [{ nodes: [], selector: '' }, 'Cannot use --selector "": it selects every node'],
+    [{ nodes: [], selector: ' ' }, 'Cannot use --selector " ": it selects every node'],
     [{ nodes: ['a/b/c'] }, 'Cannot drain "a/b/c": it is not the name of a node'],
     [{ disableEviction: true }, 'Cannot use --disable-eviction'],
     [{ gracePeriod: '30s' }, 'Cannot use --grace-period "30s"'],

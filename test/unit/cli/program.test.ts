@@ -312,6 +312,14 @@ test('maintenance start takes nodes, a first stage, and whether to wait', async 
   }]]);
 });
 
+test('a repeated flag counts as it was given last, as in kubectl', async () => {
+  const { asked, code } = await run(
+    ...['node', 'disable', 'n1', '--why=noise', '--context=a', '--why=memory', '--context=b'],
+  );
+  expect(code).not.toBe(2);
+  expect(asked).toMatchObject([[expect.any(String), { why: 'memory', context: 'b' }]]);
+});
+
 test.each(['cordon', 'drain', 'complete'])(
   'maintenance %s moves the maintenance of this name',
   async (verb) => {

@@ -7,7 +7,6 @@
  * only after the cordon of a schedulable node.
  */
 import { describe, expect, it } from 'vitest';
-import { isCordonedFor } from '../../../src/actors/node-maintenance/maintained-drains.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import type { NodeProjection } from '../../../src/domain/cluster-node.ts';
 import {
@@ -20,6 +19,7 @@ import {
 import {
   annotationOf,
   CORDON_PREFIX,
+  isCordonedFor,
   isMaintenanceOwner,
   maintenanceOwner,
 } from '../../../src/domain/drain/cordon.ts';

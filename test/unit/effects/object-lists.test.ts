@@ -71,5 +71,5 @@ test('a list that is refused in the middle has no objects, only the reason', asy
 test('a whole list that expired is refused, not asked for again', async () => {
   const { read, calls } = await listing(() => ({ status: 410, body: { message: 'too old' } }));
   expect(read).toEqual({ _tag: 'Refused', status: 410, why: 'too old' });
-  expect(calls.map(({ query }) => query?.['limit'])).toEqual(['500', undefined]);
+  expect(calls.map(({ query }) => query?.['limit'])).toEqual(['500', '5000', undefined]);
 });

@@ -42,6 +42,14 @@ test('a text file has one change for each reading that differs from the one befo
   }));
 });
 
+test('a text file that is empty for one reading is written in place, and has not changed', () => {
+  const full: TextReading = { _tag: 'Text', text: 'a' };
+  const empty: TextReading = { _tag: 'Text', text: '' };
+  expect(changesOf([full, empty, full])).toHaveLength(1);
+  expect(changesOf([full, empty, empty]).at(-1)).toEqual({ _tag: 'Accepted', value: '!' });
+  expect(changesOf([empty])).toHaveLength(1);
+});
+
 const pairOf = (fingerprint: string) => ({
   certificate: 'c',
   key: 'k',

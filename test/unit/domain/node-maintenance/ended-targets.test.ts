@@ -54,7 +54,7 @@ const look = (
     readonly before?: ProgressMemory;
   } = {},
 ) => {
-  const node = { name: 'n1', labels: {}, bootId: 'boot-1', doneFor: '' };
+  const node = { name: 'n1', labels: {}, bootId: 'boot-1', doneFor: '', createdMs: 0 };
   const progress = maintenanceProgress(
     [{ maintenance, nodes: [node], drains: true, begins: true, yields: false }],
     [one, maintenance],

@@ -18,6 +18,7 @@ const node = (name: string, more: Partial<MaintainedNodeFacts> = {}): Maintained
   labels: {},
   bootId: 'boot-1',
   doneFor: '',
+  createdMs: 0,
   ...more,
 });
 

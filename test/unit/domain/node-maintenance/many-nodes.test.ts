@@ -32,7 +32,7 @@ const rolling = (
     nodes: stored,
   });
   const nodes = Object.entries(names).flatMap(([zone, ofZone]) =>
-    ofZone.map((name) => ({ name, labels: { zone }, bootId: 'boot-1', doneFor: '' }))
+    ofZone.map((name) => ({ name, labels: { zone }, bootId: 'boot-1', doneFor: '', createdMs: 0 }))
   ).toSorted((left, right) => left.name < right.name ? -1 : 1);
   return () => {
     const progress = maintenanceProgress(

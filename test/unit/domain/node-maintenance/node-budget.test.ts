@@ -59,6 +59,12 @@ describe('maxNodesAtOnce', () => {
     expect(nodesToAdmit(nodes, share(100))).toEqual(['c1', 'a2', 'b1', 'b2']);
   });
 
+  test('nodes that joined after the work began come last', () => {
+    const nodes = [{ ...node('a'), joinedSince: true }, node('b', 'Admitted'), node('c')];
+    expect(nodesToAdmit(nodes, exactly(2))).toEqual(['c']);
+    expect(nodesToAdmit(nodes, exactly(3))).toEqual(['c', 'a']);
+  });
+
   test('a wave has the number after the last', () => {
     expect(nextWave([])).toBe(1);
     expect(nextWave([{ wave: 2 }, { wave: 0 }])).toBe(3);
