@@ -92,7 +92,7 @@ export const openIdentity = (
   }
   return Effect.promise(() => import('./kubeconfig.ts')).pipe(
     Effect.flatMap(({ readKubeconfig, readCredentials }) =>
-      Effect.map(readKubeconfig(source), (config): ApiIdentity => ({
+      Effect.map(readKubeconfig(source, pod.variables['KUBECONFIG']), (config): ApiIdentity => ({
         credentials: () => readCredentials(config),
       }))
     ),

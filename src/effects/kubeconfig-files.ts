@@ -1,14 +1,13 @@
 /**
  * Reads the files of a kubeconfig as kubectl does, where client-node differs.
  *
- * Promises: of several files in `KUBECONFIG`, those that do not exist or are empty are left out, and
- * the first current context and the first entry of a name count; the file of a `tokenFile` is read
- * again while the token is in use.
+ * Promises: of several files in `KUBECONFIG`, those that do not exist or are empty are left out,
+ * and the first current context and the first entry of a name count; the file of a `tokenFile` is
+ * read again while the token is in use.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import process from 'node:process';
 import { KubeConfig, type User } from '@kubernetes/client-node';
 import { parseDocument } from 'yaml';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
@@ -67,8 +66,7 @@ const readFiles = (paths: readonly string[]): KubeConfig => {
   return config;
 };
 
-const readDefault = (): KubeConfig => {
-  const variable = process.env['KUBECONFIG'] ?? '';
+const readDefault = (variable: string): KubeConfig => {
   if (variable !== '') return readFiles(variable.split(delimiter).filter((path) => path !== ''));
   const path = join(homedir(), '.kube', 'config');
   if (existsSync(path)) return readFile(path);
@@ -77,9 +75,12 @@ const readDefault = (): KubeConfig => {
   return config;
 };
 
-/** Reads the files of `source`; throws what the file system and the parser throw. */
-export const readKubeconfigFiles = (source: FileSource): KubeConfig => {
-  const config = source._tag === 'File' ? readFile(source.path) : readDefault();
+/**
+ * Reads the files of `source`, by default those of the variable `KUBECONFIG`; throws what the file
+ * system and the parser throw.
+ */
+export const readKubeconfigFiles = (source: FileSource, variable: string): KubeConfig => {
+  const config = source._tag === 'File' ? readFile(source.path) : readDefault(variable);
   if (source.context !== undefined) config.setCurrentContext(source.context);
   return config;
 };

@@ -59,13 +59,14 @@ const withoutVerificationOnHttp = (config: KubeConfig): KubeConfig => {
   return config;
 };
 
-/** Reads the kubeconfig of `source`. */
+/** Reads the kubeconfig of `source`; `variable` is that of the environment, `KUBECONFIG`. */
 export const readKubeconfig = (
   source: FileSource,
+  variable = '',
 ): Effect.Effect<KubeConfig, KubeconfigUnusable> =>
   Effect.suspend(() => {
     try {
-      const config = readKubeconfigFiles(source);
+      const config = readKubeconfigFiles(source, variable);
       const problem = problemOf(config, source);
       return problem === undefined
         ? Effect.succeed(limitPlugins(withoutVerificationOnHttp(config)))

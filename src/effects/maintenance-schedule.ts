@@ -2,8 +2,8 @@
  * Reads the schedule of a maintenance window: five fields of cron in a time zone.
  *
  * Promises: no timer and no clock; total, and a malformed text is told with its field; a start that
- * the change to summer time skips happens at the end of the skipped hour, and one in a repeated hour
- * once. Wildcards and steps follow the clock instead, as in Vixie cron.
+ * the change to summer time skips happens at the end of the skipped hour, and one in a repeated
+ * hour once. Wildcards and steps follow the clock instead, as in Vixie cron.
  */
 import { Cron } from 'croner';
 import type { WindowSpec } from '../domain/node-maintenance/observed-maintenance.ts';

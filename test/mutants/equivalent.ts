@@ -103,6 +103,11 @@ export const EQUIVALENT: readonly EquivalentMutation[] = [
     why: 'A final actor takes no event, and a release ends no slot of an accepted eviction.',
   },
   {
+    file: 'src/actors/pod-evictions/pod-evictions.ts',
+    what: 'without this.#withSlot.delete(uid);',
+    why: 'A pod that has no released actor is passed over at each step of a budget.',
+  },
+  {
     file: 'src/actors/node-availability/node-availabilities.ts',
     what: 'this.#protected.has(uid) === isProtected → false',
     why: 'The gauge is set again to the value that it has.',

@@ -33,7 +33,7 @@ import { type Defer, deferredSends } from '../actor-logic.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { MaintainedNodes } from '../node-drains/maintained-nodes.ts';
-import type { RequestedEvictions } from '../pod-evictions/pod-evictions.ts';
+import type { RequestedEvictions } from '../pod-evictions/pod-evictions-options.ts';
 import {
   type DrainRequesterActors,
   drainRequesterActors,
@@ -76,6 +76,8 @@ export class DrainRequesters implements RequestedEvictions {
   readonly #registry: DrainRequesterActors;
   readonly #slots: ConcurrencyLimit<RequesterEntry>;
   readonly #byPod = multiIndex();
+  /** How many entries each Node has. */
+  readonly #entriesOn = new Map<string, number>();
   readonly #changes = new Subject<Uid>();
   /** Causes that are recorded on a Node while drains ask for pods of it. */
   readonly #recorded = new Map<string, Set<string>>();
@@ -198,6 +200,7 @@ export class DrainRequesters implements RequestedEvictions {
     const { namespace, name } = pod;
     const key = keyOf(rest.uid, rest.requester);
     this.#byPod.add(rest.uid, key);
+    this.#countOn(rest.node, 1);
     const entry = { ...rest, key, pod: { namespace, name, uid: rest.uid }, reported: '' };
     this.#registry.consider(entry);
   }
@@ -206,8 +209,15 @@ export class DrainRequesters implements RequestedEvictions {
     if (this.#registry.entry(entry.key) !== entry) return;
     this.#registry.remove(entry.key);
     this.#byPod.remove(entry.uid, entry.key);
-    const isLast = ![...this.#registry.entries()].some(({ node }) => node === entry.node);
-    if (isLast) this.#recorded.delete(entry.node);
+    this.#countOn(entry.node, -1);
+  }
+
+  /** What is recorded on a Node is forgotten with its last entry. */
+  #countOn(node: string, by: 1 | -1): void {
+    const count = (this.#entriesOn.get(node) ?? 0) + by;
+    if (count > 0) return void this.#entriesOn.set(node, count);
+    this.#entriesOn.delete(node);
+    this.#recorded.delete(node);
   }
 
   #withEntry(

@@ -26,7 +26,7 @@ import { drainBlocker } from '../../machines/drain-blocker.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import type { BlockerReview } from './drain-pods.ts';
-import type { DrainTargets, NodeDrainActors } from './node-drain-actor.ts';
+import { blockersOf, type DrainTargets, type NodeDrainActors } from './node-drain-actor.ts';
 
 /** Between two reviews. */
 const REVIEW_MS = 1000;
@@ -215,7 +215,7 @@ export class DrainBlockers {
 }
 
 /** Shows what blocks a drain to its statechart and on the UpcomingNode, which outlives Events. */
-export const showBlocked = (
+const showBlocked = (
   drains: Pick<NodeDrainActors, 'entry' | 'get'>,
   key: string,
   { blocked, showOnMachine, showOnNode }: Pick<DrainTargets, 'showOnMachine' | 'showOnNode'> & {
@@ -232,6 +232,21 @@ export const showBlocked = (
   if (entry === undefined || entry.owner !== 'reclaim' || entry.machineId === '') return;
   void showOnMachine(entry.machineId, { _tag: 'Draining', blocked: blockedText(blocked) });
 };
+
+/** The blockers of the drains of a registry, recorded as Events about their Nodes. */
+export const blockersOfDrains = (
+  environment: ActorEnvironment<never>,
+  drains: Pick<NodeDrainActors, 'entry' | 'get'>,
+  targets: Pick<DrainTargets, 'showOnMachine' | 'showOnNode' | 'events' | 'paused'>,
+): DrainBlockers =>
+  new DrainBlockers(environment, {
+    review: (key) => blockersOf(drains, key, targets.paused),
+    record: (key, blocked) => {
+      const entry = drains.entry(key);
+      if (entry) targets.events.blocked(entry.node, blocked, entry.notedBudgets);
+    },
+    show: (key, blocked) => showBlocked(drains, key, { ...targets, blocked }),
+  });
 
 /** Ends the condition of a Node without a drain that the leader before could not end any more. */
 export const showMissedEnd = (

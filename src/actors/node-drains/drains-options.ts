@@ -18,7 +18,7 @@ export interface DrainsOptions extends DrainTargets {
   readonly whenPodsCurrent: () => Promise<void>;
   readonly evictions: Pick<
     PodEvictions,
-    'want' | 'bringForward' | 'release' | 'statusOf' | 'progress' | 'changes'
+    'want' | 'bringForward' | 'release' | 'statusOf' | 'progress' | 'changes' | 'progressed'
   >;
   /** The operator's own pod leaves last. */
   readonly own: PlanTerms['own'];

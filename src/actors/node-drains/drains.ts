@@ -21,7 +21,7 @@ import type { NodeDrainEvent } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type Defer, deferredSends } from '../actor-logic.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
-import { DrainBlockers, showBlocked, showMissedEnd } from './drain-blockers.ts';
+import { blockersOfDrains, type DrainBlockers, showMissedEnd } from './drain-blockers.ts';
 import { UnrecognizedCordons } from './drain-events.ts';
 import {
   canJoin,
@@ -52,7 +52,7 @@ import { DrainPods } from './drain-pods.ts';
 import type { DrainsOptions } from './drains-options.ts';
 import { LateDrains } from './late-drains.ts';
 import { drainScope } from './maintained-nodes.ts';
-import { blockersOf, type NodeDrainActors, nodeDrainActors } from './node-drain-actor.ts';
+import { type NodeDrainActors, nodeDrainActors } from './node-drain-actor.ts';
 import { PastDrains } from './past-drains.ts';
 
 /** All drains of a process; not leading at first. */
@@ -96,21 +96,15 @@ export class DrainRegistry {
       onSnapshot: (entry, snapshot) => this.#moved(entry, snapshot),
       onLost: (entry) => this.#lost(entry),
     });
-    this.#blockers = new DrainBlockers(environment, {
-      review: (key) => blockersOf(this.#registry, key, options.paused),
-      record: (key, blocked) => {
-        const entry = this.#registry.entry(key);
-        if (entry) options.events.blocked(entry.node, blocked, entry.notedBudgets);
-      },
-      show: (key, blocked) => showBlocked(this.#registry, key, { ...options, blocked }),
-    });
+    this.#blockers = blockersOfDrains(environment, this.#registry, options);
     // A drain that looks at old pods takes the node for empty, or gone pods for left (DR-13).
     this.#changes.pipe(audit(options.whenPodsCurrent)).subscribe(() => this.#lookAtChanged());
-    const { pods, nodes } = options;
+    const { pods, nodes, evictions, localData } = options;
     this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(this.#pods.observe(fact))));
     this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
-    const changes = merge(options.evictions.changes, options.localData?.changes ?? EMPTY);
+    const changes = merge(evictions.progressed, localData?.changes ?? EMPTY);
     this.#subscription.add(changes.subscribe((node) => this.#onPods(node)));
+    this.#subscription.add(evictions.changes.subscribe((node) => this.#onStatus(node)));
   }
 
   /** The owner drains this node; joins its active drain. */
@@ -369,6 +363,11 @@ export class DrainRegistry {
     const drains = node === undefined ? this.#registry.entries() : this.#byNode.of(node);
     for (const { key } of drains) this.#changed.add(key);
     if (this.#changed.size > 0) this.#changes.next();
+  }
+
+  /** What blocks pods of the node changed, and perhaps nothing else. */
+  #onStatus(node: string): void {
+    for (const { key } of this.#byNode.of(node)) this.#blockers.changed(key);
   }
 
   #lookAtChanged(): void {

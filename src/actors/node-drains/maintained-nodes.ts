@@ -59,19 +59,29 @@ export const drainScope = (
   };
 };
 
+/** A Node, and the owner of the drain that a maintenance makes there. */
+interface ListedNode {
+  readonly node: string;
+  readonly owner: DrainOwner;
+  readonly maintained: MaintainedNode;
+}
+
 /** All Nodes of all maintenances of a process. */
 export class MaintainedNodes {
-  readonly #nodes = new Map<string, MaintainedNode>();
+  readonly #nodes = new Map<string, ListedNode>();
   /** Requester names by owner, and owners by requester name. */
   readonly #requesters = new Map<string, string>();
   readonly #owners = new Map<string, DrainOwner>();
   #areAllNamed = false;
 
   readonly set = (node: string, owner: DrainOwner, maintained: MaintainedNode): void =>
-    void this.#nodes.set(drainKey(node, owner), maintained);
+    void this.#nodes.set(drainKey(node, owner), { node, owner, maintained });
 
   readonly remove = (node: string, owner: DrainOwner): void =>
     void this.#nodes.delete(drainKey(node, owner));
+
+  /** All Nodes with their owners. */
+  readonly listed = (): readonly Omit<ListedNode, 'maintained'>[] => [...this.#nodes.values()];
 
   readonly clear = (): void => {
     this.#nodes.clear();
@@ -107,5 +117,7 @@ export class MaintainedNodes {
 
   /** What its owner lets the drain do; everything, unless it is a maintenance. */
   readonly of = (node: string, owner: DrainOwner): MaintainedNode =>
-    isMaintenanceOwner(owner) ? this.#nodes.get(drainKey(node, owner)) ?? UNKNOWN : WHOLE;
+    isMaintenanceOwner(owner)
+      ? this.#nodes.get(drainKey(node, owner))?.maintained ?? UNKNOWN
+      : WHOLE;
 }

@@ -221,7 +221,7 @@ export class ReclaimRegistry {
   #search(): void {
     this.#isSearching = false;
     const awaited = this.#awaited();
-    const next = this.#targets.next(awaited.map(({ entry }) => entry), this.#room());
+    const next = this.#targets.next(awaited, this.#room());
     awaited.forEach(({ instruction, entry }, at) => {
       const now = next[at] ?? entry;
       if (now.phase !== entry.phase) this.#advance(instruction, now);
@@ -248,7 +248,7 @@ export class ReclaimRegistry {
     readonly graceSeconds: number;
     readonly ackPending: boolean;
   }): void {
-    const found = this.#targets.first(machines, this.#room());
+    const found = this.#targets.first(machines, this.#room(), id);
     const { time } = this.#environment;
     const instruction = orderedInstruction(time, { id, machines: found, ...terms });
     this.#registry.consider(instruction);

@@ -170,6 +170,11 @@ export class Budgets {
   readonly isInFlight = (pod: Uid): boolean =>
     this.#registry.entry(this.#slotAt.get(pod) ?? NO_BUDGET)?.inFlight.has(pod) === true;
 
+  /** A slot counts as taken by the pod, whether or not its eviction was answered. */
+  readonly hasSlot = (pod: Uid): boolean =>
+    this.look(this.#slotAt.get(pod) ?? NO_BUDGET)?.context.reservations
+      .some((reservation) => reservation.pod === pod) === true;
+
   /**
    * The pod was observed terminating or gone; without a resourceVersion when no watch showed it.
    */

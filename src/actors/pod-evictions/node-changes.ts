@@ -7,22 +7,32 @@ import type { Fact } from '../../domain/facts.ts';
 
 /** Nodes with a changed pod, emitted once for simultaneous changes. */
 export class NodeChanges {
+  /** The status of a pod changed. */
   readonly changes = new Subject<string>();
-  #changed = new Set<string>();
+  /** More than what blocks a pod changed. */
+  readonly progressed = new Subject<string>();
+  /** Whether more changed, by node. */
+  #changed = new Map<string, boolean>();
 
-  readonly add = (node: string): void => {
-    this.#changed.add(node);
+  readonly add = (node: string): void => this.#add(node, true);
+
+  /** Only what blocks these pods changed. */
+  readonly addBlockers = (entries: Iterable<EvictionEntry>): void => {
+    for (const { node } of entries) this.#add(node, false);
+  };
+
+  #add(node: string, hasProgressed: boolean): void {
+    this.#changed.set(node, hasProgressed || this.#changed.get(node) === true);
     if (this.#changed.size === 1) queueMicrotask(this.#flush);
-  };
-
-  readonly addAll = (entries: Iterable<EvictionEntry>): void => {
-    for (const { node } of entries) this.add(node);
-  };
+  }
 
   readonly #flush = (): void => {
     const changed = this.#changed;
-    this.#changed = new Set();
-    for (const node of changed) this.changes.next(node);
+    this.#changed = new Map();
+    for (const [node, hasProgressed] of changed) {
+      this.changes.next(node);
+      if (hasProgressed) this.progressed.next(node);
+    }
   };
 }
 

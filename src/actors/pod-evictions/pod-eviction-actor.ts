@@ -109,6 +109,8 @@ export interface PodEvictionActorOptions {
   readonly onAccepted: (node: string) => void;
   /** The state of a pod of this node changed. */
   readonly onChange: (node: string) => void;
+  /** Nobody wants the pod to leave any more, and no call about it is in flight. */
+  readonly onReleased: (pod: Uid) => void;
 }
 
 type Options = PodEvictionActorOptions & { readonly registry: () => PodEvictionActors };
@@ -249,6 +251,7 @@ export const podEvictionActors = (
       onChange(entry.node);
       // After its last report.
       if (state === 'gone') defer(() => forget(entry));
+      if (state === 'released') options.onReleased(entry.uid);
     },
     onCrash: ({ uid }) => {
       dispatcher.cancel(uid);

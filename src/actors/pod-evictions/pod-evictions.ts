@@ -2,8 +2,8 @@
  * The pods that must leave, from the first request of a drain's owner until they are gone.
  *
  * Promises: no eviction is sent before the budgets are listed; a pod must leave while one owner
- * requests it; budgets observe a change after the pods that they cover; a sent eviction always
- * completes, and `settled` waits for it.
+ * requests it, and is forgotten when none does and its slot is free again; budgets observe a change
+ * after the pods that they cover; a sent eviction always completes, and `settled` waits for it.
  */
 import { type Observable, Subscription } from 'rxjs';
 import type { Blocker, BlockerReason } from '../../domain/drain/blocker.ts';
@@ -18,7 +18,6 @@ import type { ServingGates } from '../../effects/serving-gates.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { deferredSends } from '../actor-logic.ts';
-import type { Informer } from '../informers/informer.ts';
 import { Budgets } from './budget-actor.ts';
 import { EvictionCircuit } from './eviction-circuit-actor.ts';
 import { EvictionDispatcher } from './eviction-dispatcher.ts';
@@ -26,6 +25,7 @@ import { RolloutIndex } from '../../domain/drain/rollouts.ts';
 import { NodeChanges, NodeEvictions } from './node-changes.ts';
 import { ServingGateRegistry } from './serving-gates.ts';
 import { type EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
+import type { PodEvictionsOptions } from './pod-evictions-options.ts';
 import {
   forgetPod,
   type PodEvictionActorOptions,
@@ -76,33 +76,10 @@ export interface PodEvictions {
   readonly progress: (uid: Uid) => PodProgress | undefined;
   /** The node of a pod whose status changed. */
   readonly changes: Observable<string>;
+  /** The node of a pod whose progress may have changed; a budget's steps change only the status. */
+  readonly progressed: Observable<string>;
   /** Resolves when every sent eviction has its answer. */
   readonly settled: () => Promise<void>;
-}
-
-/** Drains that ask by EvictionRequest before their pods are evicted. */
-export interface RequestedEvictions {
-  /** The owner's drain wants the pod to leave; idempotent. */
-  readonly want: (pod: DrainPod, owner: DrainOwner) => void;
-  /** It wants that no more. */
-  readonly withdraw: (pod: Uid, owner: DrainOwner) => void;
-  /** What the request of the pod waits for; undefined when the pod may be evicted. */
-  readonly blockerOf: (pod: Uid) => Blocker | undefined;
-  /** Why its interceptors are not asked although they should be; empty while they are. */
-  readonly fallbackOf: (pod: Uid) => string;
-  /** Pods whose request changed. */
-  readonly changes: Observable<Uid>;
-}
-
-/** The informers that evictions follow. */
-export interface PodEvictionsOptions {
-  readonly pods: Pick<Informer<DrainPod>, 'facts' | 'get' | 'values'>;
-  readonly budgets: Pick<Informer<Budget>, 'facts' | 'progress'>;
-  readonly nodes: Pick<Informer<DrainedNode>, 'facts' | 'get'>;
-  /** Evictions in flight under one budget (DR-33); default 1. */
-  readonly callsPerBudget?: number;
-  /** Without it, drains ask no interceptors. */
-  readonly requested?: RequestedEvictions | undefined;
 }
 
 const FORBIDDEN: BlockerReason = 'EvictionForbidden';
@@ -115,6 +92,7 @@ export class PodEvictionRegistry implements PodEvictions {
   readonly #index: EvictionIndex;
   readonly #nodeChanges = new NodeChanges();
   readonly changes: Observable<string> = this.#nodeChanges.changes;
+  readonly progressed: Observable<string> = this.#nodeChanges.progressed;
   readonly #dispatcher: EvictionDispatcher;
   readonly #circuit: EvictionCircuit;
   readonly #budgets: Budgets;
@@ -122,6 +100,8 @@ export class PodEvictionRegistry implements PodEvictions {
   readonly #registry: PodEvictionActors;
   readonly #rollouts = new RolloutIndex();
   readonly #subscription = new Subscription();
+  /** Pods that nobody wants, and that may have taken a slot. */
+  readonly #withSlot = new Set<Uid>();
   #budgetsKnown = false;
   #isStopped = false;
 
@@ -164,11 +144,12 @@ export class PodEvictionRegistry implements PodEvictions {
       progress: budgets.progress,
       callsPerBudget,
       defer,
-      isCovering: (key) => this.#index.coveredBy(key).length > 0,
+      isCovering: this.#index.isCovering,
       onOffer: this.#dispatcher.offer,
       onMoved: (key, stateChanged) => {
         this.#dispatcher.budgetMoved(key);
-        if (stateChanged) this.#nodeChanges.addAll(this.#index.coveredBy(key));
+        this.#withSlot.forEach(this.#forgetReleased);
+        if (stateChanged) this.#nodeChanges.addBlockers(this.#index.coveredBy(key));
       },
     });
     this.#actorOptions = {
@@ -182,6 +163,7 @@ export class PodEvictionRegistry implements PodEvictions {
       isStopped: () => this.#isStopped,
       onAccepted: evicted.add,
       onChange: this.#nodeChanges.add,
+      onReleased: this.#forgetReleased,
     };
     this.#registry = podEvictionActors(environment, this.#actorOptions);
     this.#circuit.start();
@@ -199,7 +181,7 @@ export class PodEvictionRegistry implements PodEvictions {
       return;
     }
     const wasReleased = known.requests.size === 0;
-    this.#index.request(known, request);
+    this.#request(known, request);
     this.#observe(known);
     if (!wasReleased) return;
     this.#budgets.wanted(pod.uid);
@@ -209,9 +191,7 @@ export class PodEvictionRegistry implements PodEvictions {
   readonly bringForward: PodEvictions['bringForward'] = (node, owner, deadlineMonotonicMs) => {
     for (const entry of this.#index.ofNode(node)) {
       const request = entry.requests.get(owner);
-      if (request === undefined) continue;
-      this.#index.request(entry, { ...request, deadlineMonotonicMs });
-      this.#registry.get(entry.uid)?.send({ type: 'deadline.moved' });
+      if (request !== undefined) this.#request(entry, { ...request, deadlineMonotonicMs });
     }
   };
 
@@ -285,6 +265,14 @@ export class PodEvictionRegistry implements PodEvictions {
     for (const subscription of subscriptions) this.#subscription.add(subscription);
   }
 
+  /** A pod that was refused is tried again at once when its deadline is earlier now. */
+  #request(entry: EvictionEntry, request: EvictionRequest): void {
+    const { deadlineMs } = entry.terms;
+    this.#index.request(entry, request);
+    if (entry.terms.deadlineMs >= deadlineMs) return;
+    this.#registry.get(entry.uid)?.send({ type: 'deadline.moved' });
+  }
+
   #released(entry: EvictionEntry): void {
     if (entry.state === 'gone') return;
     this.#registry.get(entry.uid)?.send({ type: 'eviction.released' });
@@ -304,7 +292,7 @@ export class PodEvictionRegistry implements PodEvictions {
 
   #circuitChanged(): void {
     this.#dispatcher.schedule();
-    this.#nodeChanges.addAll(this.#index.all());
+    this.#nodeChanges.addBlockers(this.#index.all());
   }
 
   /** The registry feeds its actors only after the budgets are listed. */
@@ -349,11 +337,22 @@ export class PodEvictionRegistry implements PodEvictions {
     entry.departed = true;
     const actor = this.#registry.get(last.uid);
     if (actor !== undefined && entry.state !== 'gone') return actor.send({ type: 'pod.vanished' });
-    this.#actorOptions.defer(() => {
-      forgetPod(this.#actorOptions, last.uid);
-      this.#registry.remove(last.uid);
-    });
+    this.#actorOptions.defer(() => this.#forget(last.uid));
   }
+
+  #forget(uid: Uid): void {
+    forgetPod(this.#actorOptions, uid);
+    this.#registry.remove(uid);
+  }
+
+  /** Its next drain begins anew; until then a slot that its last call may have taken is held. */
+  readonly #forgetReleased = (uid: Uid): void =>
+    this.#actorOptions.defer(() => {
+      this.#withSlot.delete(uid);
+      if (this.#registry.get(uid)?.getSnapshot().matches('released') !== true) return;
+      if (this.#budgets.hasSlot(uid)) this.#withSlot.add(uid);
+      else this.#forget(uid);
+    });
 
   #budgetSeen(budget: Budget): void {
     for (const entry of this.#index.putBudget(budget)) this.#observe(entry);

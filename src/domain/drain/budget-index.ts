@@ -22,6 +22,7 @@ export interface BudgetIndex {
   /** The budgets that cover the pod, sorted by name. */
   readonly budgetsOf: (uid: Uid) => readonly Budget[];
   readonly podsOf: (key: ObjectKey) => readonly DrainPod[];
+  readonly coversAny: (key: ObjectKey) => boolean;
 }
 
 const NO_BUDGETS: ReadonlySet<ObjectKey> = new Set();
@@ -157,6 +158,10 @@ export const budgetIndex = (): BudgetIndex => {
         if (budget !== undefined) found.push(budget);
       }
       return found.length < 2 ? found : found.sort((one, other) => compareText(one.key, other.key));
+    },
+    coversAny: (key) => {
+      const [first] = coverings.podsOf(key);
+      return first !== undefined;
     },
     podsOf: (key) =>
       [...coverings.podsOf(key)].flatMap((uid) => {

@@ -45,9 +45,19 @@ export const neverAllowsText = (budget: Budget): string =>
 const patchCommand = ({ namespace, name }: Budget, spec: object): string =>
   `kubectl patch pdb ${name} --type merge -p '${JSON.stringify({ spec })}' -n ${namespace}`;
 
+/**
+ * The smallest number of replicas of which `minAvailable` does not require all; undefined when it
+ * always does. A percentage grows with them: the part that it spares must be a whole pod.
+ */
+const openingReplicas = ({ limit, desiredHealthy }: Budget): number | undefined => {
+  if (limit === null || !limit.value.endsWith('%')) return desiredHealthy + 1;
+  const sparedPercent = 100 - Number.parseInt(limit.value, 10);
+  return sparedPercent > 0 ? Math.ceil(100 / sparedPercent) : undefined;
+};
+
 /** The change that lets a budget that never allows an eviction open. */
 export const openingChange = (budget: Budget): string => {
-  const { expectedPods, desiredHealthy, limit } = budget;
+  const { expectedPods, limit } = budget;
   if (expectedPods === 0) {
     return 'Give the pods a controller, set an absolute minAvailable, or delete the pods manually';
   }
@@ -55,9 +65,11 @@ export const openingChange = (budget: Budget): string => {
     return `Set maxUnavailable to 1 or more: ${patchCommand(budget, { maxUnavailable: 1 })}`;
   }
   const minAvailable = expectedPods - 1;
-  return `Run at least ${desiredHealthy + 1} replicas, or lower minAvailable: ${
-    patchCommand(budget, { minAvailable })
-  }`;
+  const replicas = openingReplicas(budget);
+  const change = replicas === undefined
+    ? 'Lower minAvailable'
+    : `Run at least ${replicas} replicas, or lower minAvailable`;
+  return `${change}: ${patchCommand(budget, { minAvailable })}`;
 };
 
 /** Why the budget allows no eviction now. */

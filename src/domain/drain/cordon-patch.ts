@@ -104,6 +104,15 @@ const annotationFor = (
 const sameAnnotation = (left: CordonAnnotation, right: CordonAnnotation): boolean =>
   printCordon(left) === printCordon(right);
 
+const hasEnded = ({ unschedulable }: CordonFacts, { ended }: CordonAnnotation): boolean =>
+  ended !== null || !unschedulable;
+
+/** True when the instruction was completed or cancelled on the Node: it starts nothing there. */
+export const isOrderOver = (facts: CordonFacts, owner: CordonOwner, id: string): boolean => {
+  const known = annotationOf(facts, owner);
+  return known !== undefined && hasEnded(facts, known) && known.ids.includes(id);
+};
+
 /**
  * The decision about an instruction for this node. An unfinished key on a schedulable node was
  * cancelled, even if that is not written yet: the same instruction does not start again. A key that
@@ -117,7 +126,7 @@ export const decideCordon = (
   const reading = cordonOf(facts, owner);
   if (reading?._tag === 'Unrecognized') return reading;
   const known = reading?.annotation;
-  const isOver = known !== undefined && (known.ended !== null || !facts.unschedulable);
+  const isOver = known !== undefined && hasEnded(facts, known);
   if (isOver && known.ids.includes(order.id)) return { _tag: 'Ended', annotation: known };
   const asked = annotationFor(order);
   const annotation = known === undefined || isOver ? asked : joinAnnotations(known, asked);

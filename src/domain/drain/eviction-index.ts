@@ -18,8 +18,8 @@ import { type ObjectKey, objectKey, type Uid } from '../ids.ts';
 export interface EvictionEntry {
   readonly uid: Uid;
   readonly node: string;
-  /** When it was first requested, monotonic. */
-  readonly wantedMs: number;
+  /** When it was first requested, since nobody did; monotonic. */
+  wantedMs: number;
   pod: DrainPod;
   /** By owner; empty after all released it. */
   readonly requests: Map<string, EvictionRequest>;
@@ -76,6 +76,7 @@ export class EvictionIndex {
   readonly ofNode = (node: string): readonly EvictionEntry[] => [...this.#byNode.get(node) ?? []];
   readonly coveredBy = (key: ObjectKey): readonly EvictionEntry[] =>
     this.#known(this.#budgets.podsOf(key).map(({ uid }) => uid));
+  readonly isCovering = (key: ObjectKey): boolean => this.#budgets.coversAny(key);
   readonly budgetsOf = ({ uid }: Pick<EvictionEntry, 'uid'>): readonly Budget[] =>
     this.#budgets.budgetsOf(uid);
 
@@ -101,6 +102,7 @@ export class EvictionIndex {
 
   /** Adds or replaces the request of an owner. */
   readonly request = (entry: EvictionEntry, request: EvictionRequest): void => {
+    if (entry.requests.size === 0) entry.wantedMs = this.#options.monotonic();
     entry.requests.set(request.owner, request);
     entry.terms = combinedTerms(request, entry.requests.values());
   };

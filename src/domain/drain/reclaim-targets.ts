@@ -8,7 +8,9 @@
  */
 import type { NodeProjection } from '../cluster-node.ts';
 import type { UpcomingNodeProjection } from '../upcoming-node.ts';
+import { isOrderOver } from './cordon-patch.ts';
 import { entriesOf, type ReclaimEntry } from './reclaim-entry.ts';
+import type { AwaitedEntry } from './reclaim-index.ts';
 
 /** What is known of machines and Nodes now. */
 export interface KnownMachines {
@@ -64,14 +66,21 @@ export class ReclaimTargets {
   };
 
   /** The entries of an instruction that names these machines, as far as there is room. */
-  readonly first = (machines: readonly string[], room: DrainRoom): readonly ReclaimEntry[] =>
-    admitted(entriesOf(machines).map(this.foundOrGone), room);
+  readonly first = (
+    machines: readonly string[],
+    room: DrainRoom,
+    id = '',
+  ): readonly ReclaimEntry[] =>
+    admitted(
+      entriesOf(machines).map((entry) => this.#begun(this.foundOrGone(entry), id)),
+      room,
+    );
 
   /** Awaited entries as they are now, in the same order. */
-  readonly next = (awaited: readonly ReclaimEntry[], room: DrainRoom): readonly ReclaimEntry[] => {
+  readonly next = (awaited: readonly AwaitedEntry[], room: DrainRoom): readonly ReclaimEntry[] => {
     const isFull = room.free <= 0;
-    const now = awaited.map((entry) =>
-      isFull && entry.phase === 'Queued' ? entry : this.found(entry)
+    const now = awaited.map(({ instruction, entry }) =>
+      isFull && entry.phase === 'Queued' ? entry : this.#begun(this.found(entry), instruction.id)
     );
     return admitted(now, room);
   };
@@ -94,6 +103,13 @@ export class ReclaimTargets {
   #withNode(entry: ReclaimEntry, node: string): ReclaimEntry {
     if (!this.#known.isReclaimable(node)) return { ...entry, node, phase: 'Ended', counted: false };
     return this.#isOfMachine(entry.machine, node) ? { ...entry, node, phase: 'Queued' } : entry;
+  }
+
+  /** An instruction that is over on the Node starts nothing there: it waits for no room (DR-03). */
+  #begun(entry: ReclaimEntry, id: string): ReclaimEntry {
+    const node = entry.phase === 'Queued' ? this.#known.node(entry.node) : undefined;
+    const isOver = node !== undefined && isOrderOver(node, 'reclaim', id);
+    return isOver ? { ...entry, phase: 'Cordoning' } : entry;
   }
 
   /** The text may be a machine or the name of the Node. */

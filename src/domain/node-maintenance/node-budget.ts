@@ -3,8 +3,9 @@
  *
  * Promises: never more nodes at once than the budget, and at least one, so that a maintenance goes
  * on; nodes are admitted in the order of their names, those that joined since last; an admitted
- * node stays admitted, also when the budget shrinks. No node is admitted for which the status has no room: one that was left out
- * of it would be uncordoned half empty, or drained again after its work was done.
+ * node stays admitted, also when the budget shrinks. No node is admitted for which the status has
+ * no room: one that was left out of it would be uncordoned half empty, or drained again after its
+ * work was done.
  */
 import { compareText } from '../requirements.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';

@@ -74,6 +74,7 @@ type Intercept = (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSe
 const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
   const facts = new Subject<Fact<DrainPod>>();
   const changes = new Subject<string>();
+  const progressed = new Subject<string>();
   const pods = new Map<ObjectKey, DrainPod>();
   const blocked = new Map<string, Partial<PodEvictionStatus>>();
   const wanted = new Map<string, DrainPod>();
@@ -81,6 +82,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
   const goesAfter = new Map<string, number>();
   const deadlines = new Map<string, number | null>();
   let made = 0;
+  let progressReads = 0;
   let resourceVersion = 1000;
 
   const put = (pod: DrainPod): void => {
@@ -119,9 +121,10 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
   };
   const evictions: Pick<
     PodEvictions,
-    'want' | 'bringForward' | 'release' | 'statusOf' | 'progress' | 'changes'
+    'want' | 'bringForward' | 'release' | 'statusOf' | 'progress' | 'changes' | 'progressed'
   > = {
     changes,
+    progressed,
     want: (pod, { node, deadlineMonotonicMs }) => {
       deadlines.set(node, deadlineMonotonicMs);
       if (wanted.has(pod.uid)) return;
@@ -139,6 +142,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
     },
     statusOf,
     progress: (uid) => {
+      progressReads += 1;
       const stands = statusOf(uid);
       if (stands === undefined) return undefined;
       const refusal = stands.reason === 'EvictionForbidden' ? stands.text : '';
@@ -169,7 +173,14 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
     },
     /** The process that requested evictions is killed. */
     forgetRequests: () => wanted.clear(),
-    changed: (node: string) => changes.next(node),
+    changed: (node: string) => {
+      changes.next(node);
+      progressed.next(node);
+    },
+    /** Only what blocks a pod of the node changed. */
+    statusChanged: (node: string) => changes.next(node),
+    /** How often drains read the progress of a pod. */
+    progressReads: () => progressReads,
     /** Whether anyone follows the progress of evictions. */
     isFollowed: () => changes.observed,
     /** The deadline by which evictions on a node are ranked, on the monotonic clock. */
@@ -318,6 +329,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       evictions: {
         ...reads,
         changes: wires.observed(reads.changes),
+        progressed: wires.observed(reads.progressed),
         want: wires.called(want, undefined),
         bringForward: wires.called(bringForward, undefined),
         release: wires.called(release, undefined),

@@ -13,6 +13,21 @@ import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const POD = podOfType('Default', { node: 'n1', priority: 50, labels: { app: 'web' } });
 
+/** Of a cluster without Nodes, in which nothing drains. */
+const OPTIONS: Omit<MaintainedDrainsOptions, 'maintained'> = {
+  nodes: { get: () => undefined, values: () => [].values() },
+  podsOn: () => [POD],
+  drains: {
+    order: () => {},
+    release: () => {},
+    withdraw: () => {},
+    reconsider: () => {},
+    has: () => false,
+    get: () => undefined,
+  },
+  onUncordoned: () => {},
+};
+
 /** A Node in a stage, with these targets in the status; nothing drains it yet. */
 const covered = (
   { stage, targets, spec = {} }: {
@@ -22,20 +37,6 @@ const covered = (
   },
 ) => {
   const maintained = new MaintainedNodes();
-  const options: MaintainedDrainsOptions = {
-    nodes: { get: () => undefined, values: () => [].values() },
-    podsOn: () => [POD],
-    drains: {
-      order: () => {},
-      release: () => {},
-      withdraw: () => {},
-      reconsider: () => {},
-      has: () => false,
-      get: () => undefined,
-    },
-    maintained,
-    onUncordoned: () => {},
-  };
   const maintenance = maintenanceOf('1', {
     name: 'kernel',
     uid: 'uid-kernel',
@@ -45,7 +46,11 @@ const covered = (
     nodes: targets.length === 0 ? [] : [nodeRaw('n1', { drainTargets: targets })],
   });
   const entry = { ...maintenanceEntry(maintenance), mode: stage };
-  new MaintainedDrains(simulatedTime(), options).cover(entry, [nodeOf('n1')], new Set());
+  new MaintainedDrains(simulatedTime(), { ...OPTIONS, maintained }).cover(
+    entry,
+    [nodeOf('n1')],
+    new Set(),
+  );
   const { isPlanned, isTargeted, ...more } = maintained.of('n1', entry.owner);
   return { ...more, isPlanned: isPlanned(POD), isTargeted: isTargeted(POD) };
 };
@@ -75,4 +80,39 @@ test('NM-41: pods of other labels stay, whatever the targets of the node are', (
 test('DR-23: its evictions have the grace of the maintenance', () => {
   expect(covered({ stage: 'Drain', targets: [], spec: { gracePeriodSeconds: 20 } }))
     .toMatchObject({ graceSeconds: 20 });
+});
+
+test('nothing is kept of a Node that was deleted, once its drain is over', () => {
+  const maintained = new MaintainedNodes();
+  const present = new Map([nodeOf('n1'), nodeOf('n2')].map((node) => [node.key, node]));
+  const draining = new Set<string>();
+  const drains = new MaintainedDrains(simulatedTime(), {
+    ...OPTIONS,
+    nodes: { get: (key) => present.get(key), values: () => present.values() },
+    drains: { ...OPTIONS.drains, has: (node) => draining.has(node) },
+    maintained,
+  });
+  const maintenance = maintenanceOf('1', { name: 'kernel', uid: 'uid-kernel', stage: 'Cordon' });
+  const entry = { ...maintenanceEntry(maintenance), mode: 'Cordon' } as const;
+  const review = (): void => {
+    drains.cover(entry, [...present.values()], new Set());
+    drains.releaseOrphans(new Set([entry.owner]));
+  };
+  const kept = () => ({
+    listed: maintained.listed().map(({ node }) => node),
+    orders: [...entry.orders.keys()],
+    targets: [...entry.sentTargets.keys()],
+    cordoned: [...entry.cordoned],
+  });
+  entry.cordoned.add('n1');
+  review();
+  const all = ['n1', 'n2'];
+  expect(kept()).toMatchObject({ listed: all, orders: all, targets: all });
+  draining.add('n1');
+  present.delete(nodeOf('n1').key);
+  review();
+  expect(kept()).toMatchObject({ listed: all, orders: ['n2'], targets: ['n2'] });
+  draining.clear();
+  review();
+  expect(kept()).toEqual({ listed: ['n2'], orders: ['n2'], targets: ['n2'], cordoned: [] });
 });

@@ -3,6 +3,7 @@
  * more Nodes at once than `--max-draining`.
  */
 import { afterEach, describe, expect, test } from 'vitest';
+import { CORDON_PREFIX, printCordon } from '../../../src/domain/drain/cordon.ts';
 import { drainRig, type DrainRigOptions } from '../../support/drains/drain-rig.ts';
 
 const stops: (() => Promise<void>)[] = [];
@@ -36,6 +37,24 @@ const maintain = (
 };
 
 const limit = (nodes: number): DrainRigOptions => ({ maxDraining: { _tag: 'Nodes', nodes } });
+
+/** A Node that an instruction has drained. */
+const drainedBy = (name: string, id: string): object => ({
+  metadata: {
+    name,
+    uid: `uid-${name}`,
+    annotations: {
+      [`${CORDON_PREFIX}reclaim`]: printCordon({
+        ids: [id],
+        deadlineMs: null,
+        graceSeconds: 60,
+        sinceMs: 0,
+        ended: 'Drained',
+      }),
+    },
+  },
+  spec: { unschedulable: true },
+});
 
 describe('a Node without a machine', () => {
   test('DR-17: a Node that no machine of the shard has is not reclaimed by its name', async () => {
@@ -233,6 +252,32 @@ describe('the limit of draining Nodes', () => {
     await time.advance(3000);
     expect(annotation('n1')?.ids).toEqual(['i1', 'i2']);
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }, { id: 'i2', nodesStarted: 1 }]);
+  });
+
+  test('DR-03: a Node that a repeated instruction has drained takes no room from its others', async () => {
+    const { node, pods, order, time, annotation, replies, leaseNotes } = rig(limit(1));
+    node('n1', drainedBy('n1', 'i1'));
+    node('n2');
+    pods.add({ node: 'n2', goesAfterMs: Number.POSITIVE_INFINITY });
+    order('i1', ['n1', 'n2'], 600);
+    await time.advance(5000);
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 2 }]);
+    expect([annotation('n1')?.ended, annotation('n2')?.ids]).toEqual(['Drained', ['i1']]);
+    expect(leaseNotes).toEqual([]);
+  });
+
+  test('DR-03: a repeated instruction ends without room when its drained Node is seen', async () => {
+    const { node, pods, order, time, annotation, gauges, reclaims } = rig(limit(1));
+    node('n2');
+    pods.add({ node: 'n2', goesAfterMs: Number.POSITIVE_INFINITY });
+    order('i2', ['n2'], 600);
+    for (const id of ['i1', 'i3']) order(id, ['n1'], 600);
+    await time.advance(5000);
+    expect(reclaims().get('i1')).toBeDefined();
+    node('n1', drainedBy('n1', 'i1'));
+    await time.advance(5000);
+    expect([reclaims().get('i1'), gauges.get('tidegate_reclaims_queued')]).toEqual([undefined, 1]);
+    expect(annotation('n1')).toMatchObject({ ids: ['i1'], ended: 'Drained' });
   });
 
   test('DR-19: a Node that drains for a maintenance needs no room for an instruction', async () => {

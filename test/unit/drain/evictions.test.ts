@@ -133,7 +133,8 @@ describe('after a release', () => {
     await made.time.advance(60_000);
     expect(podsAsked(made).length).toBe(1);
     expect(made.cluster.calls[0]?.status).toBe(201);
-    expect(made.registry.counts()).toMatchObject({ released: 5 });
+    expect(made.registry.actors()).toEqual([]);
+    expect(made.cluster.left('n1')).toBe(5);
     expect(made.cluster.violations).toEqual([]);
   });
 

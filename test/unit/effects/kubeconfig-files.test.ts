@@ -3,17 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Effect } from 'effect';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readCredentials, readKubeconfig } from '../../../src/effects/kubeconfig.ts';
 
 let folder = '';
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tidegate-kubeconfig-'));
 });
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => rm(folder, { recursive: true }));
 
 const SERVERS = { a: 'https://a.example', b: 'https://b.example' } as const;
 
@@ -32,10 +29,8 @@ const written = async (name: string, content: object | string): Promise<string> 
 
 /** What requests would go out with, with these files in KUBECONFIG. */
 const credentialsOf = async (paths: readonly string[], context?: string) => {
-  vi.stubEnv('KUBECONFIG', paths.join(delimiter));
-  const config = await Effect.runPromise(
-    readKubeconfig({ _tag: 'Default', ...(context === undefined ? {} : { context }) }),
-  );
+  const source = { _tag: 'Default', ...(context === undefined ? {} : { context }) } as const;
+  const config = await Effect.runPromise(readKubeconfig(source, paths.join(delimiter)));
   const { server, headers } = await readCredentials(config);
   return [server.host, headers['authorization']];
 };
@@ -70,8 +65,8 @@ test.each([
   ['a file that does not exist', (path: string) => path, /ENOENT.*absent/],
   ['no file', () => delimiter, /KUBECONFIG names no file/],
 ])('KUBECONFIG with %s is refused', async (_, variable, problem) => {
-  vi.stubEnv('KUBECONFIG', variable(join(folder, 'absent')));
-  const read = await Effect.runPromise(Effect.result(readKubeconfig({ _tag: 'Default' })));
+  const reading = readKubeconfig({ _tag: 'Default' }, variable(join(folder, 'absent')));
+  const read = await Effect.runPromise(Effect.result(reading));
   expect(read._tag === 'Failure' ? read.failure.message : '').toMatch(problem);
 });
 

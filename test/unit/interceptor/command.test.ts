@@ -97,8 +97,8 @@ describe('a command', () => {
     expect(cluster.get(path)).toHaveProperty('status.activeInterceptors', [OTHER]);
   });
 
-  // Its name was that of the pod: the second command of a pod followed the complete Job of the first
-  // one, and completed without running.
+  // Its name was that of the pod: the second command of a pod followed the complete Job of the
+  // first one, and completed without running.
   test('runs a Job of its own beside that of another command of the pod', async () => {
     const { cluster, path, jobRuns, message, end } = await requested();
     startCommand(cluster);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runbookUrl } from '../../../src/domain/documentation.ts';
-import { unreachableNote } from '../../../src/domain/shard-reach.ts';
+import { refusedNote, type ShardOutage, unreachableNote } from '../../../src/domain/shard-reach.ts';
 import { explainCapacityRequest } from '../../../src/view/explain-capacity-request.ts';
 import { explainMachine } from '../../../src/view/explain-machine.ts';
 import { explainNode } from '../../../src/view/explain-node.ts';
@@ -16,6 +16,7 @@ const NOTE = unreachableNote('shard.fleet:7780', {
   why: 'Unreachable',
   detail: 'UNAVAILABLE: No connection established. Last error: connect ECONNREFUSED 10.0.0.5:7780',
 });
+const OUTAGE: ShardOutage = { reason: 'ShardUnreachable', note: NOTE };
 const NAMED = {
   why: expect.stringContaining('ShardUnreachable: Cannot reach the shard at "shard.fleet:7780"'),
   canAct: 'platform',
@@ -41,8 +42,8 @@ describe('an outage of the shard', () => {
   const unreachable = event('ShardUnreachable', '2026-03-01T11:59:00Z');
 
   test('is what the last Event of the leader reports', () => {
-    expect(outageIn(unreachable)).toBe(NOTE);
-    expect(outageIn(event('RollupTooLarge', '2026-03-01T11:59:30Z'), unreachable)).toBe(NOTE);
+    expect(outageIn(unreachable)).toEqual(OUTAGE);
+    expect(outageIn(event('RollupTooLarge', '2026-03-01T11:59:30Z'), unreachable)).toEqual(OUTAGE);
     expect(outageIn()).toBeUndefined();
   });
 
@@ -50,12 +51,21 @@ describe('an outage of the shard', () => {
     const since = event('ShardUnreachable', '2026-03-01T09:00:00Z');
     expect(outageIn(since)).toBeUndefined();
     const series = { count: 90, lastObservedTime: '2026-03-01T11:59:10Z' };
-    expect(outageIn({ ...since, series })).toBe(NOTE);
+    expect(outageIn({ ...since, series })).toEqual(OUTAGE);
   });
 
   test('is over when the shard answered since', () => {
     expect(outageIn(unreachable, event('ShardReachable', '2026-03-01T11:59:30Z'))).toBeUndefined();
-    expect(outageIn(unreachable, event('ShardReachable', '2026-03-01T11:58:00Z'))).toBe(NOTE);
+    expect(outageIn(unreachable, event('ShardReachable', '2026-03-01T11:58:00Z'))).toEqual(OUTAGE);
+  });
+
+  // `explain` said that nobody can act while the shard refused the cluster.
+  test('is also a refusal, and of both the newer one counts', () => {
+    const refused = event('SessionRefused', '2026-03-01T11:59:20Z', { note: 'refused' });
+    const refusal = { reason: 'SessionRefused', note: 'refused' };
+    expect(outageIn(refused)).toEqual(refusal);
+    expect(outageIn(unreachable, refused)).toEqual(refusal);
+    expect(outageIn(refused, event('ShardReachable', '2026-03-01T11:59:30Z'))).toBeUndefined();
   });
 
   test('of a former leader, or reported by another controller, does not count', () => {
@@ -80,11 +90,34 @@ describe('explain during an outage of the shard', () => {
     spec: { resources: { cpu: '2' }, priority: 0, ...spec },
     status: { phase },
   });
-  const ofRequest = (object: unknown) =>
-    explainCapacityRequest({ request: object, events: [], leases, outage: NOTE, nowMs });
+  const ofRequest = (object: unknown, outage = OUTAGE) =>
+    explainCapacityRequest({ request: object, events: [], leases, outage, nowMs });
 
   test.each(['Pending', 'Acknowledged'])('a request that is %s names it', (phase) => {
     expect(ofRequest(request(phase))).toMatchObject(NAMED);
+  });
+
+  test.each(
+    [
+      ['RefusedByShard', 'Ask the administrators of the fleet'],
+      ['CredentialsRefused', 'Put a valid key pair into its files'],
+    ] as const,
+  )('a request names a refusal, %s, and who can act', (why, remedy) => {
+    const note = refusedNote('shard.fleet:7780', { why, detail: 'not yours (or theirs)' });
+    expect(ofRequest(request('Pending'), { reason: 'SessionRefused', note })).toMatchObject({
+      why: expect.stringContaining('(not yours (or theirs))'),
+      canAct: 'platform',
+      action: expect.stringContaining(remedy),
+      runbook: runbookUrl('session-refused'),
+    });
+  });
+
+  test('a note without a remedy has one of its reason', () => {
+    const unknown = { reason: 'SessionRefused', note: 'PERMISSION_DENIED: not yours' } as const;
+    expect(ofRequest(request('Pending'), unknown)).toMatchObject({
+      why: expect.stringContaining('SessionRefused: PERMISSION_DENIED: not yours'),
+      action: 'Run "tidegate doctor" with the flags of the operator',
+    });
   });
 
   test('an invalid request waits for its correction', () => {
@@ -101,7 +134,7 @@ describe('explain during an outage of the shard', () => {
       requests: { items: [request('Pending')] },
       events: [],
       leases,
-      outage: NOTE,
+      outage: OUTAGE,
       nowMs,
     });
 
@@ -115,7 +148,7 @@ describe('explain during an outage of the shard', () => {
       upcomingNode: { metadata: { name: 'un-m' }, spec: {}, status: { phase } },
       node: undefined,
       events: [],
-      outage: NOTE,
+      outage: OUTAGE,
       nowMs,
     });
 
@@ -138,7 +171,7 @@ describe('explain during an outage of the shard', () => {
         node: { cordons: { [owner]: sceneAnnotation(annotation) }, ...node },
         pods: [podOf()],
       }),
-      NOTE,
+      OUTAGE,
     );
 
   test.each(['Drained', 'Failed'] as const)('a reclaim that is %s names it', (ended) => {

@@ -2,8 +2,8 @@
  * The run of one Job: created once, followed to its end.
  *
  * Promises: a Job that exists already for the request is followed, so a restarted process runs no
- * second one; one that was deleted by somebody is not created again; a Job that is known is followed
- * until it has ended or is gone, whatever refuses to show it.
+ * second one; one that was deleted by somebody is not created again; a Job that is known is
+ * followed until it has ended or is gone, whatever refuses to show it.
  */
 import { assign, setup } from 'xstate';
 import { type Attempts, backoffMs, failedOnce, noFailures, type Seed } from '../backoff.ts';

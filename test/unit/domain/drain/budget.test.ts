@@ -207,6 +207,7 @@ describe('budgetIndex', () => {
         const covered = [...pods.values()].filter((pod) => budgetCovers(budget, pod));
         const found = index.podsOf(budget.key).map(({ key }) => key).toSorted();
         expect(found).toEqual(covered.map(({ key }) => key).toSorted());
+        expect(index.coversAny(budget.key)).toBe(covered.length > 0);
       }
     }));
   });

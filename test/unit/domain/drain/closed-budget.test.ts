@@ -1,4 +1,5 @@
 /** Budgets that can never open, told from budgets that are full now. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   closedText,
@@ -56,7 +57,13 @@ describe('a budget that can never open', () => {
       { minAvailable: '90%' },
       counts(3, 3),
       'budget ns/db never allows an eviction: minAvailable 90% (rounded up to 3) requires all 3 pods',
-      `Run at least 4 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}' -n ns`,
+      `Run at least 10 replicas, or lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}' -n ns`,
+    ],
+    [
+      { minAvailable: '100%' },
+      counts(3, 3),
+      'budget ns/db never allows an eviction: minAvailable 100% (rounded up to 3) requires all 3 pods',
+      `Lower minAvailable: ${PATCH} '{"spec":{"minAvailable":2}}' -n ns`,
     ],
     [
       { maxUnavailable: 1 },
@@ -69,6 +76,30 @@ describe('a budget that can never open', () => {
     expect(neverAllows(closed)).toBe(true);
     expect(neverAllowsText(closed)).toBe(text);
     expect(openingChange(closed)).toBe(change);
+  });
+
+  /** What the budget's controller requires of `pods` healthy pods. */
+  const required = (minAvailable: number | string, pods: number): number =>
+    typeof minAvailable === 'number'
+      ? minAvailable
+      : Math.ceil((Number.parseInt(minAvailable, 10) * pods) / 100);
+
+  it('DR-31: opens with the advised number of replicas, and with none fewer', () => {
+    const limits = fc.oneof(
+      fc.integer({ min: 1, max: 50 }),
+      fc.integer({ min: 1, max: 100 }).map((percent) => `${percent}%`),
+    );
+    fc.assert(fc.property(limits, fc.integer({ min: 1, max: 40 }), (minAvailable, pods) => {
+      const closed = budget({ minAvailable }, counts(pods, required(minAvailable, pods)));
+      fc.pre(neverAllows(closed));
+      const change = openingChange(closed);
+      const advised = /^Run at least (\d+) replicas, or lower/.exec(change)?.[1];
+      const isClosed = (replicas: number) => replicas - required(minAvailable, replicas) < 1;
+      const firstOpen = [...Array(200).keys()].find((replicas) => !isClosed(replicas));
+      expect(advised).toBe(firstOpen === undefined ? undefined : `${firstOpen}`);
+      const patched = Number(/"minAvailable":(\d+)/.exec(change)?.[1]);
+      expect(neverAllows(budget({ minAvailable: patched }, counts(pods, patched)))).toBe(false);
+    }));
   });
 
   it.each([
