@@ -11,6 +11,7 @@ const LABELS: ReadonlyMap<string, string> = new Map([
   ['NoCapacityCpu', 'no_capacity_cpu'],
   ['NoCapacityPods', 'no_capacity_pods'],
   ['NoCapacityEphemeralStorage', 'no_capacity_ephemeral_storage'],
+  ['ReplacementNotCreated', 'replacement_not_created'],
   ['ReplacementNotAvailable', 'replacement_not_available'],
   ['StrategyForbidsSurge', 'strategy_forbids_surge'],
   ['VolumeForbidsSurge', 'volume_forbids_surge'],

@@ -2,8 +2,8 @@
  * Reads all objects about drains once.
  *
  * Promises: pods, Nodes and budgets are required; supplementary objects (Events, UpcomingNodes,
- * EvictionRequests, Namespaces) may be missing, for lack of permission or because they do not
- * exist.
+ * EvictionRequests, NodeMaintenances, Namespaces) may be missing, for lack of permission or because
+ * they do not exist.
  */
 import { Effect } from 'effect';
 import { type Budget, budgetCovers, projectBudget } from '../domain/drain/budget.ts';
@@ -22,9 +22,14 @@ import {
   type VolumeLookup,
   volumeLookup,
 } from '../domain/node-availability/local-volumes.ts';
+import {
+  type ObservedMaintenance,
+  projectMaintenance,
+} from '../domain/node-maintenance/observed-maintenance.ts';
 import { projectUpcomingNode, type UpcomingNodeProjection } from '../domain/upcoming-node.ts';
 import { EVICTION_REQUESTS_PATH } from './evictions-api.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
+import { NODE_MAINTENANCES_PATH } from './node-maintenance.ts';
 import { type ListRead, readList } from './object-lists.ts';
 import { readObject } from './object-reads.ts';
 import { OPERATOR_OPTIONS } from './operator-options.ts';
@@ -53,6 +58,7 @@ export interface DrainReading {
   readonly events: readonly unknown[];
   readonly machines: readonly UpcomingNodeProjection[];
   readonly evictionRequests: readonly ObservedRequest[];
+  readonly maintenances: readonly ObservedMaintenance[];
   readonly terminatingNamespaces: readonly string[];
   /** Of pods with claims. */
   readonly lookup: VolumeLookup;
@@ -91,6 +97,7 @@ export const DRAIN_SELECTIONS = {
   },
   machines: { path: UPCOMING_NODES_PATH },
   evictionRequests: { path: EVICTION_REQUESTS_PATH },
+  maintenances: { path: NODE_MAINTENANCES_PATH },
   claims: { path: '/api/v1/persistentvolumeclaims' },
   volumes: { path: '/api/v1/persistentvolumes' },
   terminatingNamespaces: {
@@ -235,6 +242,7 @@ const readAround = (nodes: readonly DrainedNode[]) =>
     events: optionalList(DRAIN_SELECTIONS.nodeEvents, (raw): unknown => raw),
     machines: optionalList(DRAIN_SELECTIONS.machines, projectUpcomingNode),
     evictionRequests: optionalList(DRAIN_SELECTIONS.evictionRequests, projectEvictionRequest),
+    maintenances: optionalList(DRAIN_SELECTIONS.maintenances, projectMaintenance),
     terminatingNamespaces: optionalList(
       DRAIN_SELECTIONS.terminatingNamespaces,
       (raw) => textAt(raw, 'metadata', 'name'),

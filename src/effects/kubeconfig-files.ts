@@ -25,21 +25,28 @@ const tokenFilesIn = (text: string): ReadonlyMap<string, string> =>
     }),
   );
 
-/** As client-node has the token file of a pod. It comes before a token, as in client-go. */
-const withTokenFile = ({ token: _, ...user }: User, tokenFile: string): User => ({
-  ...user,
-  authProvider: { name: 'tokenFile', config: { tokenFile } },
-});
+/**
+ * As client-node has the token file of a pod. As in client-go, it comes before a token, which stays
+ * in use while the file is not there.
+ */
+const withTokenFile = ({ token, ...user }: User, tokenFile: string): User =>
+  token !== undefined && !existsSync(tokenFile) ? { ...user, token } : {
+    ...user,
+    authProvider: { name: 'tokenFile', config: { tokenFile } },
+  };
 
+/** Read once: it may be a pipe. */
 const readFile = (path: string): KubeConfig => {
   const config = new KubeConfig();
   const text = readFileSync(path, 'utf8');
   if (text.trim() === '') return config;
-  config.loadFromFile(path);
+  const folder = dirname(path);
+  config.loadFromString(text);
+  config.makePathsAbsolute(folder);
   const tokenFiles = tokenFilesIn(text);
   config.users = config.users.map((user) => {
     const file = tokenFiles.get(user.name);
-    return file === undefined ? user : withTokenFile(user, resolve(dirname(path), file));
+    return file === undefined ? user : withTokenFile(user, resolve(folder, file));
   });
   return config;
 };

@@ -22,6 +22,9 @@ const problemOf = (config: KubeConfig, source: FileSource): string | undefined =
   if (source._tag === 'Default' && config.getCurrentContext() === NOTHING_FOUND) {
     return 'found neither a kubeconfig nor a service account';
   }
+  if ((config.getCurrentContext() ?? '') === '') {
+    return 'it has no current context; name one with --context';
+  }
   if (config.getContextObject(config.getCurrentContext()) === null) {
     return `context ${quoted(config.getCurrentContext())} is not in the kubeconfig`;
   }

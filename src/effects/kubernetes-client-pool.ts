@@ -1,10 +1,10 @@
 /**
  * The client of the API server: current credentials, and the sockets that were opened with them.
  *
- * Promises: credentials are read again every half minute (the previous ones stay when that fails)
- * and, from scratch, after a 401; a request waits only briefly for a read, and every read has a
- * limit, so that a hanging plugin or disk holds up no request that the old ones permit; new TLS
- * material is used for new connections while requests on old ones finish.
+ * Promises: credentials are read again every half minute (the previous ones stay when that fails,
+ * or names another cluster) and, from scratch, after a 401; a request waits only briefly for a
+ * read, and every read has a limit, so that a hanging plugin or disk holds up no request that the
+ * old ones permit; new TLS material is used for new connections while requests on old ones finish.
  */
 import { Clock, Effect, Fiber, type Scope } from 'effect';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
@@ -100,6 +100,9 @@ const sameProof = (one: KubernetesClient, other: KubernetesClient): boolean =>
   sameJson(one.credentials.headers, other.credentials.headers) &&
   one.fingerprint === other.fingerprint;
 
+/** A file of several in KUBECONFIG may have gone, or a person has chosen another context. */
+const OTHER_CLUSTER = 'it names another cluster than at the start; restart to use that';
+
 /** The clients of the API server that `source` names; leaving the scope closes every socket. */
 export const makeKubernetesClientPool = (
   source: KubeconfigSource,
@@ -118,6 +121,9 @@ export const makeKubernetesClientPool = (
     const scope = yield* Effect.scope;
     const reread = Effect.gen(function* () {
       const credentials = yield* read;
+      if (credentials.server.href !== client.credentials.server.href) {
+        return yield* new KubeconfigUnusable({ why: OTHER_CLUSTER });
+      }
       client = reopened(client, credentials, yield* monotonicMs);
       return client;
     });
@@ -140,13 +146,16 @@ export const makeKubernetesClientPool = (
         if (!sameProof(used, client)) {
           return client;
         }
+        const before = identity;
         identity = yield* openIdentity(source);
-        const next = yield* reread;
+        const keepIdentity = Effect.sync(() =>
+          void (identity = before)
+        );
+        const next = yield* Effect.tapError(reread, () => keepIdentity);
         return sameProof(used, next) ? used : next;
       });
     return {
       fresh,
-      renewed: (used) =>
-        Effect.mapError(renewed(used), notSent),
+      renewed: (used) => Effect.mapError(renewed(used), notSent),
     };
   });

@@ -2,8 +2,8 @@
  * The board of actors: collects XState inspection events for the live page.
  *
  * Promises: created only with the page, so that it costs nothing otherwise; keeps a bounded history
- * of each actor and a bounded number of ended actors, as plain data; never throws into the
- * inspected actor.
+ * of each actor and a bounded number of ended actors of each lifecycle, as plain data; never
+ * throws into the inspected actor.
  */
 import {
   type ActorBoard,
@@ -20,6 +20,7 @@ import { textAt } from '../domain/json.ts';
 import { stateText } from '../domain/state-value.ts';
 import { textPool } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
+import { EndedActors } from './ended-actors.ts';
 import type { ActorTransition, Inspector } from './inspector.ts';
 
 /** The inputs of the board. */
@@ -37,8 +38,6 @@ export interface FillableBoard extends ActorBoard {
 /** The number of states and events that are kept of each actor. */
 export const STEPS_KEPT = 30;
 export const EVENTS_KEPT = 50;
-/** The number of ended actors that are kept; the oldest is evicted first. */
-export const ENDED_KEPT = 500;
 /** More distinct state texts than all machines have together. */
 const STATES_MAX = 10_000;
 
@@ -154,20 +153,15 @@ const reasonsOfStates = () => {
 /** An empty board. */
 export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoard => {
   const entries = new Map<string, Entry>();
-  const ended = new Set<string>();
+  const ended = new EndedActors();
   const listeners = new Set<(id: string) => void>();
   const notify = (id: string): void => listeners.forEach((changed) => changed(id));
 
   const retire = (id: string): void => {
-    ended.delete(id);
-    ended.add(id);
-    if (ended.size <= ENDED_KEPT) return;
-    for (const oldest of ended) {
-      ended.delete(oldest);
-      entries.delete(oldest);
-      notify(oldest);
-      return;
-    }
+    const displaced = ended.add(id);
+    if (displaced === undefined) return;
+    entries.delete(displaced);
+    notify(displaced);
   };
   /** An id may be reused, by a restarted actor or a returning machine. */
   const entryOf = ({ id, since }: ActorTransition): Entry | undefined => {

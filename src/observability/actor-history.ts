@@ -13,11 +13,13 @@ import type {
   ActorStep,
   TimelineEntry,
 } from '../api/actor-board.ts';
-import { type ActorHistory, type PastChange, RESTORED } from '../api/actor-history.ts';
+import type { ActorHistory, PastChange } from '../api/actor-history.ts';
 import { recordedText, recordHead } from '../api/actor-record.ts';
 import { valueAt } from '../domain/json.ts';
 import type { Time } from '../domain/time.ts';
-import { ENDED_KEPT, EVENTS_KEPT, type FillableBoard, STEPS_KEPT } from './actor-board.ts';
+import { EVENTS_KEPT, type FillableBoard, STEPS_KEPT } from './actor-board.ts';
+import { ENDED_KEPT, EndedActors } from './ended-actors.ts';
+import { restoredText } from './restored-text.ts';
 
 /** How much a history keeps. */
 export interface HistoryLimits {
@@ -91,7 +93,7 @@ class Frames {
   readonly #limits: HistoryLimits;
   /** As actors were before the first frame. */
   readonly base = new Map<string, PastActor>();
-  readonly #ended = new Set<string>();
+  readonly #ended = new EndedActors();
   #frames: Frame[] = [];
   #first = 0;
   #items = 0;
@@ -140,25 +142,21 @@ class Frames {
     this.#droppedMs = Math.min(frame.atMs, nowMs);
     if (this.#first > this.#limits.transitions) this.all();
     this.base.set(id, { row, value, context });
-    this.#ended.delete(id);
-    if (status === 'active') return;
-    this.#ended.add(id);
-    if (this.#ended.size <= ENDED_KEPT) return;
-    for (const oldest of this.#ended) {
-      this.#ended.delete(oldest);
-      this.base.delete(oldest);
-      return;
-    }
+    if (status === 'active') return this.#ended.delete(id);
+    const displaced = this.#ended.add(id);
+    if (displaced !== undefined) this.base.delete(displaced);
   }
 }
 
-/** Only so many ended actors are shown, as on the board. */
+/** Only so many ended actors of a lifecycle are shown, as on the board. */
 const withoutOldEnded = (latest: Map<string, PastActor>): void => {
   const ended = [...latest.values()].filter(({ row }) => row.status !== 'active');
-  if (ended.length <= ENDED_KEPT) return;
-  const oldest = ended.toSorted((left, right) => left.row.sinceMs - right.row.sinceMs)
-    .slice(0, ended.length - ENDED_KEPT);
-  for (const { row } of oldest) latest.delete(row.id);
+  for (const ofKind of Map.groupBy(ended, ({ row }) => row.kind).values()) {
+    if (ofKind.length <= ENDED_KEPT) continue;
+    const oldest = ofKind.toSorted((left, right) => left.row.sinceMs - right.row.sinceMs)
+      .slice(0, ofKind.length - ENDED_KEPT);
+    for (const { row } of oldest) latest.delete(row.id);
+  }
 };
 
 /** The actors as they were; `board` has what is older than the frames. */
@@ -217,12 +215,6 @@ const nextChange = (
     (direction > 0 ? frame.atMs > atMs : frame.atMs < atMs) &&
     (actor === undefined || frame.row.id === actor);
   return (direction > 0 ? frames.find(isMeant) : frames.findLast(isMeant))?.atMs;
-};
-
-const restoredText = ({ row, value, context }: PastActor, fromMs: number): string => {
-  const { id, state, status, sinceMs, bornMs } = row;
-  const event = { type: RESTORED, value, context, sinceMs, bornMs };
-  return recordedText({ atMs: fromMs, id, event, state, status });
 };
 
 const frameText = ({ atMs, event, row: { id, state, status } }: Frame): string =>

@@ -3,7 +3,7 @@
  *
  * Promises: created only on request; never throws into an actor and never waits for the disk: when
  * it is too slow, lines are dropped and the recording counts them. A killed process loses at most
- * its last moments.
+ * its last moments. Each file replays alone: one after a rotation has the actors that are older.
  */
 import { kindInId } from '../api/actor-board.ts';
 import {
@@ -18,6 +18,7 @@ import { stateText } from '../domain/state-value.ts';
 import type { Time } from '../domain/time.ts';
 import type { Inspector } from './inspector.ts';
 import { type LineFile, openLineFile } from './line-file.ts';
+import { RecordedActors } from './recorded-actors.ts';
 
 /** The subject of the recording. */
 export interface RecordingOptions {
@@ -32,6 +33,8 @@ export interface RecordingOptions {
 /** The content and the file. */
 export interface RecorderOptions extends RecordingOptions {
   readonly file: string;
+  /** A larger file is rotated. */
+  readonly bytesMax?: number;
   /** Called once when the recording ends early, with one sentence. */
   readonly onFailure: (problem: string) => void;
 }
@@ -55,6 +58,7 @@ const BATCH_LINES = 512;
 /** One event of an actor. Its line is formatted later: events and state values are immutable. */
 interface Transition extends Omit<RecordLine, 'state'> {
   readonly value: unknown;
+  readonly context: unknown;
 }
 
 type RecordItem = RecordHead | RecordGap | Transition;
@@ -67,28 +71,39 @@ const lineOf = ({ atMs, id, event, value, status }: Transition): RecordLine => (
   status,
 });
 
-const textOf = (item: RecordItem): string => recordedText('event' in item ? lineOf(item) : item);
-
 const recordingError = (file: string, cause: unknown, remedy = ''): Error => {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new Error(`Cannot record to "${file}": ${why}${remedy}`, { cause });
 };
 
-/** Begins a recording in an open file. */
+/** Begins a recording in an open file; `actors` hears of its rotations. */
 export const recordInto = (
   disk: LineFile,
   { title, time, kinds, onDropped }: RecordingOptions,
+  actors = new RecordedActors(),
 ): ActorRecorder => {
   let batch: RecordItem[] = [];
   let lost = 0;
   let cancelFlush: (() => void) | undefined;
+  const put = (item: RecordItem): void => {
+    if (!('event' in item)) return disk.put(recordedText(item));
+    const line = lineOf(item);
+    for (const text of actors.linesBefore(line)) disk.put(text);
+    disk.put(recordedText(line));
+    actors.observe(line, item);
+  };
   const flush = (): void => {
     cancelFlush?.();
     cancelFlush = undefined;
     const items = batch;
     batch = [];
-    for (const item of items) disk.put(textOf(item));
+    for (const item of items) put(item);
+    // These must not be what makes the disk too slow.
+    if (disk.waitingBytes() <= WAITING_BYTES_MAX / 4) {
+      for (const text of actors.nextLines(BATCH_LINES)) disk.put(text);
+    }
     disk.flush();
+    if (actors.isBehind) cancelFlush = time.schedule(BATCH_MS, flush);
   };
   const write = (item: RecordItem): void => {
     batch.push(item);
@@ -97,6 +112,9 @@ export const recordInto = (
   };
   const record = (transition: Transition): void => {
     if (disk.waitingBytes() > WAITING_BYTES_MAX) {
+      // Actors are kept in the order of their transitions.
+      if (batch.length > 0) flush();
+      actors.observe(lineOf(transition), transition);
       lost += 1;
       onDropped?.();
       return;
@@ -110,10 +128,13 @@ export const recordInto = (
     observe: ({ id, event, snapshot }) => {
       if (!kinds.has(kindInId(id))) return;
       const value = 'value' in snapshot ? snapshot.value : undefined;
-      record({ atMs: time.now(), id, event, value, status: snapshot.status });
+      const context = 'context' in snapshot ? snapshot.context : undefined;
+      record({ atMs: time.now(), id, event, value, context, status: snapshot.status });
     },
     close: async () => {
       flush();
+      cancelFlush?.();
+      for (const text of actors.nextLines(Number.POSITIVE_INFINITY)) disk.put(text);
       await disk.close();
     },
   };
@@ -121,13 +142,19 @@ export const recordInto = (
 
 /** Begins a recording; rejects when the file cannot be opened. */
 export const startActorRecorder = async (
-  { file, onFailure, ...options }: RecorderOptions,
+  { file, bytesMax, onFailure, ...options }: RecorderOptions,
 ): Promise<ActorRecorder> => {
+  const actors = new RecordedActors();
   const disk = await openLineFile(file, {
     onFailure: (cause) => onFailure(recordingError(file, cause).message),
-    firstLine: () => recordText(recordHead(options.title, options.time.now())),
+    ...(bytesMax === undefined ? {} : { bytesMax }),
+    firstLine: () => {
+      const atMs = options.time.now();
+      actors.beginFile(atMs);
+      return recordText(recordHead(options.title, atMs));
+    },
   }).catch((cause: unknown) => {
     throw recordingError(file, cause, '; use a writable file for --record');
   });
-  return recordInto(disk, options);
+  return recordInto(disk, options, actors);
 };

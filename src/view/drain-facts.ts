@@ -2,6 +2,7 @@
  * The facts about one node and its drain, read once or taken from caches that follow the cluster.
  */
 import type { Blocker } from '../domain/drain/blocker.ts';
+import { maintenanceOwner } from '../domain/drain/cordon.ts';
 import type { Budget } from '../domain/drain/budget.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
@@ -14,6 +15,7 @@ import type { Identity } from '../domain/facts.ts';
 import { textAt } from '../domain/json.ts';
 import { objectKey } from '../domain/ids.ts';
 import type { VolumeLookup } from '../domain/node-availability/local-volumes.ts';
+import type { ObservedMaintenance } from '../domain/node-maintenance/observed-maintenance.ts';
 import { identityOf } from '../domain/object-meta.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { UpcomingNodeProjection } from '../domain/upcoming-node.ts';
@@ -42,6 +44,8 @@ export interface DrainScene {
   readonly machines: Iterable<UpcomingNodeProjection>;
   /** Without them, interceptors are not among the reasons. */
   readonly evictionRequests?: Iterable<ObservedRequest>;
+  /** Without its maintenance, a key on a Node counts as a drain of all pods. */
+  readonly maintenances?: Iterable<ObservedMaintenance>;
   readonly terminatingNamespaces: Iterable<string>;
   /** Claims and volumes of the pods; without them, none is known. */
   readonly lookup?: VolumeLookup;
@@ -52,6 +56,9 @@ export interface DrainScene {
 
 /** Interrupted evictions, by the key of the budget that counts them. */
 export type InterruptedSlots = ReadonlyMap<string, readonly InterruptedEviction[]>;
+
+/** NodeMaintenances by the owner of their keys on Nodes. */
+export type MaintenancesByOwner = ReadonlyMap<string, ObservedMaintenance>;
 
 /** The facts about one node. */
 export interface NodeFacts {
@@ -67,6 +74,8 @@ export interface NodeFacts {
   /** What the EvictionRequests of pods wait for, by the UID of the pod. */
   readonly interceptions: ReadonlyMap<string, Blocker>;
   readonly terminatingNamespaces: ReadonlySet<string>;
+  /** Of all nodes; empty when none is known. */
+  readonly maintenances: MaintenancesByOwner;
   readonly lookup: VolumeLookup;
   readonly own: DrainScene['own'];
   readonly nowMs: number;
@@ -142,6 +151,9 @@ export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
   const machines = new Map([...scene.machines].map((machine) => [machine.nodeName, machine]));
   const terminatingNamespaces = new Set(scene.terminatingNamespaces);
   const { own, nowMs, lookup = NO_VOLUMES } = scene;
+  const maintenances = new Map(
+    [...scene.maintenances ?? []].map((one) => [maintenanceOwner(one.uid), one]),
+  );
   const covering = coveringIn(budgets);
   const interrupted = interruptedIn(scene);
   const interceptions = interceptionsIn(scene);
@@ -160,6 +172,7 @@ export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
         machine: machines.get(node.name),
         interceptions,
         terminatingNamespaces,
+        maintenances,
         lookup,
         own,
         nowMs,

@@ -1,10 +1,19 @@
-/** The owners of a node's cordon, draining owners first. */
+/**
+ * The owners of a node's cordon, draining owners first, and what a maintenance among them drains.
+ *
+ * Promises: agrees with the operator (`src/actors/node-maintenance/maintained-drains.ts`); a
+ * maintenance that is not known drains all pods of its node.
+ */
 import { annotationOf, type CordonAnnotation, readCordon } from '../domain/drain/cordon.ts';
 import { acknowledgedPods, keptData } from '../domain/drain/kept-pods.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
-import type { VolumeLookup } from '../domain/node-availability/local-volumes.ts';
+import type { CordonedFor } from '../domain/drain/verdict.ts';
+import { mustLeave } from '../domain/node-maintenance/drain-step.ts';
+import { isTargetedBy, storedTargets, workOf } from '../domain/node-maintenance/node-status.ts';
+import type { ObservedMaintenance } from '../domain/node-maintenance/observed-maintenance.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
+import type { MaintenancesByOwner, NodeFacts } from './drain-facts.ts';
 
 /** Owners that drain; a person only cordons. */
 const isDrainer = (owner: string): owner is 'reclaim' | 'disabled' | `maintenance-${string}` =>
@@ -26,26 +35,79 @@ export const ownersOf = ({ cordons }: Pick<DrainedNode, 'cordons'>): readonly st
     return isDrainer(owner) || reading._tag === 'Unrecognized' || reading.annotation.ended === null;
   }).map(([owner]) => owner).toSorted(byRank);
 
-interface OwnedDrain {
+/** The key of a drain on its node. */
+export interface OwnedDrain {
   readonly owner: string;
   readonly annotation: CordonAnnotation;
 }
 
-/** The drains that go on, or else the last ones. */
-const drainsOf = (node: Pick<DrainedNode, 'cordons'>): readonly OwnedDrain[] => {
-  const all = Object.keys(node.cordons).filter(isDrainer).toSorted(byRank)
+/** The facts that tell the drains of a node. */
+type OwnerFacts = Pick<NodeFacts, 'node' | 'maintenances'>;
+
+const keysOf = (node: DrainedNode): readonly OwnedDrain[] =>
+  Object.keys(node.cordons).filter(isDrainer).toSorted(byRank)
     .flatMap((owner): readonly OwnedDrain[] => {
       const annotation = annotationOf(node, owner);
       return annotation === undefined ? [] : [{ owner, annotation }];
     });
+
+/** The maintenance for which a key only cordons the node; a key with an end was a drain. */
+const cordoning = (
+  { owner, annotation }: OwnedDrain,
+  maintenances: MaintenancesByOwner,
+): CordonedFor | undefined => {
+  const maintenance = maintenances.get(owner);
+  if (maintenance === undefined || annotation.ended !== null) return undefined;
+  const work = workOf(maintenance);
+  return work === 'Drain'
+    ? undefined
+    : { name: maintenance.name, isReleasing: work === 'Complete' };
+};
+
+/** The drains that go on, or else the last ones. */
+const drainsOf = ({ node, maintenances }: OwnerFacts): readonly OwnedDrain[] => {
+  const all = keysOf(node).filter((key) => cordoning(key, maintenances) === undefined);
   const underway = all.filter(({ annotation }) => annotation.ended === null);
   return underway.length > 0 ? underway : all;
 };
 
-/** The annotation of the drain that goes on, or else of the last one; `undefined` without one. */
-export const drainAnnotation = (
-  node: Pick<DrainedNode, 'cordons'>,
-): CordonAnnotation | undefined => drainsOf(node)[0]?.annotation;
+/** The drain that goes on, or else the last one; `undefined` without one. */
+export const drainOn = (facts: OwnerFacts): OwnedDrain | undefined => drainsOf(facts)[0];
+
+/** The first maintenance that keeps the node cordoned, and does not drain it. */
+export const cordonedFor = ({ node, maintenances }: OwnerFacts): CordonedFor | undefined =>
+  keysOf(node).map((key) => cordoning(key, maintenances)).find((one) => one !== undefined);
+
+/** Which pods a drain lets leave. */
+export interface DrainScope {
+  /** Undefined for any other owner, and while it is not known. */
+  readonly maintenance: ObservedMaintenance | undefined;
+  /** The pod must leave in the end. */
+  readonly isPlanned: (pod: DrainPod) => boolean;
+  /** It may leave now. */
+  readonly isTargeted: (pod: DrainPod) => boolean;
+}
+
+const WHOLE: DrainScope = {
+  maintenance: undefined,
+  isPlanned: () => true,
+  isTargeted: () => true,
+};
+
+/** The pods of a drain: those that its maintenance names, or all. */
+export const scopeOf = (
+  drain: OwnedDrain | undefined,
+  { node, maintenances }: OwnerFacts,
+): DrainScope => {
+  const maintenance = drain === undefined ? undefined : maintenances.get(drain.owner);
+  if (maintenance === undefined) return WHOLE;
+  const targets = storedTargets(maintenance, node.name);
+  return {
+    maintenance,
+    isPlanned: (pod) => mustLeave(pod, maintenance.spec),
+    isTargeted: (pod) => isTargetedBy(targets, pod),
+  };
+};
 
 /** What the drain of a Node keeps on it for its data (RS-11). */
 export interface KeptOnNode {
@@ -56,8 +118,10 @@ export interface KeptOnNode {
 }
 
 /** Whether other drains keep pods is a setting of the operator, which its Events tell. */
-export const keptOnNode = (node: DrainedNode, lookup: VolumeLookup): KeptOnNode => {
-  const drains = drainsOf(node);
+export const keptOnNode = (
+  { node, lookup, maintenances }: Pick<NodeFacts, 'node' | 'lookup' | 'maintenances'>,
+): KeptOnNode => {
+  const drains = drainsOf({ node, maintenances });
   const isDisabled = drains.length > 0 && drains.every(({ owner }) => owner === 'disabled');
   const acknowledged = new Set(drains.flatMap(({ owner }) => [...acknowledgedPods(node, owner)]));
   return {

@@ -252,14 +252,16 @@ const answersFor = (
 };
 
 /** Pods with data on the node only stay for certain when it is disabled, or as acknowledged. */
-const planFor = ({ node, pods, own, lookup }: NodeFacts): DrainPlan => {
-  const { keeps } = keptOnNode(node, lookup);
+const planFor = (facts: NodeFacts): DrainPlan => {
+  const { pods, own } = facts;
+  const { keeps } = keptOnNode(facts);
   return planOf(pods, { own, evictedOwners: new Set(), keeps });
 };
 
 /** The kept pods that nobody has acknowledged: the drain does not end before. */
-const keptIn = (plan: DrainPlan, { node, lookup }: NodeFacts): readonly BlockedPods[] => {
-  const { acknowledged } = keptOnNode(node, lookup);
+const keptIn = (plan: DrainPlan, facts: NodeFacts): readonly BlockedPods[] => {
+  const { lookup } = facts;
+  const { acknowledged } = keptOnNode(facts);
   const kept = keptPods(plan).filter(({ uid }) => !acknowledged.has(uid));
   if (kept.length === 0) return [];
   const blocker = keptBlocker(kept.flatMap((pod) => keptData(pod, lookup)));

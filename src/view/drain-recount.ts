@@ -4,7 +4,7 @@
  *
  * Promises: uses the operator's decision functions; a terminating pod counts as evicted; facts that
  * only the answer to an eviction contains (a policy, missing rights) come from the newest Event
- * that names the pod.
+ * that names the pod; of a known NodeMaintenance only the pods that it names count.
  */
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import {
@@ -30,7 +30,7 @@ import {
 import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
 import type { NodeEvent, NodeFacts } from './drain-facts.ts';
-import { keptOnNode } from './drain-owner.ts';
+import { keptOnNode, type OwnedDrain, scopeOf } from './drain-owner.ts';
 import { waitAtBudget } from './moving-budgets.ts';
 import { machineReports, reportedBlocker } from './reported-blockers.ts';
 
@@ -115,22 +115,43 @@ const reportedAs = (
   return isNext || reported?.reason === 'StatefulLocalVolume' ? reported : undefined;
 };
 
-/** The drain of a node, counted anew from its facts; `annotation` has its begin and deadline. */
-export const recountDrain = (
-  facts: NodeFacts,
-  annotation: CordonAnnotation | undefined,
-): Recount => {
+/** The pods of a plan that leave. */
+const leavingIn = ({ tiers }: DrainPlan): readonly { pod: DrainPod; tier: TierKey }[] =>
+  tiers.flatMap(({ key: tier, pods }) => pods.map((pod) => ({ pod, tier })));
+
+/** A pod that its maintenance lets leave after others; `isAlone` when no other pod is due here. */
+const heldBack = (
+  { pod, tier }: Pick<PendingPod, 'pod' | 'tier'>,
+  { name, isAlone }: { readonly name: string; readonly isAlone: boolean },
+): PendingPod => ({
+  pod,
+  tier,
+  reason: isAlone ? 'WaitingForTurn' : 'WaitingForTier',
+  text: `the plan of NodeMaintenance "${name}" has not reached it`,
+  change: undefined,
+  subject: name,
+  blocks: false,
+});
+
+/** The drain of a node, counted anew from its facts; its annotation has its begin and deadline. */
+export const recountDrain = (facts: NodeFacts, drain: OwnedDrain | undefined): Recount => {
   const { node, budgets, nowMs, own } = facts;
+  const annotation = drain?.annotation;
   const sinceMs = annotation?.sinceMs ?? Number.POSITIVE_INFINITY;
-  const kept = keptOnNode(node, facts.lookup);
+  const kept = keptOnNode(facts);
   const dataOf = (pod: DrainPod): readonly string[] => keptData(pod, facts.lookup);
-  const plan = planOf(facts.pods, {
+  const { maintenance, isPlanned, isTargeted } = scopeOf(drain, facts);
+  const present = facts.pods.filter(isPlanned);
+  const terms = {
     own,
-    evictedOwners: returnedOwners(facts.pods, sinceMs),
-    earlier: podsBefore(facts.pods, sinceMs),
+    evictedOwners: returnedOwners(present, sinceMs),
+    earlier: podsBefore(present, sinceMs),
     keeps: kept.keeps,
-  });
-  const startedTo = startedTiers(plan, annotation, nowMs);
+    daemonSetsLeave: maintenance !== undefined,
+  };
+  const plan = planOf(present, terms);
+  const due = maintenance === undefined ? plan : planOf(present.filter(isTargeted), terms);
+  const startedTo = startedTiers(due, annotation, nowMs);
   const blockerNow = (pod: DrainPod, tier: TierKey): Blocker => {
     const covering = coveringBudgets(pod, budgets);
     return blockerOf({
@@ -147,18 +168,20 @@ export const recountDrain = (
     });
   };
   const reports = [...facts.events, ...machineReports(facts)];
-  const leaving = plan.tiers.flatMap(({ key: tier, pods }) =>
-    pods.map((pod): PendingPod => {
-      const now = blockerNow(pod, tier);
-      const { reason, text, subject, change } = annotation === undefined
-        ? now
-        : waitAtBudget(now, pod, { facts, sinceMs, overdueAfterMs: OVERDUE_AFTER_MS });
-      const reported = reportedAs(now, pod, { reports, sinceMs: annotation?.sinceMs ?? 0 });
-      return reported === undefined
-        ? { pod, tier, reason, text, subject, change, blocks: isBlocking(reason) }
-        : { pod, tier, ...reported, change: undefined, blocks: isBlocking(reported.reason) };
-    })
-  );
+  const leaving = leavingIn(plan).map(({ pod, tier }): PendingPod => {
+    if (maintenance !== undefined && !pod.terminating && !isTargeted(pod)) {
+      const { name } = maintenance;
+      return heldBack({ pod, tier }, { name, isAlone: due.tiers.length === 0 });
+    }
+    const now = blockerNow(pod, tier);
+    const { reason, text, subject, change } = annotation === undefined
+      ? now
+      : waitAtBudget(now, pod, { facts, sinceMs, overdueAfterMs: OVERDUE_AFTER_MS });
+    const reported = reportedAs(now, pod, { reports, sinceMs: annotation?.sinceMs ?? 0 });
+    return reported === undefined
+      ? { pod, tier, reason, text, subject, change, blocks: isBlocking(reason) }
+      : { pod, tier, ...reported, change: undefined, blocks: isBlocking(reported.reason) };
+  });
   const stays = keptPods(plan);
   const waiting = stays.filter(({ uid }) => !kept.acknowledged.has(uid)).map((pod): PendingPod => {
     const { reason, text, change } = keptBlocker(dataOf(pod));
@@ -166,13 +189,15 @@ export const recountDrain = (
   });
   const pending = [...leaving, ...waiting];
   const blocked = new Set(pending.filter(({ blocks }) => blocks).map(({ pod }) => pod.uid));
-  const { left, ...progress } = drainProgress(plan, (pod) => blocked.has(pod.uid));
+  const progressOf = (some: DrainPlan) => drainProgress(some, (pod) => blocked.has(pod.uid));
+  const progress = progressOf(plan);
   return {
     plan,
     pending,
     progress: {
       ...progress,
-      left: left + waiting.length,
+      tiers: progressOf(due).tiers,
+      left: progress.left + waiting.length,
       blocked: progress.blocked + waiting.length,
     },
     acknowledged: stays.filter(({ uid }) => kept.acknowledged.has(uid))

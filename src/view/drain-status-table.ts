@@ -28,6 +28,9 @@ const NOT_IN_TIME = '; the deadline will pass first';
 const blockerOf = (
   { blockers: [first], waits, kubeletSilent, lastError, state, verdict }: DrainStatus,
 ): string => {
+  if (state === 'Failed' && verdict.reason === 'EvictionForbidden') {
+    return `${verdict.reason}: ${verdict.sentence}`;
+  }
   if (first !== undefined) {
     return `${blockerInLine(first)}${verdict.forecast === '' ? '' : NOT_IN_TIME}`;
   }

@@ -20,8 +20,9 @@ import {
 import { compareText } from '../domain/requirements.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
 import type { NodeFacts } from './drain-facts.ts';
-import { drainAnnotation, ownersOf } from './drain-owner.ts';
+import { cordonedFor, drainOn, type OwnedDrain, ownersOf } from './drain-owner.ts';
 import { type PendingPod, type Recount, recountDrain } from './drain-recount.ts';
+import { isForbidden } from './reported-blockers.ts';
 
 /** A cause that blocks some pods of a node. */
 export interface DrainBlocker {
@@ -59,7 +60,7 @@ export interface BudgetStatus {
 export interface DrainStatus {
   readonly node: string;
   readonly state: DrainSituation;
-  /** All owners of the cordon, draining owners first. */
+  /** All owners of the cordon: that of the drain first, then others that drain. */
   readonly owners: readonly string[];
   readonly instructions: readonly string[];
   readonly since: string | null;
@@ -127,8 +128,8 @@ const drainBlocker = (blocked: BlockedPods): DrainBlocker => {
 /** Pods that wait, and are not terminating. */
 const isWaiting = ({ pod, blocks }: PendingPod): boolean => !blocks && !pod.terminating;
 
-/** Pods that wait at a budget, which the verdict names when nothing blocks the drain. */
-const isAtBudget = ({ reason, subject }: BlockedPods['blocker']): boolean =>
+/** Waits at a budget or for a maintenance: the verdict names them when nothing blocks the drain. */
+const isNamed = ({ reason, subject }: BlockedPods['blocker']): boolean =>
   reason === 'WaitingForTurn' && subject !== '';
 
 /** Pods that stay, because they would come back past the cordon; they block nothing. */
@@ -178,11 +179,22 @@ const budgetsOf = ({ budgets }: NodeFacts, { pending }: Recount): readonly Budge
   })).filter(({ waiting }) => waiting > 0)
     .toSorted((left, right) => compareText(left.budget, right.budget));
 
+/** The owner whose drain is shown comes first. */
+const ownersOn = ({ node }: NodeFacts, drain: OwnedDrain | undefined): readonly string[] =>
+  drain === undefined ? ownersOf(node) : [...new Set([drain.owner, ...ownersOf(node)])];
+
+/** While a drain goes on, the machine shows its blockers there. */
+const lastErrorOn = ({ machine }: NodeFacts): string | null =>
+  machine === undefined || machine.lastError === '' || machine.phase === 'Draining'
+    ? null
+    : machine.lastError;
+
 /** The status of one node. */
 export const drainStatus = (facts: NodeFacts): DrainStatus => {
-  const { node, machine, nowMs } = facts;
-  const annotation = drainAnnotation(node);
-  const recount = recountDrain(facts, annotation);
+  const { node, nowMs } = facts;
+  const drain = drainOn(facts);
+  const annotation = drain?.annotation;
+  const recount = recountDrain(facts, drain);
   const state = stateOf(facts, annotation, recount);
   const { left, leaving, blocked } = recount.progress;
   const isDrain = annotation !== undefined && state !== 'Cancelled' && state !== 'Cancelling';
@@ -192,19 +204,16 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
   const pending = isEmptying ? recount.pending : [];
   const blockedPods = blockedPodsOf(pending.filter(({ blocks }) => blocks));
   const waitingPods = blockedPodsOf(pending.filter(isWaiting));
-  const atBudget = waitingPods.filter(({ blocker }) => isAtBudget(blocker));
-  const elsewhere = waitingPods.filter(({ blocker }) => !isAtBudget(blocker));
+  const named = waitingPods.filter(({ blocker }) => isNamed(blocker));
+  const unnamed = waitingPods.filter(({ blocker }) => !isNamed(blocker));
   const forecast = annotation === undefined || !isEmptying || isOver(state)
     ? undefined
     : forecastOf(blockedPods, recount.pending.map(({ pod }) => pod), annotation);
-  const lastError =
-    machine === undefined || machine.lastError === '' || machine.phase === 'Draining'
-      ? null
-      : machine.lastError;
+  const lastError = lastErrorOn(facts);
   return {
     node: node.name,
     state,
-    owners: ownersOf(node),
+    owners: ownersOn(facts, drain),
     instructions: annotation?.ids ?? [],
     since: annotation === undefined ? null : rfc3339Seconds(annotation.sinceMs),
     deadline: deadlineMs === null ? null : rfc3339Seconds(deadlineMs),
@@ -213,7 +222,7 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
     classes: classesOf(recount, facts),
     tiers: isEmptying ? tiersOf(recount) : [],
     budgets: isEmptying ? budgetsOf(facts, recount) : [],
-    waits: isOver(state) ? [] : [...atBudget, ...elsewhere].map(drainBlocker),
+    waits: isOver(state) ? [] : [...named, ...unnamed].map(drainBlocker),
     blockers: isEmptying
       ? [
         ...blockedPods.map(drainBlocker),
@@ -231,11 +240,13 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
       blocked: [
         ...blockedPods,
         ...(forecast === undefined ? [] : [forecast]),
-        ...atBudget,
+        ...named,
       ],
       lastError: state === 'Failed' ? lastError ?? '' : '',
       schedulable: !node.unschedulable,
       cordonedByPerson: Object.hasOwn(node.cordons, 'person'),
+      cordonedFor: cordonedFor(facts),
+      isForbidden: annotation !== undefined && isForbidden(facts, annotation),
     }),
   };
 };

@@ -13,7 +13,7 @@ import { type Phase, phaseNamed } from '../domain/machine-phase.ts';
 import { annotationsOf, isDeleting } from '../domain/object-meta.ts';
 import type { ShardOutage } from '../domain/shard-reach.ts';
 import type { NodeFacts } from './drain-facts.ts';
-import { explainNode } from './explain-node.ts';
+import { explainNode, OWNED_SITUATIONS } from './explain-node.ts';
 import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
 import { duringOutage } from './shard-outage.ts';
 
@@ -29,9 +29,6 @@ export interface MachineFacts {
   readonly outage?: ShardOutage | undefined;
   readonly nowMs: number;
 }
-
-/** Stages of a drain that goes on. */
-const ACTIVE: ReadonlySet<string> = new Set(['Draining', 'Paused', 'Overdue', 'Cancelling']);
 
 type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action' | 'runbook'>;
 
@@ -134,14 +131,23 @@ const failed = (upcomingNode: unknown): Verdict =>
     ],
   );
 
-/** A drain of the machine's Node that goes on or failed explains more than the phase. */
+/** A person overrides the fleet, which is not asked and goes on reclaiming (DR-05). */
+const afterCancellation = (why: string): Verdict =>
+  verdict(
+    `${why}. The fleet still reclaims the machine`,
+    'The fleet to return the machine to service, or to reclaim it with a new instruction',
+    ['provider', 'Settle with who uncordoned the Node whether the fleet gets the machine'],
+  );
+
+/** A drain of the machine's Node that goes on or has ended explains more than the phase. */
 const drainOf = (
   { drained, outage }: MachineFacts,
   phase: Phase | undefined,
 ): Verdict | undefined => {
   if (drained === undefined || (phase !== 'Draining' && phase !== 'Failed')) return undefined;
   const { state, why, waitsFor, canAct, action, runbook } = explainNode(drained, outage);
-  const isMeant = phase === 'Failed' ? state === 'Failed' : ACTIVE.has(state);
+  if (phase === 'Draining' && state === 'Cancelled') return afterCancellation(why);
+  const isMeant = phase === 'Failed' ? state === 'Failed' : OWNED_SITUATIONS.has(state);
   return isMeant ? { why, waitsFor, canAct, action, runbook } : undefined;
 };
 

@@ -17,7 +17,7 @@ import { duringOutage } from './shard-outage.ts';
 type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action' | 'runbook'>;
 
 /** The situations in which an owner drains, or has drained, the node. */
-const OWNED_SITUATIONS: ReadonlySet<DrainSituation> = new Set([
+export const OWNED_SITUATIONS: ReadonlySet<string> = new Set<DrainSituation>([
   'Draining',
   'Paused',
   'Overdue',
@@ -61,12 +61,16 @@ const whyOf = (status: DrainStatus): string => {
   return `${wish(status)}: ${lowerFirst(sentence)}`;
 };
 
+/** Its drain begins again while its pods are there (`maintained-drains.ts`). */
 const isOfMaintenance = ({ owners: [owner = ''] }: DrainStatus): boolean =>
   isMaintenanceOwner(owner);
 
 const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string>> = {
   Schedulable: () => 'Nothing',
-  Cordoned: () => 'The owner of the cordon to uncordon it',
+  Cordoned: (status) =>
+    isOfMaintenance(status)
+      ? 'Its NodeMaintenance to drain the node, or to release it'
+      : 'The owner of the cordon to uncordon it',
   Draining: ({ blockers, pods, verdict }) => {
     if (blockers.length > 0 || verdict.reason === 'WaitingForTurn') return verdict.sentence;
     return pods.left === 0
@@ -86,7 +90,14 @@ const WAITS_FOR: Readonly<Record<DrainSituation, (status: DrainStatus) => string
       : 'The fleet to remove the machine';
     return `${event}; the node stays cordoned until then`;
   },
-  Failed: () => 'The fleet to decide about the machine; Tidegate evicts no more pods',
+  Failed: (status) => {
+    if (isOfMaintenance(status)) {
+      return 'The permission to evict; until then the drain begins again every minute';
+    }
+    return status.owners[0] === 'reclaim'
+      ? 'The fleet to decide about the machine; Tidegate evicts no more pods'
+      : 'Nothing: Tidegate evicts no more pods';
+  },
   Cancelled: () => 'Nothing: Tidegate evicts no more pods',
   Gone: () => 'Nothing',
 };

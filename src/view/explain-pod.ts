@@ -4,6 +4,7 @@
  * Promises: agrees with the pods role, because both use the same parser; total.
  */
 import { runbookUrl } from '../domain/documentation.ts';
+import { isMaintenanceOwner } from '../domain/drain/cordon.ts';
 import type { DrainSituation } from '../domain/drain/verdict.ts';
 import { interceptorsOf } from '../domain/eviction-requests/interceptor-list.ts';
 import { isFinal, type ObservedRequest } from '../domain/eviction-requests/observed-request.ts';
@@ -15,7 +16,7 @@ import { type PodRequest, requestOfPod } from '../domain/pod-demand/pod-request.
 import { objectKey } from '../domain/ids.ts';
 import type { ShardOutage } from '../domain/shard-reach.ts';
 import type { NodeFacts } from './drain-facts.ts';
-import { type DrainBlocker, drainStatus } from './drain-status.ts';
+import { type DrainBlocker, type DrainStatus, drainStatus } from './drain-status.ts';
 import { explainCapacityRequest } from './explain-capacity-request.ts';
 import { explainRequested } from './explain-eviction-request.ts';
 import { type Detail, type Explanation, timelineOf } from './explanation.ts';
@@ -128,15 +129,27 @@ const keptOn = (
   runbook: runbookUrl(runbook),
 });
 
+const NO_MORE = 'Nothing: Tidegate evicts no more pods';
+
 const waitOf = (state: DrainSituation, isPassing: boolean): string => {
-  if (state === 'Failed') return 'Nothing: Tidegate evicts no more pods';
+  if (state === 'Failed') return NO_MORE;
   return isPassing ? 'Its turn to be evicted' : 'What blocks it to end';
 };
+
+/** The missing permission ended the drain, whatever else blocks the pod. */
+const forbiddenOn = ({ node, owners, verdict }: DrainStatus): Verdict => ({
+  why: `It must leave the node "${node}", whose drain failed: ${verdict.sentence}`,
+  waitsFor: isMaintenanceOwner(owners[0] ?? '') ? 'The permission to evict' : NO_MORE,
+  canAct: verdict.canAct,
+  action: verdict.change,
+  runbook: runbookUrl(verdict.runbook),
+});
 
 /** A pod that must leave its node and has not been evicted yet; undefined for any other. */
 const heldOn = ({ pod, drained }: PodExplanationFacts): Verdict | undefined => {
   if (drained === undefined) return undefined;
-  const { node, state, blockers, waits, verdict } = drainStatus(drained);
+  const status = drainStatus(drained);
+  const { node, state, blockers, waits, verdict } = status;
   const key = objectKey(
     textAt(pod, 'metadata', 'name') ?? '',
     textAt(pod, 'metadata', 'namespace'),
@@ -146,6 +159,9 @@ const heldOn = ({ pod, drained }: PodExplanationFacts): Verdict | undefined => {
   const held = blocker ?? wait;
   if (held?.reason === 'StatefulLocalVolume') return keptOn(node, held);
   if (held === undefined || state === 'Drained') return undefined;
+  if (state === 'Failed' && verdict.reason === 'EvictionForbidden') {
+    return forbiddenOn(status);
+  }
   const { text, canAct, change, runbook } = held;
   const forecast = verdict.forecast === '' ? '' : `. ${verdict.forecast}`;
   return {

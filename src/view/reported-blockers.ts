@@ -5,6 +5,7 @@
  */
 import { REPORTING_CONTROLLER } from '../api/event-note.ts';
 import { BLOCKER_REASONS, type BlockerReason, isBlocking } from '../domain/drain/blocker.ts';
+import type { CordonAnnotation } from '../domain/drain/cordon.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import { readBlockedText, sentenceOfNote } from '../domain/drain/verdict.ts';
 import type { NodeEvent, NodeFacts } from './drain-facts.ts';
@@ -99,4 +100,20 @@ export const reportedBlocker = (
     unnamed ??= reported;
   }
   return unnamed;
+};
+
+/**
+ * Whether a drain failed because the operator may not evict, by the Event of its end. Without the
+ * Event only a drain that has no deadline shows it: nothing else ends one as Failed.
+ */
+export const isForbidden = (
+  { events }: Pick<NodeFacts, 'events'>,
+  { ended, deadlineMs, sinceMs }: CordonAnnotation,
+): boolean => {
+  if (ended !== 'Failed') return false;
+  const end = events.find((event) =>
+    isOurs(event) && Date.parse(event.time) >= sinceMs &&
+    (event.reason === 'EvictionForbidden' || event.reason === 'DeadlinePassed')
+  );
+  return end === undefined ? deadlineMs === null : end.reason === 'EvictionForbidden';
 };

@@ -16,6 +16,7 @@ import { boardActors, budgetIn, neededBudget } from '../view/board/board-actors.
 import type { BoardVerdict } from '../view/board/board-verdict.ts';
 import type { DrainBoard } from '../view/board/drain-board.ts';
 import { nodeCard } from '../view/board/node-card.ts';
+import { objectName } from '../view/board/object-name.ts';
 import { type ReclaimTimeline, reclaimTimeline } from '../view/board/reclaim-timeline.ts';
 import type { PendingDelay } from '../view/pending-delays.ts';
 import type { Time } from '../domain/time.ts';
@@ -84,12 +85,10 @@ const BATCH_MS = 200;
 const LINKS_SENT = 200;
 const CONTEXT_CHARACTERS = 20_000;
 
-/** A demand has the UID of its pod in its id; people know the pod by its name. */
-const nameIn = (board: FeedOptions['board'], { id, kind }: ActorRow): readonly [name?: string] => {
-  if (kind !== 'podDemand') return [];
-  const context = board.context(id);
-  const name = textAt(context, 'pod', 'name');
-  return name === undefined ? [] : [`${textAt(context, 'pod', 'namespace') ?? ''}/${name}`];
+/** People know an object by its name, and commands need it. */
+const nameIn = (board: FeedOptions['board'], row: ActorRow): readonly [name?: string] => {
+  const name = objectName(row, board.context(row.id));
+  return name === undefined ? [] : [name];
 };
 
 /** A queue before a budget that cannot open is no wait for a slot. */

@@ -161,7 +161,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
       'test/models/harness/maintenance-window',
       ...['test/integration/node-maintenance', 'test/e2e/node-maintenance'],
       ...['test/e2e/drain-maintained', 'src/view/explain-maintenance'],
-      'test/unit/view/explain-maintenance',
+      ...['test/unit/view/explain-maintenance', 'test/unit/view/maintained-drains'],
       ...['test/models/cluster/node-maintenance', 'test/unit/effects/node-maintenance'],
       ...['test/simulation/node-maintenance', 'test/simulation/scenarios/node-maintenance'],
     ],

@@ -158,9 +158,10 @@ const replacements: RuleChapter = {
     rule(
       'RS-16',
       'Where the scheduler finds no room for a replacement, the reason is `NoCapacityMemory`, or ' +
-        'that of the resource that most Nodes lack. The surge is withdrawn after 60 s and ' +
-        'repeated; the pod stays, unless downtime is accepted for its Deployment or its disabled ' +
-        'Node. Memory is never overcommitted.',
+        'that of the resource that most Nodes lack; where it cannot be created, such as by a ' +
+        'quota, `ReplacementNotCreated`. The surge is withdrawn after 60 s and repeated; the pod ' +
+        'stays, unless downtime is accepted for its Deployment or its disabled Node. Memory is ' +
+        'never overcommitted.',
     ),
   ],
 };

@@ -19,6 +19,8 @@ test.each(['', '0.0.0.0', '127.0.0.1'])(
     onTestFinished(stop);
     const server = /"server": "([^"]+)"/.exec(kubeconfig)?.[1] ?? '';
     expect(new URL(server).hostname).toBe('127.0.0.1');
+    // Client-node refuses plain HTTP without it.
+    expect(kubeconfig).toContain('"insecure-skip-tls-verify": true');
     expect((await fetch(`${server}/readyz`)).status).toBe(200);
   },
 );

@@ -1,11 +1,13 @@
 /**
  * A `KubernetesClient` from a kubeconfig of `@kubernetes/client-node`.
  *
- * Promises: every HTTP status is an answer; a watch ends when its connection does, and when it is
- * aborted. The watch of `@kubernetes/client-node` itself has a fixed timeout and, on Deno, does not
- * notice a lost connection.
+ * Promises: every HTTP status is an answer; requests share connections until the certificates
+ * change; a watch ends when its connection does, and when it is aborted. The watch of
+ * `@kubernetes/client-node` itself has a fixed timeout and, on Deno, does not notice a lost
+ * connection.
  */
-import { HttpMethod, RequestContext } from '@kubernetes/client-node';
+import type { RequestOptions } from 'node:https';
+import { HttpMethod, type KubeConfig, RequestContext } from '@kubernetes/client-node';
 import { type Dispatcher, request as send } from 'undici';
 import { parseJson, textAt } from './json.ts';
 import {
@@ -18,10 +20,10 @@ import {
 } from './kubernetes-client.ts';
 
 /** What is used of a `KubeConfig`. */
-export interface ClusterConfig {
-  readonly getCurrentCluster: () => { readonly server: string } | null;
-  readonly applySecurityAuthentication: (context: RequestContext) => Promise<void>;
-}
+export type ClusterConfig = Pick<
+  KubeConfig,
+  'applySecurityAuthentication' | 'applyToHTTPSOptions' | 'clusters' | 'getCurrentCluster'
+>;
 
 /** A request is answered within this time. */
 const ANSWER_MS_MAX = 30_000;
@@ -32,13 +34,60 @@ interface Connection {
   readonly dispatcher: Dispatcher | undefined;
 }
 
-const connected = async (config: ClusterConfig, path: string): Promise<Connection> => {
-  const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new Error('The kubeconfig has no current cluster');
-  const url = `${cluster.server}${path}`;
-  const context = new RequestContext(url, HttpMethod.GET);
+/** How a path of the API server is reached now. */
+type Connect = (path: string) => Promise<Connection>;
+
+const headersOf = ({ auth, headers = {} }: RequestOptions): Record<string, string> => ({
+  ...Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), `${value}`.trim()]),
+  ),
+  ...(typeof auth === 'string'
+    ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` }
+    : {}),
+});
+
+/** Plain HTTP has no certificate to verify, and client-node requires this flag. */
+const permitHttp = (config: ClusterConfig): void => {
+  config.clusters = config.clusters.map((cluster) =>
+    cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster
+  );
+};
+
+const newDispatcher = async (
+  config: ClusterConfig,
+  server: string,
+): Promise<Dispatcher | undefined> => {
+  const context = new RequestContext(server, HttpMethod.GET);
   await config.applySecurityAuthentication(context);
-  return { url, headers: context.getHeaders(), dispatcher: context.getDispatcher() };
+  return context.getDispatcher();
+};
+
+/** Client-node makes a dispatcher for each request, and each one connects anew: one is kept. */
+const connecting = (config: ClusterConfig): Connect => {
+  let kept: { readonly fingerprint: string; readonly dispatcher: Dispatcher | undefined } | null =
+    null;
+  const dispatcherOf = async (server: string, fingerprint: string) => {
+    if (kept?.fingerprint === fingerprint) return kept.dispatcher;
+    const dispatcher = await newDispatcher(config, server);
+    // Another request may have made it meanwhile.
+    if (kept?.fingerprint === fingerprint) return kept.dispatcher;
+    // Ends when the requests and watches that use it have ended.
+    kept?.dispatcher?.close().catch(() => {});
+    kept = { fingerprint, dispatcher };
+    return dispatcher;
+  };
+  return async (path) => {
+    permitHttp(config);
+    const cluster = config.getCurrentCluster();
+    if (cluster === null) throw new Error('The kubeconfig has no current cluster');
+    const { server, proxyUrl } = cluster;
+    const options: RequestOptions = {};
+    await config.applyToHTTPSOptions(options);
+    const { ca, cert, key, servername, rejectUnauthorized } = options;
+    const identity = [server, proxyUrl, ca, cert, key, servername, rejectUnauthorized];
+    const dispatcher = await dispatcherOf(server, JSON.stringify(identity.map(String)));
+    return { url: `${server}${path}`, headers: headersOf(options), dispatcher };
+  };
 };
 
 /** `Retry-After` in whole seconds. */
@@ -48,10 +97,10 @@ const retryAfterOf = (header: string | readonly string[] | undefined) => {
 };
 
 const requested = async (
-  config: ClusterConfig,
+  connect: Connect,
   { method, path, body, contentType = 'application/json', signal, mayLeave }: KubernetesRequest,
 ): Promise<KubernetesAnswer> => {
-  const { url, headers, dispatcher } = await connected(config, path);
+  const { url, headers, dispatcher } = await connect(path);
   if (mayLeave?.() === false) {
     throw new KubernetesError(
       'Unavailable',
@@ -84,11 +133,11 @@ const lineOf = (text: string): WatchLine => {
 };
 
 async function* watched(
-  config: ClusterConfig,
+  connect: Connect,
   path: string,
   signal: AbortSignal,
 ): AsyncGenerator<WatchLine> {
-  const { url, headers, dispatcher } = await connected(config, path);
+  const { url, headers, dispatcher } = await connect(path);
   const response = await send(url, {
     method: 'GET',
     headers: { ...headers, accept: 'application/json' },
@@ -114,7 +163,10 @@ async function* watched(
 }
 
 /** The client for the current context of a kubeconfig. */
-export const clientOf = (config: ClusterConfig): KubernetesClient => ({
-  request: (request) => requested(config, request),
-  watch: (path, signal) => watched(config, path, signal),
-});
+export const clientOf = (config: ClusterConfig): KubernetesClient => {
+  const connect = connecting(config);
+  return {
+    request: (request) => requested(connect, request),
+    watch: (path, signal) => watched(connect, path, signal),
+  };
+};

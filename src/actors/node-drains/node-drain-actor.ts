@@ -248,12 +248,14 @@ class DrainActions implements NodeDrainActions {
   ): TimedCondition | undefined => {
     const entry = this.#lookup.entryOf(drainKey(node, owner));
     if (entry === undefined) return undefined;
-    const shows = this.#lookup.contextOf(entry)?.node?.showsDraining;
+    const context = this.#lookup.contextOf(entry);
+    const shows = context?.node?.showsDraining;
     // A drain that has ended shows its end already; now only its key leaves.
     const hasEnd = entry.isWithdrawn && shows === false;
     if (!hasEnd) entry.hasCondition ||= Object.hasOwn(body, 'spec') || shows === true;
     if (hasEnd || entry.hasCondition) return undefined;
-    return { condition: endedCondition(end, entry.remaining), nowMs: this.#time.now() };
+    const condition = endedCondition(end, entry.remaining, context?.refusal);
+    return { condition, nowMs: this.#time.now() };
   };
 
   async #show(entry: DrainEntry, fact: DrainFact): Promise<void> {
@@ -288,12 +290,12 @@ export type NodeDrainActors = ActorRegistry<typeof nodeDrain, DrainEntry>;
 /** Ends a condition that showed a blocker; any other end is written with the end (DR-50). */
 const showEndOnNode = (
   entry: DrainEntry,
-  { node, end, annotation }: NodeDrainContext,
+  { node, end, annotation, refusal }: NodeDrainContext,
   { showOnNode }: Pick<DrainTargets, 'showOnNode'>,
 ): void => {
   if (node === null || end === null || annotation === null) return;
   if (!entry.hasCondition && node.showsDraining !== true) return;
-  showOnNode?.(node.name, endedCondition(end, entry.remaining));
+  showOnNode?.(node.name, endedCondition(end, entry.remaining, refusal));
 };
 
 /** The dependencies of drain actors. */

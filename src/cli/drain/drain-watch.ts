@@ -2,7 +2,7 @@
  * The informers of `tidegate drain status --watch`.
  *
  * Promises: nothing is printed before Nodes, pods and budgets are complete; many changes at once
- * are one; Events and UpcomingNodes, which only add detail, may be missing.
+ * are one; Events, UpcomingNodes and others, which only add detail, may be missing.
  */
 import { projectBudget } from '../../domain/drain/budget.ts';
 import { type DrainedNode, projectDrainedNode } from '../../domain/drain/drained-node.ts';
@@ -14,6 +14,7 @@ import { projectVolume, projectVolumeClaim } from '../../domain/node-availabilit
 import { identityOf, labelsOf } from '../../domain/object-meta.ts';
 import { readSelector } from '../../domain/pod-demand/label-selector-text.ts';
 import { projectEvictionRequest } from '../../domain/eviction-requests/observed-request.ts';
+import { projectMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
 import { projectUpcomingNode } from '../../domain/upcoming-node.ts';
 import { DRAIN_SELECTIONS, type DrainReading } from '../../effects/drain-reads.ts';
 import type { KubeApi } from '../../effects/kube-api.ts';
@@ -76,11 +77,13 @@ export const startDrainWatch = (
   const events = follow('nodeEvents', keepAll);
   const machines = follow('machines', projectUpcomingNode);
   const requests = follow('evictionRequests', projectEvictionRequest);
+  const maintenances = follow('maintenances', projectMaintenance);
   const namespaces = follow('terminatingNamespaces', keepAll);
   const claims = follow('claims', projectVolumeClaim);
   const volumes = follow('volumes', projectVolume);
   const needed = [nodes, pods, budgets];
-  const all = [...needed, events, machines, requests, namespaces, claims, volumes];
+  const helpful = [events, machines, requests, maintenances, namespaces, claims, volumes];
+  const all = [...needed, ...helpful];
   const changes = settledChanges(all.map(({ facts }) => facts), environment.scheduler);
   return {
     whenReady: Promise.all(needed.map(({ whenSynced }) => whenSynced)).then(() => {}),
@@ -92,6 +95,7 @@ export const startDrainWatch = (
       events: [...events.values()].map(({ raw }) => raw),
       machines: [...machines.values()],
       evictionRequests: [...requests.values()],
+      maintenances: [...maintenances.values()],
       terminatingNamespaces: [...namespaces.values()].flatMap(({ raw }) =>
         textAt(raw, 'metadata', 'name') ?? []
       ),

@@ -27,6 +27,9 @@ const NOTHING_BLOCKS: DrainCondition = {
   message: 'Nothing blocks its pods',
 };
 
+/** A drain whose key was removed. */
+const NO_KEY = { ended: 'Cancelled', deadlineMs: null } as const;
+
 /** While the drain goes on; null when nothing blocks it. */
 export const blockedCondition = (verdict: DrainVerdict | null): DrainCondition => {
   if (verdict === null) return NOTHING_BLOCKS;
@@ -36,14 +39,23 @@ export const blockedCondition = (verdict: DrainVerdict | null): DrainCondition =
   return { status: 'True', reason: verdict.reason, message };
 };
 
-/** At the end of the drain; `lastError` names the pods that remained. */
-export const endedCondition = (end: CordonEnd, lastError: string): DrainCondition => {
+/**
+ * At the end of the drain; `lastError` names the pods that remained, `refusal` is the missing
+ * permission for evictions.
+ */
+export const endedCondition = (
+  end: CordonEnd,
+  lastError: string,
+  refusal = '',
+): DrainCondition => {
+  const isForbidden = end === 'Failed' && refusal !== '';
   const { reason, sentence } = drainVerdict({
     state: end,
     left: 0,
     leaving: 0,
     blocked: [],
-    lastError,
+    lastError: isForbidden ? `${refusal}; ${lastError}` : lastError,
+    isForbidden,
     schedulable: false,
     cordonedByPerson: false,
   });
@@ -59,11 +71,12 @@ export const missedEnd = (
   { cordons, showsDraining }: Pick<DrainedNode, 'cordons' | 'showsDraining'>,
 ): DrainCondition | undefined => {
   if (showsDraining !== true) return undefined;
-  const ends = Object.keys(cordons).filter(isDrainOwner)
-    .map((owner) => annotationOf({ cordons }, owner)?.ended);
-  if (ends.some((end) => end === null)) return undefined;
-  const end = ends.find((one) => one !== undefined && one !== null) ?? 'Cancelled';
-  return endedCondition(end, end === 'Failed' ? 'pods remained' : '');
+  const drains = Object.keys(cordons).filter(isDrainOwner)
+    .flatMap((owner) => annotationOf({ cordons }, owner) ?? []);
+  if (drains.some(({ ended }) => ended === null)) return undefined;
+  const [{ ended, deadlineMs } = NO_KEY] = drains;
+  if (ended !== 'Failed') return endedCondition(ended ?? 'Cancelled', '');
+  return endedCondition(ended, 'pods remained', deadlineMs === null ? 'no permission' : '');
 };
 
 /**

@@ -63,6 +63,13 @@ export const DRAIN_SITUATIONS = [
 ] as const;
 export type DrainSituation = (typeof DRAIN_SITUATIONS)[number];
 
+/** A NodeMaintenance that keeps its node cordoned, and does not drain it. */
+export interface CordonedFor {
+  readonly name: string;
+  /** It is completed or deleted: its cordon is about to go. */
+  readonly isReleasing: boolean;
+}
+
 /** The facts about a drain. */
 export interface DrainFacts {
   readonly state: DrainSituation;
@@ -79,6 +86,10 @@ export interface DrainFacts {
   readonly schedulable: boolean;
   /** The cordon of a person is on the node. */
   readonly cordonedByPerson: boolean;
+  /** Absent without a maintenance that only cordons the node. */
+  readonly cordonedFor?: CordonedFor | undefined;
+  /** The drain failed, because the operator may not evict. Default: false. */
+  readonly isForbidden?: boolean;
 }
 
 /** True for a verdict that was stored or sent as JSON. */
@@ -185,6 +196,10 @@ const failed = (facts: DrainFacts): DrainVerdict => {
   const remaining = facts.lastError === ''
     ? `${plural(facts.left, 'pod')} remained`
     : facts.lastError;
+  if (facts.isForbidden === true) {
+    const forbidden = `The operator may not evict: ${remaining}`;
+    return verdictWith('EvictionForbidden', forbidden, { severity: 'Failed' });
+  }
   const sentence = `The deadline passed first: ${remaining}`;
   if (first === null) return verdictWith('DeadlinePassed', sentence, { severity: 'Failed' });
   const { canAct, change } = first;
@@ -210,23 +225,39 @@ const drained = ({ schedulable, lastError }: DrainFacts): string => {
     : 'All pods that had to leave are gone';
 };
 
+/** An operator that runs reverts `kubectl uncordon` while the maintenance cordons (NM-13). */
+const changeOf = ({ name, isReleasing }: CordonedFor): string =>
+  isReleasing
+    ? 'Check that an operator with the role maintenance runs if the cordon stays'
+    : `Drain the node: tidegate maintenance drain ${name}; or make it schedulable: ` +
+      `tidegate maintenance complete ${name}`;
+
+const cordoned = ({ cordonedByPerson, cordonedFor }: DrainFacts): DrainVerdict => {
+  const traits = { canAct: 'platform', severity: 'Ok' } as const;
+  if (cordonedFor !== undefined) {
+    const { name, isReleasing } = cordonedFor;
+    const does = isReleasing ? 'is about to release' : 'only cordons';
+    return verdictWith(
+      'NotDraining',
+      `The NodeMaintenance "${name}" ${does} the node; Tidegate evicts no pods`,
+      { ...traits, change: changeOf(cordonedFor) },
+    );
+  }
+  return verdictWith(
+    'NotDraining',
+    cordonedByPerson
+      ? 'A person cordoned the node; Tidegate evicts no pods'
+      : 'The node is cordoned without a Tidegate annotation; Tidegate evicts no pods',
+    { ...traits, change: 'Uncordon the node to make it schedulable' },
+  );
+};
+
 const VERDICTS: Readonly<Record<DrainSituation, (facts: DrainFacts) => DrainVerdict>> = {
   Schedulable: () =>
     verdictWith('NotDraining', 'The node is schedulable and is not being drained', {
       severity: 'Ok',
     }),
-  Cordoned: ({ cordonedByPerson }) =>
-    verdictWith(
-      'NotDraining',
-      cordonedByPerson
-        ? 'A person cordoned the node; Tidegate evicts no pods'
-        : 'The node is cordoned without a Tidegate annotation; Tidegate evicts no pods',
-      {
-        canAct: 'platform',
-        change: 'Uncordon the node to make it schedulable',
-        severity: 'Ok',
-      },
-    ),
+  Cordoned: cordoned,
   Draining: draining,
   Paused: (facts) =>
     verdictWith('DrainPaused', `The drain is paused: ${leavingSentence(facts).toLowerCase()}`),

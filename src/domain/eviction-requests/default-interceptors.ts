@@ -35,13 +35,16 @@ export interface AvailabilityIndex {
 /** Creates an empty index. */
 export const availabilityIndex = (): AvailabilityIndex => {
   const podsOf = new Map<Uid, Set<Uid>>();
+  /** By pod: it may be taken out of its ReplicaSet, or adopted by another one. */
+  const setOf = new Map<Uid, Uid>();
   const budgets = budgetIndex();
 
-  const removePod = (pod: DrainPod): void => {
-    const set = replicaSetOf(pod);
+  const removePod = ({ uid }: Pick<DrainPod, 'uid'>): void => {
+    const set = setOf.get(uid);
     if (set === undefined) return;
+    setOf.delete(uid);
     const pods = podsOf.get(set);
-    pods?.delete(pod.uid);
+    pods?.delete(uid);
     if (pods?.size === 0) podsOf.delete(set);
   };
 
@@ -55,9 +58,10 @@ export const availabilityIndex = (): AvailabilityIndex => {
 
   return {
     putPod: (pod) => {
-      const set = replicaSetOf(pod);
+      const set = pod.terminating || pod.finished ? undefined : replicaSetOf(pod);
+      if (setOf.get(pod.uid) !== set) removePod(pod);
       if (set === undefined) return;
-      if (pod.terminating || pod.finished) return removePod(pod);
+      setOf.set(pod.uid, set);
       podsOf.set(set, (podsOf.get(set) ?? new Set()).add(pod.uid));
     },
     removePod,

@@ -177,8 +177,9 @@ export const requestOf = (target: NativeTarget, native: NativeObjects): JoinedRe
   const wanting = requests.filter(wants).map(({ requester }) => nameFromNative(requester));
   return {
     key: objectKey(target.uid, namespace),
-    // A pod has one request after another: each is known by the name of its Eviction.
-    uid: uid(`${namespace}/${evictionName}`),
+    // A pod has one request after another: each is known by the name of its Eviction. A pod of the
+    // same name that is gone may have a request without one, for which that name is free, too.
+    uid: uid(`${namespace}/${target.uid}/${evictionName}`),
     resourceVersion: objects.length === 0
       ? resourceVersion('')
       : newest(objects.map((object) => object.resourceVersion)),

@@ -3,6 +3,7 @@ import type { DrainPod } from '../drain/pod.ts';
 import { entrySelects } from './drain-plan.ts';
 import type { DrainTargets } from './drain-targets.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
+import { type Stage, workedStage } from './stage.ts';
 
 /** The nodes of each status by name; a list of nodes is replaced and never changed. */
 const BY_NAME = new WeakMap<readonly NodeStatus[], ReadonlyMap<string, NodeStatus>>();
@@ -16,6 +17,11 @@ const byName = (nodes: readonly NodeStatus[]): ReadonlyMap<string, NodeStatus> =
 /** The node in the status; it is asked for each node of a thousand. */
 export const storedNode = ({ status }: ObservedMaintenance, node: string): NodeStatus | undefined =>
   byName(status.nodes).get(node);
+
+/** The stage that a maintenance works on. */
+export const workOf = (
+  { spec: { stage }, deleting }: Pick<ObservedMaintenance, 'spec' | 'deleting'>,
+): Stage => workedStage({ stage, deleting });
 
 /** The targets that the status of a maintenance has for a Node. */
 export const storedTargets = (maintenance: ObservedMaintenance, node: string): DrainTargets =>

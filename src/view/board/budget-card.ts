@@ -25,6 +25,9 @@ export interface BudgetCard {
   readonly healthy: number;
   readonly required: number;
   readonly queued: number;
+  /** How many nodes the queued pods are on. */
+  readonly queuedNodes: number;
+  /** The first of the queued pods. */
   readonly queue: readonly QueuedPod[];
   /** How the budget is closed; empty while a slot is free. */
   readonly sentence: string;
@@ -75,6 +78,7 @@ const cardOf = (
     healthy: budget.currentHealthy,
     required: budget.desiredHealthy,
     queued: entry.queue.length,
+    queuedNodes: new Set(queue.map(({ node }) => node)).size,
     queue: queue.slice(0, QUEUE_MAX),
     sentence: used >= slots ? blocker.text : '',
     change: visibleChange,

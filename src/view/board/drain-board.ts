@@ -32,6 +32,8 @@ export interface DrainBoard {
   readonly severity: Severity;
   /** How many entries need a person. */
   readonly needsPerson: number;
+  /** How many drains go on, also of those that are left out. */
+  readonly draining: number;
   readonly health: readonly HealthCard[];
   /** What needs a person first, then by deadline. */
   readonly drains: readonly NodeCard[];
@@ -105,6 +107,7 @@ export const drainBoard = (source: BoardSource, nowMs: number): DrainBoard => {
   return {
     severity: worstOf(severities),
     needsPerson: severities.filter(needsPerson).length,
+    draining: cards.filter(({ endedMs }) => endedMs === null).length,
     health,
     drains: drains.slice(0, DRAINS_MAX),
     drainsLeftOut: Math.max(0, drains.length - DRAINS_MAX),

@@ -17,6 +17,7 @@ import {
   needsPerson,
   reasonVerdict,
 } from './board-verdict.ts';
+import { objectName } from './object-name.ts';
 
 /** One of them. */
 export interface HealthCard {
@@ -164,7 +165,7 @@ export const healthCards = (actors: readonly BoardActor[]): readonly HealthCard[
     const health = look?.(actor);
     if (label === undefined || health === undefined) return [];
     const { id, kind, sinceMs } = actor;
-    const name = id.slice(kind.length + 1);
+    const name = objectName(actor, actor.context) ?? id.slice(kind.length + 1);
     const command = kubectlCommand({ kind, name }, health.verdict?.change);
     const title = UNNAMED.has(kind) ? label : `${label} ${name}`;
     return [{ id, label: title, command, sinceMs, ...health }];

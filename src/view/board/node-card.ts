@@ -187,6 +187,7 @@ const verdictOn = (
     leaving,
     blocked: [],
     recorded,
+    isForbidden: (textAt(context, 'refusal') ?? '') !== '',
     lastError: situation === 'Failed' ? lastErrorOn(actors, textAt(context, 'name') ?? '') : '',
     schedulable: node !== undefined && booleanAt(node, 'unschedulable') === false,
     cordonedByPerson: recordAt(node, 'cordons', 'person') !== undefined ||
@@ -227,10 +228,17 @@ const isOnCard = ({ row }: BoardPod, { drain, situation }: Omit<NodeScene, 'pods
   row.sinceMs >= drain.bornMs &&
   (row.status === 'active' || row.state === 'gone' || situation === 'Failed');
 
-/** The card of a drain; `undefined` for an instruction that was carried out before. */
+/** The lease was lost: the drain goes on in another process, or in a later actor of this one. */
+const isLeft = (drain: BoardActor): boolean =>
+  drain.status === 'stopped' && ENDS[workState(drain)] === undefined;
+
+/**
+ * The card of a drain; `undefined` for an instruction that was carried out before, and for a drain
+ * that this process has left.
+ */
 export const nodeCard = (drain: BoardActor, actors: BoardActors): NodeCard | undefined => {
   const { context, id, sinceMs, bornMs } = drain;
-  if (workState(drain) === SKIPPED || workState(drain) === '') return undefined;
+  if (workState(drain) === SKIPPED || workState(drain) === '' || isLeft(drain)) return undefined;
   const node = textAt(context, 'name') ?? id;
   const situation = situationOf(drain);
   const pods = (actors.podsByNode.get(node) ?? [])

@@ -77,12 +77,10 @@ const Queue = ({ card }: { readonly card: BudgetCard }) => (
   </div>
 );
 
-const queueText = ({ queued, queue }: BudgetCard): string => {
-  const nodes = new Set(queue.map(({ node }) => node)).size;
-  return queued === 0
+const queueText = ({ queued, queuedNodes }: BudgetCard): string =>
+  queued === 0
     ? 'no pod waits'
-    : `${counted(queued, 'pod')} of ${counted(nodes, 'node')} wait`;
-};
+    : `${counted(queued, 'pod')} of ${counted(queuedNodes, 'node')} wait`;
 
 /** A budget: its slots as sockets, its queue as pods. */
 export const BudgetCardView = ({ card }: { readonly card: BudgetCard }) => {

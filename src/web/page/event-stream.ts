@@ -28,12 +28,15 @@ const CLOSED = 2;
 /** About as long as browsers wait before they reconnect. */
 const REOPENING_MS = 3000;
 
+/** The clock of the page, as `Time.schedule`; returns a cancel function. */
+export const pageSchedule = (delayMs: number, run: () => void): () => void => {
+  const timer = setTimeout(run, delayMs);
+  return () => clearTimeout(timer);
+};
+
 const BROWSER: StreamEnvironment = {
   open: (address) => new EventSource(address),
-  schedule: (delayMs, run) => {
-    const timer = setTimeout(run, delayMs);
-    return () => clearTimeout(timer);
-  },
+  schedule: pageSchedule,
 };
 
 /** The server sends something each second. */

@@ -1,12 +1,12 @@
 /**
  * The page in the past: the moment that is wanted, and the way back to the present.
  *
- * Promises: one request at a time, and always for the newest moment, so that dragging never queues;
- * the process keeps the history, and the page only the moment that it shows.
+ * Promises: the process keeps the history, and the page only the moment that it shows.
  */
 import { batch, effect, signal } from '@preact/signals';
 import type { DrainMilestone } from '../../view/board/drain-milestones.ts';
-import type { MomentQuery, PastMoment, SentHistory } from '../history-feed.ts';
+import type { SentHistory } from '../history-feed.ts';
+import { MomentRequests } from './moment-requests.ts';
 import { liveNowMs, past } from './past.ts';
 import { route } from './route.ts';
 import { momentIn, nextMilestone, type Span } from './scrub.ts';
@@ -36,55 +36,19 @@ export const onHistory = (message: SentHistory): void => {
   });
 };
 
-/** The moment to show next, and the steps from there that are still to be made. */
-let wantedMs: number | undefined;
-let stepsLeft = 0;
-let isAsking = false;
-
-const momentFrom = async (
-  { atMs, step, actorId }: MomentQuery,
-): Promise<PastMoment | undefined> => {
-  const asked = new URLSearchParams({ at: String(atMs), step: String(step), actor: actorId });
-  const answer = await fetch(`/past?${asked}`).catch(() => undefined);
-  return answer?.ok === true ? answer.json() : undefined;
-};
-
-/** The next request; undefined when everything was asked for. */
-const nextQuery = (): MomentQuery | undefined => {
-  const atMs = wantedMs ?? cursor.value;
-  const isStep = wantedMs === undefined && stepsLeft !== 0;
-  if (atMs === undefined || (wantedMs === undefined && !isStep)) return undefined;
-  const step = isStep ? (stepsLeft > 0 ? 1 : -1) : 0;
-  stepsLeft -= step;
-  wantedMs = undefined;
-  return { atMs, step, actorId: route.value.actor };
-};
-
-const askOn = async (): Promise<void> => {
-  if (isAsking) return;
-  isAsking = true;
-  for (let query = nextQuery(); query !== undefined; query = nextQuery()) {
-    const { step } = query;
-    const moment = await momentFrom(query);
-    if (moment === undefined || cursor.value === undefined) continue;
+const requests = new MomentRequests({
+  cursorMs: () => cursor.value,
+  actorId: () => route.value.actor,
+  show: (moment, isLastStep) =>
     batch(() => {
       past.value = moment;
-      if (step !== 0 && wantedMs === undefined) cursor.value = moment.atMs;
-    });
-  }
-  isAsking = false;
-};
-
-const ask = (atMs: number): void => {
-  wantedMs = atMs;
-  stepsLeft = 0;
-  void askOn();
-};
+      if (isLastStep) cursor.value = moment.atMs;
+    }),
+});
 
 /** Returns to the present. */
 export const goLive = (): void => {
-  wantedMs = undefined;
-  stepsLeft = 0;
+  requests.clear();
   batch(() => {
     isPlaying.value = false;
     cursor.value = undefined;
@@ -97,7 +61,7 @@ export const goTo = (atMs: number): void => {
   const moment = momentIn(span(), atMs);
   if (moment === undefined) return goLive();
   cursor.value = moment;
-  ask(moment);
+  requests.goTo(moment);
 };
 
 /** Shows the next or the last change: of the selected actor, else of any. */
@@ -105,8 +69,7 @@ export const step = (direction: 1 | -1): void => {
   if (fromMs.value === undefined || (cursor.value === undefined && direction > 0)) return;
   isPlaying.value = false;
   cursor.value ??= liveNowMs.value;
-  stepsLeft += direction;
-  void askOn();
+  requests.step(direction);
 };
 
 /** Shows the next milestone in a direction; after the last one the page is live. */
@@ -145,6 +108,6 @@ export const followPast = (): void => {
   effect(() => {
     const { actor } = route.value;
     const atMs = cursor.peek();
-    if (atMs !== undefined && past.peek()?.actorId !== actor) ask(atMs);
+    if (atMs !== undefined && past.peek()?.actorId !== actor) requests.goTo(atMs);
   });
 };

@@ -31,8 +31,7 @@ const Section = ({ title, class: name = '', children }: {
 const isUrgent = ({ severity }: { readonly severity: string }): boolean =>
   severity === 'Blocked' || severity === 'Failed';
 
-const headline = ({ needsPerson, drains, drainsLeftOut }: DrainBoard): string => {
-  const draining = drains.filter(({ endedMs }) => endedMs === null).length + drainsLeftOut;
+const headline = ({ needsPerson, draining }: DrainBoard): string => {
   const moving = draining === 0
     ? 'No node drains'
     : `${counted(draining, 'node')} ${draining === 1 ? 'drains' : 'drain'}`;

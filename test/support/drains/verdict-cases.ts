@@ -151,6 +151,11 @@ const SITUATIONS: Readonly<Record<string, DrainFacts>> = {
     blocked: [POLICY],
     lastError: '1 pod remains: ns/a (refused by webhook "w": not today)',
   }),
+  'It failed, because the operator may not evict': facts('Failed', {
+    left: 1,
+    isForbidden: true,
+    lastError: 'cannot create pods/eviction; 1 pod remains: ns/a (cannot create pods/eviction)',
+  }),
   'It failed, and its reasons are lost': facts('Failed', { left: 2 }),
   'It was cancelled, and the node serves again': facts('Cancelled', { schedulable: true }),
   'It was cancelled, and a person keeps the cordon': facts('Cancelled', { cordonedByPerson: true }),
@@ -158,6 +163,12 @@ const SITUATIONS: Readonly<Record<string, DrainFacts>> = {
   'The Node was deleted after its pods had left': facts('Gone'),
   'The Node was deleted with pods on it': facts('Gone', { left: 2 }),
   'A person cordoned the node': facts('Cordoned', { cordonedByPerson: true }),
+  'A NodeMaintenance cordons the node': facts('Cordoned', {
+    cordonedFor: { name: 'kernel', isReleasing: false },
+  }),
+  'A NodeMaintenance releases the node': facts('Cordoned', {
+    cordonedFor: { name: 'kernel', isReleasing: true },
+  }),
   'The node is cordoned, without the annotation of an owner': facts('Cordoned'),
   'The node is schedulable': facts('Schedulable', { schedulable: true }),
 };

@@ -22,12 +22,14 @@ const bed = () => {
     nodes: scriptedApi(),
     pods: scriptedApi(),
     budgets: scriptedApi(),
+    maintenances: scriptedApi(),
     others: scriptedApi(),
   };
   const at = (path: string) => {
     if (path === DRAIN_SELECTIONS.nodes.path) return collections.nodes.service;
     if (path === DRAIN_SELECTIONS.boundPods.path) return collections.pods.service;
     if (path === DRAIN_SELECTIONS.budgets.path) return collections.budgets.service;
+    if (path === DRAIN_SELECTIONS.maintenances.path) return collections.maintenances.service;
     return collections.others.service;
   };
   const api: KubeApi['Service'] = {
@@ -85,6 +87,25 @@ describe('the watch of drains', () => {
     expect(watch.reading().pods.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
     await time.advance(60_000);
     expect(changes()).toBe(before + 1);
+  });
+
+  test('follows NodeMaintenances, and works without them', async () => {
+    const { time, collections, start } = bed();
+    const { watch, changes } = start();
+    await time.advance(10_000);
+    const before = changes();
+    collections.maintenances.put('kernel');
+    await time.advance(10_000);
+    expect(changes()).toBe(before + 1);
+    expect(watch.reading().maintenances.map(({ name }) => name)).toEqual(['kernel']);
+    const other = bed();
+    other.collections.maintenances.refuseLists(
+      ...Array.from({ length: 50 }, () => ({ status: 404 })),
+    );
+    const without = other.start();
+    await other.time.advance(10_000);
+    expect(without.ready()).toBe(true);
+    expect(without.watch.reading().maintenances).toEqual([]);
   });
 
   test('knows a Node that has lost the label of the selector, and no deleted one', async () => {

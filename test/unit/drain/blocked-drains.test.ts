@@ -109,6 +109,26 @@ describe('a blocked drain', () => {
     expect(conditions).toMatchObject([{ status: 'False', reason: 'DrainFinished' }]);
   });
 
+  test.each([[[]], [[{ type: 'tidegate.dev/Draining', status: 'True' }]]])(
+    'DR-42: a missing permission that ended a drain is in the condition, beside %j',
+    async (before) => {
+      const { order, node, pods, time, conditions } = rig();
+      node('n1', { status: { conditions: before } });
+      pods.add({ node: 'n1', name: 'a' });
+      pods.block('a', { reason: 'EvictionForbidden', text: 'cannot create pods/eviction' });
+      order('i1', ['n1'], 600);
+      await time.settle();
+      pods.changed('n1');
+      await time.advance(1000);
+      expect(conditions.at(-1)).toMatchObject({
+        status: 'False',
+        reason: 'EvictionForbidden',
+        message: 'The operator may not evict: cannot create pods/eviction; ' +
+          '1 pod remains: ns/a (cannot create pods/eviction)',
+      });
+    },
+  );
+
   test('DR-42: at most three blocking budgets get an Event about a drain, one each', async () => {
     const { order, node, pods, time, notes } = rig();
     node('n1');

@@ -198,7 +198,7 @@ test('DR-50: a new leader ends the condition of a drain whose end the one before
   const { node, time, conditions, setLeading } = rig({ leads: false });
   const sinceMs = time.now();
   const shows = (name: string, ended: CordonEnd | null | undefined, status = 'True') => {
-    const cordon = { ids: ['i1'], deadlineMs: null, graceSeconds: 600, sinceMs };
+    const cordon = { ids: ['i1'], deadlineMs: sinceMs + 600_000, graceSeconds: 600, sinceMs };
     const key = ended === undefined ? {} : {
       annotations: { [`${CORDON_PREFIX}reclaim`]: printCordon({ ...cordon, ended }) },
     };

@@ -5,6 +5,7 @@ import { recordAt } from '../../../src/domain/json.ts';
 import { type NodeChoice, readDrains } from '../../../src/effects/drain-reads.ts';
 import { readableApi, type ReadableCluster } from '../../support/api/readable-api.ts';
 import { rawBudget, rawPod } from '../../support/drains/drain-facts.ts';
+import { maintenanceRaw } from '../../support/node-maintenance/maintenance-fixture.ts';
 import { rawSceneNode } from '../../support/drains/drain-scene.ts';
 
 const BUDGETS = '/apis/policy/v1/namespaces/ns/poddisruptionbudgets';
@@ -130,6 +131,23 @@ test('namespaces that terminate are named, and only these', async () => {
     '/api/v1/namespaces/ns': { metadata: { name: 'ns' }, status: { phase: 'Active' } },
   };
   expect((await reading(objects, named('n1'))).terminatingNamespaces).toEqual(['going']);
+});
+
+test('NodeMaintenances are read, and may be missing', async () => {
+  const path = '/apis/lifecycle.tidegate.dev/v1alpha1/nodemaintenances';
+  const objects = {
+    ...nodesAt('n1'),
+    [`${path}/kernel`]: maintenanceRaw('1', {}),
+  };
+  const read = async (refused: ReadableCluster['refused']) => {
+    const { run } = readableApi({ objects, ...(refused && { refused }) });
+    const result = await run(readDrains(named('n1')));
+    if (result._tag === 'Refused') throw new Error(result.why);
+    return result.reading.maintenances.map(({ name }) => name);
+  };
+  expect(await read(undefined)).toEqual(['kernel']);
+  expect(await read({ [path]: 403 })).toEqual([]);
+  expect(await read({ [path]: 404 })).toEqual([]);
 });
 
 test.each([

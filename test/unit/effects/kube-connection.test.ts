@@ -1,4 +1,5 @@
 /** The connection to an API server, over real sockets to a scripted one. */
+import { copyFile } from 'node:fs/promises';
 import { Effect, Layer, ManagedRuntime, Result } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
@@ -235,6 +236,16 @@ describe('the connection to the API server', () => {
     await stub.useToken('second');
     expect(Result.getOrThrow(await call(get)).status).toBe(200);
     expect(stub.requests.length).toBe(2);
+  });
+
+  it('never goes on with another cluster', async () => {
+    const one = await connected((_request, response) => json(response, 401, {}));
+    const other = await connected((_request, response) => json(response, 200, {}));
+    const path = (stub: StubApi): string => stub.source._tag === 'File' ? stub.source.path : '';
+    await copyFile(path(other.stub), path(one.stub));
+    const problem = 'names another cluster than at the start';
+    expect(failureOf(await one.call(get))).toMatchObject({ why: expect.stringContaining(problem) });
+    expect(other.stub.requests).toEqual([]);
   });
 
   it('gives the 401 as an answer when there are no newer credentials', async () => {

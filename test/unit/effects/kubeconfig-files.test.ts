@@ -1,4 +1,5 @@
 /** The files of a kubeconfig: read as kubectl reads them. */
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -75,6 +76,27 @@ test('a token file comes before a token, and is relative to the kubeconfig', asy
   const user = { token: 'inline', tokenFile: 'token' };
   const path = await written('a', { 'current-context': 'a', ...entriesOf('a', user) });
   expect(await credentialsOf([path])).toEqual(['a.example', 'Bearer from-a-file']);
+});
+
+test('a token stays in use while its file does not exist', async () => {
+  const user = { token: 'inline', tokenFile: 'absent' };
+  const path = await written('a', { 'current-context': 'a', ...entriesOf('a', user) });
+  expect(await credentialsOf([path])).toEqual(['a.example', 'Bearer inline']);
+});
+
+test('a kubeconfig without a current context, or without anything, says what to do', async () => {
+  const problem = /^Cannot use the kubeconfig: it has no current context; name one with --context$/;
+  await expect(credentialsOf([await written('a', entriesOf('a'))])).rejects.toThrow(problem);
+  await expect(credentialsOf([await written('empty', '')])).rejects.toThrow(problem);
+});
+
+test('a kubeconfig may come from a pipe', async () => {
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  // A process of its own: the read holds this one until everything is written.
+  spawn('cp', [await written('a', { 'current-context': 'a', ...entriesOf('a') }), path]);
+  const config = await Effect.runPromise(readKubeconfig({ _tag: 'File', path }));
+  expect(config.getCurrentContext()).toBe('a');
 });
 
 test('a token file that does not exist fails in one sentence', async () => {

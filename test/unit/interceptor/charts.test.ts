@@ -239,6 +239,7 @@ const CALM: SurgeFacts = {
   acceptsDowntime: false,
   baseline: null,
   isDeleting: false,
+  creationFailure: '',
   downtimePods: [],
   pods: [POD],
 };
@@ -308,9 +309,11 @@ const SURGE_FACTS: readonly SurgeFacts[] = [
   { ...BEHIND, autoscaler: { ...AUTOSCALER, demanded: 2 }, pods: [CHOSEN, REPLACEMENT] },
   { ...BEHIND, replicas: 1, pods: [REPLACEMENT] },
   { ...RAISED, pods: [POD, { ...REPLACEMENT, isAvailable: false, unschedulable: 'no room' }] },
+  { ...RAISED, creationFailure: 'exceeded quota' },
 ];
 const SURGE_WRITES = [
   { output: { _tag: 'Written' } },
+  { output: { _tag: 'Refused', problem: 'planted', retryAfterMs: 0 } },
   { output: { _tag: 'Failed', problem: 'planted', retryAfterMs: 0 } },
 ];
 

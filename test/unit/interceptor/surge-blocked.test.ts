@@ -8,9 +8,21 @@ import {
 } from '../../../packages/interceptor/mod.ts';
 import { capacityReason } from '../../../packages/interceptor/src/surge/surge-refusal.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
-import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../../../src/domain/json.ts';
+import { isConditionTrue } from '../../../src/domain/condition.ts';
+import {
+  type JsonRecord,
+  listOrEmptyAt,
+  numberAt,
+  recordAt,
+  textAt,
+} from '../../../src/domain/json.ts';
 import { surgeReasonCounts } from '../../../src/domain/surge-reasons.ts';
-import { clientOn, type Fault, serveInterceptors } from '../../support/interceptors/connections.ts';
+import {
+  clientOn,
+  type Fault,
+  type Handle,
+  serveInterceptors,
+} from '../../support/interceptors/connections.ts';
 import {
   conditionsOf,
   type EmbeddedCluster,
@@ -82,6 +94,37 @@ const large = (): JsonRecord =>
 
 const setNode = ({ ask }: EmbeddedCluster, name: string, allocatable: JsonRecord): void => {
   ask('PATCH', `/api/v1/nodes/${name}/status`, { status: { allocatable, capacity: allocatable } });
+};
+
+const QUOTA = 'pods "web-1" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1';
+
+/** What a quota of one pod does to the answers about `web`; the embedded cluster has none. */
+const withQuota = (cluster: EmbeddedCluster, isLifted: () => boolean): EmbeddedCluster => {
+  const { handle: served } = cluster.cluster;
+  const failure = {
+    type: 'ReplicaFailure',
+    status: 'True',
+    reason: 'FailedCreate',
+    message: QUOTA,
+  };
+  const refused = (path: string, body: unknown): unknown => {
+    if (path.startsWith(PODS)) {
+      const items = listOrEmptyAt(body, 'items').filter((pod) => isConditionTrue(pod, 'Ready'));
+      return { ...recordAt({ body }, 'body'), items };
+    }
+    const isFailing = path === WEB && numberAt(body, 'spec', 'replicas') === 2;
+    const status = { ...recordAt(body, 'status'), conditions: [failure] };
+    return isFailing ? { ...recordAt({ body }, 'body'), status } : body;
+  };
+  const handle: Handle = async (request) => {
+    const response = await served(request);
+    const [path = '', query] = request.path.split('?');
+    const isRead = path === WEB || (path === PODS && query !== undefined);
+    return response._tag === 'Answer' && request.method === 'GET' && isRead && !isLifted()
+      ? { ...response, body: refused(path, response.body) }
+      : response;
+  };
+  return { ...cluster, cluster: { ...cluster.cluster, handle } };
 };
 
 const messageOf = ({ get }: EmbeddedCluster, path: string): string =>
@@ -265,6 +308,35 @@ describe('RS-16: a replacement without room', () => {
     await cluster.until(() => conditionsOf(cluster.get(path)).includes('Evicted'), 'it leaves');
     await cluster.until(() => baseline() === undefined, 'the replicas are restored');
     expect([replicas(), blocked()]).toEqual([1, {}]);
+  });
+
+  test('or that a quota refuses has its reason; the pod leaves when it is lifted', async () => {
+    const { cluster, baseline, replicas, seen } = await withDeployment(surgeDeployment(1), 1);
+    const unschedulable = (is: boolean) =>
+      cluster.ask('PATCH', '/api/v1/nodes/node-1', { spec: { unschedulable: is } });
+    unschedulable(true);
+    let isLifted = false;
+    const blocked = serve(withQuota(cluster, () => isLifted));
+    const path = cluster.request(cluster.list(PODS)[0]);
+    await cluster.time.advance(5000);
+    expect(messageOf(cluster, path)).toBe(
+      'ReplacementNotCreated: Deployment "web" raised from 1 to 2 replicas: 1 available; its ' +
+        `replacement cannot be created: ${QUOTA}`,
+    );
+    expect(blocked()).toEqual({ replacement_not_created: 1 });
+    await cluster.until(() => baseline() === undefined, 'the surge is withdrawn', 120_000);
+    await cluster.time.advance(2000);
+    expect(messageOf(cluster, path)).toContain(
+      `ReplacementNotCreated: cannot surge "web": its replacement cannot be created: ${QUOTA}; ` +
+        'the pod stays while it is tried again, until a replacement runs or downtime is accepted',
+    );
+    expect([replicas(), seen().least])
+      .toEqual([1, 1]);
+    isLifted = true;
+    unschedulable(false);
+    await cluster.until(() => conditionsOf(cluster.get(path)).includes('Evicted'), 'it leaves');
+    await cluster.until(() => baseline() === undefined, 'the replicas are restored');
+    expect([replicas(), blocked(), seen().least]).toEqual([1, {}, 1]);
   });
 
   test('lets a pod be evicted whose downtime is accepted', async () => {

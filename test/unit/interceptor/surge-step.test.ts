@@ -44,6 +44,7 @@ const facts = (before: number, by: number | null, pods: readonly SurgePod[]): Su
     ? null
     : { replicas: before, raisedTo: before + by, isUnaimed: false, autoscaled: null },
   isDeleting: false,
+  creationFailure: '',
   downtimePods: [],
   pods,
 });
@@ -168,10 +169,18 @@ test('RS-10: a field that was absent before the surge is absent after it', () =>
   ]).toEqual([1, 0, 'absent']);
 });
 
+/** The Deployment `web`, and the ReplicaSets of two Deployments with the same labels. */
+const WEB = { uid: 'web' };
+const setOf = (uid: string, deployment: string) => ({
+  metadata: { uid, ownerReferences: [{ kind: 'Deployment', controller: true, uid: deployment }] },
+});
+const SETS = [setOf('set', 'web'), setOf('canary-set', 'web-canary')];
+
 describe('the facts of a pod', () => {
   const read = (annotations: Readonly<Record<string, string>>) =>
     surgeFacts({
-      deployment: {},
+      deployment: { metadata: WEB },
+      replicaSets: SETS,
       pods: [{
         metadata: {
           annotations,
@@ -206,16 +215,27 @@ describe('the facts of a pod', () => {
 });
 
 /** The facts of a Deployment of one replica with two Ready pods, the other of which is so. */
-const besides = (other: { readonly deletionTimestamp?: string; readonly phase?: string }) => {
-  const ownerReferences = [{ kind: 'ReplicaSet', controller: true, uid: 'set' }];
-  const { phase = 'Running', ...metadata } = other;
+const besides = (other: {
+  readonly deletionTimestamp?: string;
+  readonly phase?: string;
+  readonly set?: string;
+}) => {
+  const ownedBy = (uid: string) => [{ kind: 'ReplicaSet', controller: true, uid }];
+  const { phase = 'Running', set = 'set', ...metadata } = other;
   const ready = [{ type: 'Ready', status: 'True' }];
   return surgeFacts({
-    deployment: { spec: { replicas: 1, strategy: { rollingUpdate: { maxSurge: 1 } } } },
+    deployment: {
+      metadata: WEB,
+      spec: { replicas: 1, strategy: { rollingUpdate: { maxSurge: 1 } } },
+    },
+    replicaSets: SETS,
     pods: [
-      { metadata: { name: 'old', uid: 'old', ownerReferences }, status: { conditions: ready } },
       {
-        metadata: { name: 'other', uid: 'other', ownerReferences, ...metadata },
+        metadata: { name: 'old', uid: 'old', ownerReferences: ownedBy('set') },
+        status: { conditions: ready },
+      },
+      {
+        metadata: { name: 'other', uid: 'other', ownerReferences: ownedBy(set), ...metadata },
         status: { phase, conditions: ready },
       },
     ],
@@ -231,5 +251,10 @@ describe('a pod that does not serve', () => {
     expect(stepOf(besides({ deletionTimestamp: '2026-01-01T00:00:00Z' }), ['old']))
       .toBe('Raise to 2');
     expect(stepOf(besides({ phase: 'Failed' }), ['old'])).toBe('Raise to 2');
+  });
+
+  test('RS-10: a pod of another Deployment is no replacement, nor is one without owner', () => {
+    expect(stepOf(besides({ set: 'canary-set' }), ['old'])).toBe('Raise to 2');
+    expect(stepOf(besides({ set: 'gone' }), ['old'])).toBe('Raise to 2');
   });
 });

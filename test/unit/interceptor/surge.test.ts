@@ -6,9 +6,11 @@ import {
   ACCEPT_DOWNTIME,
   COST_ANNOTATION,
 } from '../../../packages/interceptor/src/surge/surge-facts.ts';
+import { isConditionTrue } from '../../../src/domain/condition.ts';
 import { numberAt, recordAt, textAt } from '../../../src/domain/json.ts';
 import {
   conditionsOf,
+  DEPLOYMENTS,
   type EmbeddedCluster,
   embeddedCluster,
   PODS,
@@ -93,6 +95,59 @@ describe('the surge', () => {
     await cluster.time.advance(30_000);
     expect(seen()).toMatchObject({ least: 1, most: 2 });
     expect(seen().created.size).toBe(1);
+  });
+
+  test('RS-10: a pod of another Deployment with its labels is no replacement', async () => {
+    const { cluster, seen, replicas } = await withDeployment(surgeDeployment(1));
+    const [pod] = cluster.list(PODS);
+    const canary = { app: 'web', track: 'canary' };
+    cluster.create(DEPLOYMENTS, {
+      metadata: { name: 'web-canary' },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: canary },
+        template: {
+          metadata: { labels: canary },
+          spec: { containers: [{ name: 'c', image: 'i' }] },
+        },
+      },
+    });
+    const ready = (isCanary: boolean) =>
+      cluster.list(PODS).filter((one) =>
+        isConditionTrue(one, 'Ready') &&
+        textAt(one, 'metadata', 'deletionTimestamp') === undefined &&
+        (textAt(one, 'metadata', 'labels', 'track') === 'canary') === isCanary
+      ).length;
+    await cluster.until(() => ready(true) === 1, 'the canary is available');
+    startSurge(cluster);
+    const path = cluster.request(pod);
+    await cluster.until(() => seen().deleted.size > 0, 'a pod leaves');
+    expect([ready(false), ready(true), [...seen().deleted]]).toEqual([1, 1, [uidOf(pod)]]);
+    await cluster.until(() => isEvicted(cluster, [path]), 'the pod has left');
+    await cluster.until(() => replicas() === 1, 'the replicas are restored');
+    expect([seen().most, seen().deleted.size]).toEqual([2, 1]);
+  });
+
+  test('RS-10: keeps what a person has scaled while its own count was refused', async () => {
+    const { cluster, seen, replicas, baseline } = await withDeployment(surgeDeployment(1));
+    let scaled = 0;
+    const { sent } = startSurge(cluster, ({ method, path, body }) => {
+      if (method !== 'PATCH' || !path.startsWith(WEB) || scaled > 0) return undefined;
+      if (numberAt(body, 'spec', 'replicas') !== 2) return undefined;
+      // The write of the surge is on an older version now: 409.
+      scaled += 1;
+      cluster.ask('PATCH', WEB, { spec: { replicas: 2 } });
+      return undefined;
+    });
+    const path = cluster.request(cluster.list(PODS)[0]);
+    await cluster.until(() => isEvicted(cluster, [path]), 'the pod has left');
+    await cluster.until(() => baseline() === undefined, 'the replicas are restored');
+    await cluster.time.advance(30_000);
+    expect([scaled, replicas(), seen().most]).toEqual([1, 2, 3]);
+    const counts = sent.filter(({ method, path: of }) => method === 'PATCH' && of.startsWith(WEB))
+      .map(({ body }) => numberAt(body, 'spec', 'replicas'));
+    expect(counts.slice(0, 2)).toEqual([2, 3]);
+    expect(counts).not.toContain(1);
   });
 
   test('restores the replicas when the request is canceled', async () => {

@@ -42,7 +42,7 @@ const gate = setup({
 
 const watched = () => {
   const time = simulatedTime(START_MS);
-  const board = makeActorBoard({ time, kinds: new Set(['gate']) });
+  const board = makeActorBoard({ time, kinds: new Set(['gate', 'lock']) });
   const begin = (id: string) =>
     createActor(gate, { id, inspect: inspectWith(() => {}, [board.observe]) }).start();
   return { time, board, begin };
@@ -128,6 +128,14 @@ test('a board evicts the oldest ended actor, and no active one', () => {
   expect(board.row('gate/alive')?.status).toBe('active');
   expect(board.row('gate/99')).toBeUndefined();
   expect(board.row('gate/100')?.status).toBe('stopped');
+});
+
+test('ended actors of one lifecycle displace none of another', () => {
+  const { board, begin } = watched();
+  begin('lock/south').stop();
+  for (let at = 0; at < 600; at += 1) begin(`gate/${at}`).stop();
+  expect(board.rows()).toHaveLength(501);
+  expect(board.row('lock/south')?.status).toBe('stopped');
 });
 
 test('a board notifies subscribers of changed actors', () => {

@@ -11,7 +11,7 @@ import { inspectWith } from '../../../src/observability/inspector.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
-const KINDS = new Set(['podEviction']);
+const KINDS = new Set(['podEviction', 'nodeDrain']);
 const LIMITS: HistoryLimits = { ageMs: 600_000, transitions: 1000, items: 100_000 };
 
 const FACTS = {
@@ -29,9 +29,9 @@ const watched = (limits: Partial<HistoryLimits> = {}) => {
     ...LIMITS,
     ...limits,
   });
-  const begin = (name: string) =>
+  const begin = (name: string, id = `podEviction/ns/${name}`) =>
     createActor(podEviction, {
-      id: `podEviction/ns/${name}`,
+      id,
       input: { uid: `u-${name}`, key: `ns/${name}`, node: 'n1', facts: FACTS, seed: 1 },
       inspect: inspectWith(() => {}, [board.observe]),
     }).start();
@@ -96,6 +96,19 @@ test('a history holds no more transitions than its limit, and no more ended acto
   expect([...board.history.changesOf('podEviction')]).toHaveLength(50);
   for (let at = 0; at < 1000; at += 1) begin(`p${at}`).stop();
   expect([...board.history.recording('test')].length).toBeLessThanOrEqual(1 + 50 + 500 + 1);
+});
+
+test.each([
+  ['dropped transitions', 50],
+  ['kept transitions', 10_000],
+])('a history keeps an ended drain beside the ended evictions of %s', async (_, transitions) => {
+  const { time, board, begin } = watched({ transitions });
+  begin('drained', 'nodeDrain/n1').stop();
+  await time.advance(1000);
+  for (let at = 0; at < 1000; at += 1) begin(`p${at}`).stop();
+  const past = board.history.at(time.now());
+  expect(past.row('nodeDrain/n1')?.status).toBe('stopped');
+  expect(past.rows()).toHaveLength(501);
 });
 
 test('a history holds less of transitions that bring long lists', () => {

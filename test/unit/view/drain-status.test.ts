@@ -15,7 +15,7 @@ import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { projectPod } from '../../../src/domain/drain/pod.ts';
 import { blockedText } from '../../../src/domain/drain/verdict.ts';
 import { nodeFactsOf, projectNodeEvent } from '../../../src/view/drain-facts.ts';
-import { drainAnnotation, hasDrain, ownersOf } from '../../../src/view/drain-owner.ts';
+import { drainOn, hasDrain, ownersOf } from '../../../src/view/drain-owner.ts';
 import { statusColumns } from '../../../src/view/drain-status-table.ts';
 import { drainStatus } from '../../../src/view/drain-status.ts';
 import { explainNode } from '../../../src/view/explain-node.ts';
@@ -61,14 +61,14 @@ describe('the state of a node', () => {
         'maintenance-0123456789ab': sceneAnnotation({ ids: ['m-1'] }),
       },
     });
-    expect(drainAnnotation(node)?.ids).toEqual(['m-1']);
+    expect(drainOn({ node, maintenances: new Map() })?.annotation.ids).toEqual(['m-1']);
     expect(ownersOf(node)).toEqual(['reclaim', 'maintenance-0123456789ab', 'person']);
   });
 
   test('DR-01: a key of another version counts as a drain and is not read', () => {
     const node = sceneNode({ cordons: { reclaim: '{"v":2}' } });
     expect(hasDrain(node)).toBe(true);
-    expect(drainAnnotation(node)).toBeUndefined();
+    expect(drainOn({ node, maintenances: new Map() })).toBeUndefined();
     expect(ownersOf(node)).toEqual(['reclaim']);
   });
 

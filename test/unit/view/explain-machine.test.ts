@@ -1,6 +1,7 @@
 /** `explain machine`: the phase of the fleet and the readiness of the Node, separately. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { CordonEnd } from '../../../src/domain/drain/cordon.ts';
 import { explainMachine } from '../../../src/view/explain-machine.ts';
 import { age } from '../../../src/view/explanation.ts';
 import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
@@ -41,13 +42,13 @@ describe('explainMachine', () => {
     spec: { minAvailable: undefined, maxUnavailable: 0 },
     status: { currentHealthy: 4, desiredHealthy: 4 },
   });
-  const drainedWith = (ended: 'Failed' | null, phase: string) =>
+  const drainedWith = (ended: CordonEnd | null, phase: string, unschedulable = true) =>
     explainMachine({
       upcomingNode: upcomingNode({ phase, lastError: '1 pod remains: ns/a (budget ns/db)' }),
       node: undefined,
       events: [],
       drained: sceneOfNode({
-        node: { cordons: { reclaim: sceneAnnotation({ ended }) } },
+        node: { unschedulable, cordons: { reclaim: sceneAnnotation({ ended }) } },
         pods: [podOf()],
         budgets: [closed],
       }),
@@ -67,6 +68,28 @@ describe('explainMachine', () => {
       canAct: 'application',
       action: expect.stringContaining('kubectl patch pdb db'),
     });
+  });
+
+  test('DR-05: a reclaim that a person cancelled waits for the fleet, and drains no more', () => {
+    const explained = drainedWith('Cancelled', 'Draining', false);
+    expect(explained.why).toBe(
+      'The fleet reclaimed this machine (instruction i-7): the drain was cancelled: the node is ' +
+        'schedulable again and may get new pods. The fleet still reclaims the machine',
+    );
+    expect(explained).toMatchObject({
+      state: 'Draining',
+      waitsFor: expect.stringContaining('The fleet to return the machine to service'),
+      canAct: 'provider',
+      action: expect.stringContaining('who uncordoned the Node'),
+    });
+  });
+
+  test('a drain that has ended explains a machine whose object does not show it', () => {
+    expect(drainedWith('Drained', 'Draining')).toMatchObject({
+      why: expect.stringContaining('all pods that had to leave are gone'),
+      waitsFor: 'The fleet to remove the machine; the node stays cordoned until then',
+    });
+    expect(drainedWith('Failed', 'Draining').why).toContain('the deadline passed first');
   });
 
   test('a machine that the fleet reports as failed is explained by the fleet', () => {

@@ -6,7 +6,7 @@ import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { ACKNOWLEDGED_KEY, printAcknowledgement } from '../../../src/domain/drain/kept-pods.ts';
 import { explainPod } from '../../../src/view/explain-pod.ts';
 import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
-import { sceneAnnotation, sceneOfNode } from '../../support/drains/drain-scene.ts';
+import { sceneAnnotation, sceneEvent, sceneOfNode } from '../../support/drains/drain-scene.ts';
 import { explanationText } from '../../../src/view/explanation-text.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
@@ -69,6 +69,33 @@ describe('explainPod', () => {
       waitsFor: 'Its turn to be evicted',
       canAct: 'nobody',
     });
+  });
+
+  test('DR-41: a pod of a drain that failed for a missing permission names the permission', () => {
+    const failedBy = (owner: string) => {
+      const ended = sceneAnnotation({ ended: 'Failed' });
+      const note = 'Cannot drain the node within 5 s: no right; 1 pod remains: ns/web (no right)';
+      return explainPod({
+        pod: pod({ metadata: { name: 'web', namespace: 'ns' }, spec: { nodeName: 'n1' } }),
+        requests: { items: [request('Acknowledged')] },
+        events: [],
+        leases: undefined,
+        drained: sceneOfNode({
+          node: { cordons: { [owner]: ended } },
+          pods: [podOf({ name: 'web' })],
+          events: [sceneEvent('EvictionForbidden', note)],
+        }),
+        nowMs,
+      });
+    };
+    expect(failedBy('reclaim')).toMatchObject({
+      why: 'It must leave the node "n1", whose drain failed: ' +
+        'The operator may not evict: 1 pod remained',
+      waitsFor: 'Nothing: Tidegate evicts no more pods',
+      canAct: 'platform',
+      runbook: expect.stringContaining('#eviction-forbidden'),
+    });
+    expect(failedBy('maintenance-0123456789ab').waitsFor).toBe('The permission to evict');
   });
 
   test('RS-31: a pod that the drain keeps for its data says so, and who may accept it', () => {

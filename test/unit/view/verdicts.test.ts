@@ -9,6 +9,8 @@ import type { EventNote } from '../../../src/api/event-note.ts';
 import { REASONS } from '../../../src/api/reasons.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { isBlocking, remainingSentence } from '../../../src/domain/drain/blocker.ts';
+import { printCordon } from '../../../src/domain/drain/cordon.ts';
+import { endedCondition, missedEnd } from '../../../src/domain/drain/drain-condition.ts';
 import {
   blockedText,
   chiefVerdict,
@@ -213,6 +215,57 @@ describe('situations and ends', () => {
     expect(status.verdict).toMatchObject({ reason: 'DeadlinePassed', severity: 'Failed' });
     expect(status.verdict.sentence).toBe(verdict.sentence);
     expect(explainNode(facts).why).toContain(lastError);
+  });
+
+  test('DR-41: a drain that failed for a missing permission names it, and no deadline', () => {
+    const verdict = verdictWhen('It failed, because the operator may not evict');
+    const right = 'cannot create pods/eviction';
+    const lastError = `${right}; 1 pod remains: ns/a (${right})`;
+    const note = ended(verdict, { end: 'Failed', forbidden: true, lastError });
+    expect(endedCondition('Failed', `1 pod remains: ns/a (${right})`, right))
+      .toMatchObject({ reason: verdict.reason, message: verdict.sentence });
+    expect(endedCondition('Drained', '', right).message).not.toContain(right);
+    const never = BLOCKER_CASES.find(({ reason }) => reason === 'BudgetNeverAllows');
+    const facts = sceneOfNode({
+      node: { cordons: { reclaim: sceneAnnotation({ ended: 'Failed' }) } },
+      pods: [podOf()],
+      budgets: never?.facts.budgets ?? [],
+      events: [sceneEvent('EvictionForbidden', note)],
+      machines: [sceneMachine(lastError)],
+    });
+    const status = drainStatus(facts);
+    expect(status.verdict).toEqual(verdict);
+    expect(tableText(statusColumns(SCENE_NOW_MS, false), [status]))
+      .toContain(`EvictionForbidden: ${verdict.sentence}`);
+    expect(explainNode(facts)).toMatchObject({ canAct: 'platform', action: verdict.change });
+    expect(explainNode(facts).why).not.toContain('deadline');
+  });
+
+  test('DR-41: without its Event only a drain that has no deadline shows the permission', () => {
+    const failed = (owner: string, deadlineMs: number | null, reason = '') =>
+      explainNode(sceneOfNode({
+        node: { cordons: { [owner]: sceneAnnotation({ ended: 'Failed', deadlineMs }) } },
+        pods: [podOf()],
+        events: reason === '' ? [] : [sceneEvent(reason, 'Cannot drain the node within 5 s: x')],
+      }));
+    const maintained = failed('maintenance-0123456789ab', null);
+    expect(maintained).toMatchObject({
+      why: 'A NodeMaintenance drained this node (instruction i-7): the operator may not evict: ' +
+        '1 pod remained',
+      canAct: 'platform',
+      runbook: expect.stringContaining('#eviction-forbidden'),
+    });
+    expect(maintained.waitsFor).not.toContain('fleet');
+    expect(failed('reclaim', SCENE_NOW_MS).why).toContain('the deadline passed first');
+    const missed = (owner: string, deadlineMs: number | null) =>
+      missedEnd({
+        cordons: { [owner]: printCordon(sceneAnnotation({ ended: 'Failed', deadlineMs })) },
+        showsDraining: true,
+      })?.reason;
+    expect(missed('maintenance-0123456789ab', null)).toBe('EvictionForbidden');
+    expect(missed('reclaim', SCENE_NOW_MS)).toBe('DeadlinePassed');
+    expect(failed('reclaim', SCENE_NOW_MS, 'DeadlinePassed').why)
+      .toContain('the deadline passed first');
   });
 
   test('DR-05: what explain says of a cancelled drain is true of the node', () => {

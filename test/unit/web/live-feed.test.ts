@@ -97,11 +97,17 @@ test('data without a JSON form is shown as far as possible, and never ends the f
   expect(sent[1]).toMatch(/^Cannot show the data: .*circular/s);
 });
 
-test('a demand is sent with the name of its pod', () => {
-  const { board } = boardOf({ 'podDemand/uid-1': { pod: { namespace: 'shop', name: 'web-1' } } });
+test('a demand is sent with the name of its pod, and a machine with that of its object', () => {
+  const { board } = boardOf({
+    'podDemand/uid-1': { pod: { namespace: 'shop', name: 'web-1' } },
+    'upcomingNode/m-1': { machineId: 'm-1', name: 'un-m-1' },
+  });
   const { messages, reader } = readerOf();
   startBoardFeed({ board, time: simulatedTime(), reader });
   expect(messages[0]).toMatchObject({
-    rows: [['podDemand/uid-1', 'podDemand', 'low', '', 'active', 1, 1, 'shop/web-1']],
+    rows: [
+      ['podDemand/uid-1', 'podDemand', 'low', '', 'active', 1, 1, 'shop/web-1'],
+      ['upcomingNode/m-1', 'upcomingNode', 'low', '', 'active', 1, 1, 'un-m-1'],
+    ],
   });
 });

@@ -49,12 +49,21 @@ interface Runner {
 const jobPath = (pod: TargetPod, interceptor: string): string =>
   `${jobsPath(pod)}/${jobName(pod.uid, interceptor)}`;
 
-const read = async ({ api, name }: Runner, pod: TargetPod): Promise<ReadOutcome> => {
+/** The answer to a read, and whether another attempt may have another. */
+interface Reading {
+  readonly outcome: ReadOutcome;
+  readonly isTransient: boolean;
+}
+
+const read = async ({ api, name }: Runner, pod: TargetPod): Promise<Reading> => {
   try {
-    return { _tag: 'Found', job: jobFacts(await api.get(jobPath(pod, name))) };
+    const job = jobFacts(await api.get(jobPath(pod, name)));
+    return { outcome: { _tag: 'Found', job }, isTransient: false };
   } catch (cause) {
     const { _tag, message: problem, retryAfterMs } = kubernetesError(cause);
-    return _tag === 'NotFound' ? { _tag: 'Absent' } : { _tag: 'Failed', problem, retryAfterMs };
+    return _tag === 'NotFound'
+      ? { outcome: { _tag: 'Absent' }, isTransient: false }
+      : { outcome: { _tag: 'Failed', problem, retryAfterMs }, isTransient: _tag !== 'Forbidden' };
   }
 };
 
@@ -66,12 +75,13 @@ const OTHERS: ReadOutcome = {
 };
 
 /** The Job that an earlier process created for this request; any other goes first. */
-const readOwn = async (runner: Runner, { pod, uid }: Interception): Promise<ReadOutcome> => {
-  const outcome = await read(runner, pod);
-  if (outcome._tag === 'Absent') return OTHERS;
-  if (outcome._tag === 'Failed') return outcome;
-  const { request, interceptor } = outcome.job;
-  return request === uid && interceptor === runner.name ? outcome : OTHERS;
+const readOwn = async (runner: Runner, { pod, uid }: Interception): Promise<Reading> => {
+  const reading = await read(runner, pod);
+  const { outcome } = reading;
+  if (outcome._tag === 'Failed') return reading;
+  const isOwn = outcome._tag === 'Found' && outcome.job.request === uid &&
+    outcome.job.interceptor === runner.name;
+  return isOwn ? reading : { outcome: OTHERS, isTransient: false };
 };
 
 const failedCreation = (cause: unknown): JobOutcome => {
@@ -100,8 +110,8 @@ const afterFailure = async (
   const failure = failedCreation(cause);
   const isConflict = kubernetesError(cause)._tag === 'Conflict';
   if (failure._tag === 'Failed' && !isConflict) return failure;
-  const own = await readOwn(runner, interception);
-  return own._tag === 'Found' || isConflict ? own : failure;
+  const { outcome, isTransient } = await readOwn(runner, interception);
+  return outcome._tag === 'Found' || isConflict || isTransient ? outcome : failure;
 };
 
 const create = async (runner: Runner, interception: Interception): Promise<JobOutcome> => {
@@ -143,7 +153,7 @@ export const command = (options: CommandOptions): InterceptorDefinition => {
     const logic = jobRun.provide({
       actors: {
         createJob: fromPromise(() => create(runner, interception)),
-        readJob: fromPromise(() => read(runner, pod)),
+        readJob: fromPromise(async () => (await read(runner, pod)).outcome),
       },
     });
     const actor = createActor(logic, { input: { pollMs, seed }, clock: statechartClock(time) });

@@ -69,6 +69,9 @@ export type FactsOutcome =
 /** The outcome of a write; one that is out of date is decided anew. */
 export type SurgeWriteOutcome =
   | { readonly _tag: 'Written' }
+  /** Nothing was written. */
+  | { readonly _tag: 'Refused'; readonly problem: string; readonly retryAfterMs: number }
+  /** It may have been written: there is no answer, or one of a server that failed. */
   | { readonly _tag: 'Failed'; readonly problem: string; readonly retryAfterMs: number };
 
 /** What a surge knows. */

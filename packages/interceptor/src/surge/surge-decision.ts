@@ -11,6 +11,7 @@ import {
   givesUp,
   GONE,
   noRoom,
+  notCreated,
   type SurgeRefusal,
   surgeRefusal,
   UNAVAILABLE,
@@ -30,15 +31,16 @@ const RETRY_MS_MAX = 300_000;
 const isReplacement = (requested: readonly string[]) => ({ uid, isTerminating }: SurgePod) =>
   !isTerminating && !requested.includes(uid);
 
-/** A replacement that the scheduler finds no room for. */
-export const noRoomIn = (
+/** A replacement that the scheduler finds no room for, or that cannot be created. */
+export const lackingIn = (
   { requested }: Pick<SurgeContext, 'requested'>,
-  { pods }: SurgeFacts,
+  { pods, creationFailure }: SurgeFacts,
 ): SurgeRefusal | null => {
   const pod = pods.filter(isReplacement(requested)).find(({ unschedulable }) =>
     unschedulable !== ''
   );
-  return pod === undefined ? null : noRoom(pod.unschedulable);
+  if (pod !== undefined) return noRoom(pod.unschedulable);
+  return creationFailure === '' ? null : notCreated(creationFailure);
 };
 
 /** Why waiting is over; null while it is not. */
@@ -48,7 +50,7 @@ const stalled = (
   waitedMs: number,
 ): SurgeRefusal | null => {
   const { timing } = context;
-  const lacking = noRoomIn(context, facts);
+  const lacking = lackingIn(context, facts);
   if (lacking !== null && waitedMs >= timing.capacityMs) return lacking;
   return waitedMs >= timing.replacementMs ? UNAVAILABLE : null;
 };

@@ -66,10 +66,16 @@ export interface SurgeFacts {
   readonly acceptsDowntime: boolean;
   readonly baseline: SurgeBaseline | null;
   readonly isDeleting: boolean;
+  /** Why a wanted pod that is missing could not be created; empty otherwise. */
+  readonly creationFailure: string;
   readonly pods: readonly SurgePod[];
   /** UIDs of requested pods for whose Node a person accepts that they are down. */
   readonly downtimePods: readonly string[];
 }
+
+/** The pods that a ReplicaSet counts. */
+export const activePods = ({ pods }: Pick<SurgeFacts, 'pods'>): readonly SurgePod[] =>
+  pods.filter(({ hasEnded, isTerminating }) => !hasEnded && !isTerminating);
 
 const DEFAULT_SURGE = '25%';
 
@@ -83,9 +89,9 @@ const maxSurgeOf = (deployment: unknown, replicas: number): number => {
   return typeof value === 'number' ? Math.max(0, Math.floor(value)) : 0;
 };
 
-const conditionOf = (pod: unknown, type: string): JsonRecord =>
+const conditionOf = (object: unknown, type: string): JsonRecord =>
   recordAt({
-    found: listAt(pod, 'status', 'conditions').find((one) => textAt(one, 'type') === type),
+    found: listAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === type),
   }, 'found');
 
 const isAvailable = (pod: unknown, nowMs: number, minReadySeconds: number): boolean => {
@@ -145,6 +151,23 @@ const podOf = (pod: unknown, nowMs: number, minReadySeconds: number): SurgePod =
   };
 };
 
+/** The objects that one of these owners controls. */
+const controlledBy = (
+  objects: readonly unknown[],
+  kind: string,
+  owners: readonly unknown[],
+): readonly unknown[] => {
+  const uids = new Set(owners.flatMap((owner) => textAt(owner, 'metadata', 'uid') ?? []));
+  return objects.filter((object) => uids.has(textAt(controllerOf(object, kind), 'uid') ?? ''));
+};
+
+/** Why no pod could be created. A paused Deployment does not copy it from its ReplicaSet. */
+const creationFailureIn = (owners: readonly unknown[]): string => {
+  const failure = owners.map((owner) => conditionOf(owner, 'ReplicaFailure'))
+    .find((one) => textAt(one, 'status') === 'True' && textAt(one, 'reason') === 'FailedCreate');
+  return failure === undefined ? '' : textAt(failure, 'message') ?? 'the API server refuses it';
+};
+
 /** The selector of a Deployment as a query. */
 export const selectorText = (deployment: unknown): string => {
   const labels = Object.entries(recordAt(deployment, 'spec', 'selector', 'matchLabels'))
@@ -169,7 +192,10 @@ export const selectorText = (deployment: unknown): string => {
 /** A Deployment as it was read, with what belongs to it. */
 export interface ReadDeployment {
   readonly deployment: unknown;
+  /** Those that its selector selects. */
   readonly pods: readonly unknown[];
+  /** The ReplicaSets that control these pods. */
+  readonly replicaSets: readonly unknown[];
   readonly autoscaler: FoundAutoscaler | null;
   /** The PersistentVolumeClaims that its pods mount. */
   readonly claims: readonly unknown[];
@@ -194,9 +220,10 @@ const singleClaimIn = (claims: readonly unknown[]): string | null => {
   return textAt(single, 'metadata', 'name') ?? null;
 };
 
-/** The facts in a Deployment and the pods that its selector selects. */
+/** The facts in a Deployment and its pods: its selector may select those of another one, too. */
 export const surgeFacts = (
-  { deployment, pods, autoscaler: found, claims, downtimePods }: ReadDeployment,
+  { deployment, pods: selected, replicaSets, autoscaler: found, claims, downtimePods }:
+    ReadDeployment,
   nowMs: number,
 ): SurgeFacts => {
   const replicas = numberAt(deployment, 'spec', 'replicas') ?? 1;
@@ -204,6 +231,10 @@ export const surgeFacts = (
   const own = baselineOf(deployment);
   const baseline = own ?? found?.baseline ?? null;
   const minReadySeconds = numberAt(deployment, 'spec', 'minReadySeconds') ?? 0;
+  const sets = controlledBy(replicaSets, 'Deployment', [deployment]);
+  const pods = controlledBy(selected, 'ReplicaSet', sets)
+    .map((pod) => podOf(pod, nowMs, minReadySeconds));
+  const isComplete = activePods({ pods }).length >= replicas;
   return {
     resourceVersion: textAt(deployment, 'metadata', 'resourceVersion') ?? '',
     replicas,
@@ -213,8 +244,8 @@ export const surgeFacts = (
     acceptsDowntime: textAt(deployment, 'metadata', 'annotations', ACCEPT_DOWNTIME) === 'true',
     baseline,
     isDeleting: textAt(deployment, 'metadata', 'deletionTimestamp') !== undefined,
-    pods: pods.filter((pod) => controllerOf(pod, 'ReplicaSet') !== undefined)
-      .map((pod) => podOf(pod, nowMs, minReadySeconds)),
+    creationFailure: isComplete ? '' : creationFailureIn([deployment, ...sets]),
+    pods,
     downtimePods,
   };
 };
@@ -229,6 +260,7 @@ export const factsWithoutDeployment = (found: FoundAutoscaler | null): SurgeFact
   acceptsDowntime: false,
   baseline: found?.baseline ?? null,
   isDeleting: true,
+  creationFailure: '',
   pods: [],
   downtimePods: [],
 });

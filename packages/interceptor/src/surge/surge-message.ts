@@ -1,7 +1,7 @@
 /** How far the surge of a Deployment is, for people. */
 import { leastField } from './autoscaler.ts';
 import type { SurgeContext } from './surge-context.ts';
-import { noRoomIn } from './surge-decision.ts';
+import { lackingIn } from './surge-decision.ts';
 import type { SurgeFacts } from './surge-facts.ts';
 import { givesUp, heldText, refusalText, type SurgeRefusal } from './surge-refusal.ts';
 import { availableOf, remainingPods } from './surge-step.ts';
@@ -24,13 +24,13 @@ const raisedText = (deployment: string, facts: SurgeFacts): string => {
   return `${object} ${change}: ${availableOf(facts)} available`;
 };
 
-/** Why pods cannot be replaced now, also while the scheduler may still find room. */
+/** Why pods cannot be replaced now, also while a replacement may still get room. */
 const blockedBy = (
   context: Pick<SurgeContext, 'facts' | 'refusal' | 'requested'>,
 ): SurgeRefusal | null => {
   const { facts, refusal, requested } = context;
   if (facts === null || remainingPods(facts, requested).length === 0) return null;
-  return refusal ?? noRoomIn(context, facts);
+  return refusal ?? lackingIn(context, facts);
 };
 
 /** The reason by which a workload counts as one that cannot be surged; null: it does not. */

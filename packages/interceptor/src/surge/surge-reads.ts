@@ -16,7 +16,13 @@ import {
   isRaised,
   scaledDeployment,
 } from './autoscaler.ts';
-import { claimNames, factsWithoutDeployment, selectorText, surgeFacts } from './surge-facts.ts';
+import {
+  claimNames,
+  controllerOf,
+  factsWithoutDeployment,
+  selectorText,
+  surgeFacts,
+} from './surge-facts.ts';
 import type {
   AcceptsDowntimeOn,
   DeploymentKey,
@@ -64,6 +70,22 @@ const readClaims = async (
       unlessAbsent(api.get(`/api/v1/namespaces/${namespace}/persistentvolumeclaims/${name}`))
     ),
   );
+
+/** The ReplicaSets that control pods, each read once; without those that are gone. */
+const readReplicaSets = async (
+  api: KubernetesApi,
+  { namespace }: DeploymentKey,
+  pods: readonly unknown[],
+): Promise<readonly unknown[]> => {
+  const names = new Set(
+    pods.flatMap((pod) => textAt(controllerOf(pod, 'ReplicaSet'), 'name') ?? []),
+  );
+  return await Promise.all(
+    [...names].map((name) =>
+      unlessAbsent(api.get(`/apis/apps/v1/namespaces/${namespace}/replicasets/${name}`))
+    ),
+  );
+};
 
 /** What a surge reads with. */
 export interface SurgeReader {
@@ -119,12 +141,16 @@ const readFacts = async (
   }
   const query = new URLSearchParams({ labelSelector: selectorText(found) });
   const { items: pods } = await api.list(`/api/v1/namespaces/${key.namespace}/pods?${query}`);
+  const replicaSets = await readReplicaSets(api, key, pods);
   const claims = await readClaims(api, key, found);
   const downtimePods = await readDowntimePods(reader, pods, stuck);
   const nowMs = time.now();
   return {
     _tag: 'Read',
-    facts: surgeFacts({ deployment: found, pods, autoscaler, claims, downtimePods }, nowMs),
+    facts: surgeFacts(
+      { deployment: found, pods, replicaSets, autoscaler, claims, downtimePods },
+      nowMs,
+    ),
     nowMs,
   };
 };

@@ -116,6 +116,13 @@ export const noRoom = (verdict: string): SurgeRefusal => ({
   why: `no room for its replacement: ${verdict}`,
 });
 
+/** The API server refuses a replacement: a quota, a webhook or a policy does. */
+export const notCreated = (message: string): SurgeRefusal => ({
+  reason: 'ReplacementNotCreated',
+  kind: 'lacking',
+  why: `its replacement cannot be created: ${message}`,
+});
+
 /** Whether the eviction follows. */
 export const givesUp = (
   { kind }: SurgeRefusal,
@@ -133,7 +140,7 @@ const ACCEPTANCE = `the annotation ${ACCEPT_DOWNTIME}: "true" on the Deployment`
 /** The same, and what it waits for. */
 export const heldText = (deployment: string, refusal: SurgeRefusal): string => {
   const stays = refusal.kind === 'lacking'
-    ? `the pod stays while it is tried again, until a Node has room or downtime is accepted`
+    ? 'the pod stays while it is tried again, until a replacement runs or downtime is accepted'
     : 'the pod stays until downtime is accepted';
   return `${refusalText(deployment, refusal)}; ${stays} by ${ACCEPTANCE}`;
 };

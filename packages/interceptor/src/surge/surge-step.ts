@@ -14,7 +14,7 @@
  * lowers that, too.
  */
 import type { SurgeBaseline } from './surge-baseline.ts';
-import { LOWEST_COST, type SurgeFacts, type SurgePod } from './surge-facts.ts';
+import { activePods, LOWEST_COST, type SurgeFacts, type SurgePod } from './surge-facts.ts';
 import { isOverwritten, surgeRefusal } from './surge-refusal.ts';
 
 /** What the count becomes: this number, an absent field, or what somebody else has set. */
@@ -110,10 +110,6 @@ const restoration = (facts: SurgeFacts, isLate: boolean): SurgeStep => {
     ? scaling(facts)
     : { _tag: 'Restore', to: restoredCount(baseline) };
 };
-
-/** The pods that a ReplicaSet counts. */
-const activePods = ({ pods }: SurgeFacts): readonly SurgePod[] =>
-  pods.filter(({ hasEnded, isTerminating }) => !hasEnded && !isTerminating);
 
 const raise = (facts: SurgeFacts, remaining: readonly SurgePod[]): SurgeStep => {
   const { autoscaler, baseline, replicas, maxSurge } = facts;

@@ -111,6 +111,9 @@ const request = async (
   }
 };
 
+/** Nothing was written; a request that timed out (408) may have been. */
+const isRefusal = (status: number): boolean => status >= 400 && status < 500 && status !== 408;
+
 /** Writes a step; what is gone or has changed is read again. */
 export const writeStep = async (
   api: KubernetesApi,
@@ -120,7 +123,8 @@ export const writeStep = async (
     await request(api, write);
     return { _tag: 'Written' };
   } catch (cause) {
-    const { _tag, message: problem, retryAfterMs } = kubernetesError(cause);
-    return _tag === 'NotFound' ? { _tag: 'Written' } : { _tag: 'Failed', problem, retryAfterMs };
+    const { _tag, status, message: problem, retryAfterMs } = kubernetesError(cause);
+    if (_tag === 'NotFound') return { _tag: 'Written' };
+    return { _tag: isRefusal(status) ? 'Refused' : 'Failed', problem, retryAfterMs };
   }
 };

@@ -105,6 +105,8 @@ export const workloadSurge = setup({
       outcome._tag === 'Written'
         ? { problem: null, attempts: noFailures(context.attempts.seed) }
         : {
+          // A count that is seen afterwards is not the surge's.
+          ...(outcome._tag === 'Refused' ? { step: null } : {}),
           problem: outcome.problem,
           attempts: failedOnce(context.attempts, outcome.retryAfterMs),
         }

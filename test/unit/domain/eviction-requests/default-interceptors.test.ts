@@ -57,6 +57,25 @@ describe('a pod of a Deployment would lose its availability', () => {
     expect(index.wouldLose(only)).toBe(true);
   });
 
+  test('ER-55: when the other one was taken out of its ReplicaSet, or is of another one', () => {
+    const only = pod('a');
+    for (
+      const taken of [
+        pod('b', { kind: 'StatefulSet' }),
+        pod('b', { labels: { app: 'debug' } }),
+        pod('b', { set: 'debug-1' }),
+      ]
+    ) {
+      const index = indexOf([only, pod('b')]);
+      index.putPod(taken);
+      expect(index.wouldLose(only)).toBe(true);
+      index.putPod(pod('b'));
+      expect(index.wouldLose(only)).toBe(false);
+      index.removePod(taken);
+      expect(index.wouldLose(only)).toBe(true);
+    }
+  });
+
   test('ER-55: when a budget allows no disruption although all pods are healthy', () => {
     const pods = [pod('a'), pod('b')];
     const [first = pod('a')] = pods;

@@ -112,6 +112,12 @@ const machineOf = (node: string, more: Partial<SceneActor> = {}): SceneActor => 
   ...more,
 });
 
+test('a drain that failed by a missing right says so, and who can give it', () => {
+  const with403 = { end: 'Failed', refusal: 'pods/eviction is forbidden' };
+  const { drains: [card] } = boardOf(drainOf('node-1', 1, { ...FAILED, with: with403 }));
+  expect(card?.verdict.reason).toBe('EvictionForbidden');
+});
+
 test('a failed drain keeps its reason, its pods and who can act, until its machine is gone', () => {
   const drain = drainOf('node-1', 1, { ...FAILED, with: { end: 'Failed' } });
   const pod = podOf('a', 'node-1', { state: 'released', reason: null, status: 'stopped' });
@@ -122,6 +128,20 @@ test('a failed drain keeps its reason, its pods and who can act, until its machi
   expect(machines.find(({ phase }) => phase === 'Failed')).toMatchObject({ names: ['node-1'] });
   const over = boardOf(drain, pod, machineOf('node-1', { state: 'gone', status: 'done' }));
   expect(over).toMatchObject({ severity: 'Ok', drains: [], ended: [{ node: 'node-1' }] });
+});
+
+test('a drain that a lost lease stopped is not on the board of a standby', () => {
+  const left = ['work.underway.draining.open', 'work.ending.writing'].map((work, at) =>
+    drainOf(`left-${at}`, 1, { state: `clock.beforeLastQuarter ${work}`, status: 'stopped' })
+  );
+  const over = drainOf('over', 0, {
+    state: 'clock.over work.drained',
+    status: 'stopped',
+    with: { end: 'Drained' },
+  });
+  const board = boardOf(...left, over, podOf('a', 'left-0', { status: 'stopped' }));
+  expect(board).toMatchObject({ severity: 'Ok', needsPerson: 0, draining: 0, drains: [] });
+  expect(board.ended.map(({ node }) => node)).toEqual(['over']);
 });
 
 test('a drained node is over, and pods of an earlier drain of its name are not counted', () => {
@@ -158,6 +178,26 @@ test('ten thousand pods make a bounded board with complete counts', () => {
   expect(board.drains.length + board.drainsLeftOut).toBe(100);
   expect(board.drains[0]?.pods.waiting).toBe(100);
   expect(JSON.stringify(board).length).toBeLessThan(250_000);
+});
+
+test('drains are counted that go on, also those without a card, and no failed one', () => {
+  const going = Array.from({ length: 60 }, (_, at) => drainOf(`going-${at}`, 1));
+  const failed = Array.from(
+    { length: 60 },
+    (_, at) => drainOf(`failed-${at}`, 1, { ...FAILED, with: { end: 'Failed' } }),
+  );
+  const board = boardOf(...going, ...failed);
+  expect([board.draining, board.drains.length, board.drainsLeftOut]).toEqual([60, 48, 72]);
+});
+
+test('a budget counts the nodes of all its queued pods, not only of those that are sent', () => {
+  const pods = Array.from(
+    { length: 200 },
+    (_, at) => podOf(`p${at}`, `node-${Math.floor(at / 20)}`, { budget: 'default/db' }),
+  );
+  const { budgets: [budget] } = boardOf(...pods, budgetOf(pods.map((_, at) => `p${at}`)));
+  expect(budget).toMatchObject({ queued: 200, queuedNodes: 10 });
+  expect(budget?.queue).toHaveLength(24);
 });
 
 test('a drain whose pods a person must help says so before a verdict is recorded', () => {

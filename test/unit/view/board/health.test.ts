@@ -133,6 +133,23 @@ test.each([
   }]);
 });
 
+test.each([
+  [
+    { id: 'upcomingNode/m-1', context: { machineId: 'm-1', name: 'un-m-1' } },
+    { label: 'UpcomingNode un-m-1', command: 'kubectl describe upcomingnode un-m-1' },
+  ],
+  [
+    { id: 'podDemand/uid-1', context: { pod: { namespace: 'shop', name: 'web-1' } } },
+    {
+      label: 'Request for the pod shop/web-1',
+      command: 'kubectl describe pod web-1 -n shop',
+    },
+  ],
+])('the card of $id has the name of its object, which its command needs', (actor, expected) => {
+  const { card } = healthOf({ state: 'refused', reason: 'WriteRefused', ...actor });
+  expect(card).toMatchObject(expected);
+});
+
 interface WithReasons {
   readonly path: readonly string[];
   readonly meta?: unknown;
