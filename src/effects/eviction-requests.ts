@@ -51,7 +51,7 @@ import { Writes } from './writes.ts';
 type Outcome = WriteOutcome<ObservedRequest>;
 
 /** Whether EvictionRequests can be read. */
-export type RequestsAccess = 'Granted' | 'NotServed' | 'Denied';
+export type RequestsAccess = 'Granted' | 'NotServed' | 'Denied' | 'Unanswered';
 
 /** EvictionRequests of the cluster. */
 export class EvictionRequests extends Context.Service<EvictionRequests, {
@@ -63,7 +63,7 @@ export class EvictionRequests extends Context.Service<EvictionRequests, {
   readonly choose: (option: EvictionsApiOption) => Effect.Effect<ChosenApi>;
   /** Whether the API server serves our own; an API server that does not answer may. */
   readonly areServed: Effect.Effect<boolean>;
-  /** Whether this process may read them; a cluster that does not answer may let it. */
+  /** Whether this process may read them. */
   readonly access: Effect.Effect<RequestsAccess>;
 }>()('tidegate/EvictionRequests') {}
 
@@ -77,7 +77,8 @@ const COLLECTIONS: Readonly<Record<EvictionsApi, readonly string[]>> = {
 
 const accessBy = (status: number): RequestsAccess => {
   if (status === 404) return 'NotServed';
-  return status === 401 || status === 403 ? 'Denied' : 'Granted';
+  if (status === 401 || status === 403) return 'Denied';
+  return status === 200 ? 'Granted' : 'Unanswered';
 };
 
 /** To an apply, 404 means that the kind or the namespace is missing: no retry cures it soon. */
@@ -127,7 +128,7 @@ export const evictionRequestsLayer: Layer.Layer<EvictionRequests, never, KubeApi
         api.call({ method: 'GET', path, query: { limit: '1' }, timeoutMs: DISCOVERY_TIMEOUT_MS })
           .pipe(
             Effect.map(({ status }) => accessBy(status)),
-            Effect.catch(() => Effect.succeed('Granted' as const)),
+            Effect.catch(() => Effect.succeed('Unanswered' as const)),
           );
       const askOwn = ({ requester, pod, request }: RequesterBasis, { write }: RequesterWrite) => {
         const objects = objectsIn(pod.namespace);

