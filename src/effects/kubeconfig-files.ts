@@ -5,7 +5,7 @@
  * and the first current context and the first entry of a name count; the file of a `tokenFile` is
  * read again while the token is in use.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { KubeConfig, type User } from '@kubernetes/client-node';
@@ -35,10 +35,21 @@ const withTokenFile = ({ token, ...user }: User, tokenFile: string): User =>
     authProvider: { name: 'tokenFile', config: { tokenFile } },
   };
 
-/** Read once: it may be a pipe. */
+/** A pipe has its text once, and a second read would wait for a writer. */
+const PIPED = new Map<string, string>();
+
+const textOf = (path: string): string => {
+  const known = PIPED.get(path);
+  if (known !== undefined) return known;
+  const isPiped = !statSync(path).isFile();
+  const text = readFileSync(path, 'utf8');
+  if (isPiped) PIPED.set(path, text);
+  return text;
+};
+
 const readFile = (path: string): KubeConfig => {
   const config = new KubeConfig();
-  const text = readFileSync(path, 'utf8');
+  const text = textOf(path);
   if (text.trim() === '') return config;
   const folder = dirname(path);
   config.loadFromString(text);

@@ -6,7 +6,7 @@
  * read, and every read has a limit, so that a hanging plugin or disk holds up no request that the
  * old ones permit; new TLS material is used for new connections while requests on old ones finish.
  */
-import { Clock, Effect, Fiber, type Scope } from 'effect';
+import { Clock, Effect, Fiber, type Scope, Semaphore } from 'effect';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { Telemetry } from '../api/telemetry.ts';
 import { sameJson } from '../domain/json-equality.ts';
@@ -19,7 +19,7 @@ import {
   sentenceOf,
   tlsFingerprint,
 } from './api-credentials.ts';
-import { openIdentity } from './api-identity.ts';
+import { type ApiIdentity, openIdentity } from './api-identity.ts';
 import { limitedRead } from './limited-read.ts';
 
 /** A service account's token is renewed long before it expires. */
@@ -103,31 +103,36 @@ const sameProof = (one: KubernetesClient, other: KubernetesClient): boolean =>
 /** A file of several in KUBECONFIG may have gone, or a person has chosen another context. */
 const OTHER_CLUSTER = 'it names another cluster than at the start; restart to use that';
 
+type CredentialsRead = Effect.Effect<ApiCredentials, KubeconfigUnusable>;
+
+const credentialsOf = (identity: ApiIdentity): CredentialsRead =>
+  limitedRead({
+    read: () => identity.credentials(),
+    limitMs: READ_MS_MAX,
+    problemOf: (cause) => cause instanceof KubeconfigUnusable ? cause.why : sentenceOf(cause),
+  }).pipe(Effect.mapError((why) => new KubeconfigUnusable({ why })));
+
 /** The clients of the API server that `source` names; leaving the scope closes every socket. */
 export const makeKubernetesClientPool = (
   source: KubeconfigSource,
   telemetry: Telemetry,
 ): Effect.Effect<KubernetesClientPool, KubeconfigUnusable, Scope.Scope> =>
   Effect.gen(function* () {
-    let identity = yield* openIdentity(source);
-    const read = limitedRead({
-      read: () => identity.credentials(),
-      limitMs: READ_MS_MAX,
-      problemOf: (cause) => cause instanceof KubeconfigUnusable ? cause.why : sentenceOf(cause),
-    }).pipe(Effect.mapError((why) => new KubeconfigUnusable({ why })));
+    let read = credentialsOf(yield* openIdentity(source));
     let client = reopened(undefined, yield* read, yield* monotonicMs);
     yield* Effect.addFinalizer(() => Effect.promise(() => client.dispatcher.destroy()));
     yield* Effect.addFinalizer(() => Effect.promise(() => client.urgentDispatcher.destroy()));
     const scope = yield* Effect.scope;
-    const reread = Effect.gen(function* () {
-      const credentials = yield* read;
-      if (credentials.server.href !== client.credentials.server.href) {
-        return yield* new KubeconfigUnusable({ why: OTHER_CLUSTER });
-      }
-      client = reopened(client, credentials, yield* monotonicMs);
-      return client;
-    });
-    const routineRead = Effect.catch(Effect.asVoid(reread), ({ why }) =>
+    const reread = (from: CredentialsRead) =>
+      Effect.gen(function* () {
+        const credentials = yield* from;
+        if (credentials.server.href !== client.credentials.server.href) {
+          return yield* new KubeconfigUnusable({ why: OTHER_CLUSTER });
+        }
+        client = reopened(client, credentials, yield* monotonicMs);
+        return client;
+      });
+    const routineRead = Effect.catch(Effect.suspend(() => Effect.asVoid(reread(read))), ({ why }) =>
       Effect.sync(() =>
         telemetry.log('warn', 'Cannot reload credentials; the previous ones stay in use', { why })
       ));
@@ -146,16 +151,16 @@ export const makeKubernetesClientPool = (
         if (!sameProof(used, client)) {
           return client;
         }
-        const before = identity;
-        identity = yield* openIdentity(source);
-        const keepIdentity = Effect.sync(() =>
-          void (identity = before)
-        );
-        const next = yield* Effect.tapError(reread, () => keepIdentity);
+        const opened = credentialsOf(yield* openIdentity(source));
+        const next = yield* reread(opened);
+        read = opened;
         return sameProof(used, next) ? used : next;
       });
+    // One at a time: those that wait find what the first one has read.
+    const renewals = yield* Semaphore.make(1);
     return {
       fresh,
-      renewed: (used) => Effect.mapError(renewed(used), notSent),
+      renewed: (used) =>
+        Effect.mapError(renewals.withPermits(1)(renewed(used)), notSent),
     };
   });

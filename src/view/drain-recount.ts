@@ -29,6 +29,7 @@ import {
 } from '../domain/drain/plan.ts';
 import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
+import { drainStartMs } from '../domain/node-maintenance/node-status.ts';
 import type { NodeEvent, NodeFacts } from './drain-facts.ts';
 import { keptOnNode, type OwnedDrain, scopeOf } from './drain-owner.ts';
 import { waitAtBudget } from './moving-budgets.ts';
@@ -142,10 +143,13 @@ export const recountDrain = (facts: NodeFacts, drain: OwnedDrain | undefined): R
   const dataOf = (pod: DrainPod): readonly string[] => keptData(pod, facts.lookup);
   const { maintenance, isPlanned, isTargeted } = scopeOf(drain, facts);
   const present = facts.pods.filter(isPlanned);
+  const begunMs = maintenance === undefined
+    ? sinceMs
+    : Math.max(sinceMs, drainStartMs(maintenance));
   const terms = {
     own,
-    evictedOwners: returnedOwners(present, sinceMs),
-    earlier: podsBefore(present, sinceMs),
+    evictedOwners: returnedOwners(present, begunMs),
+    earlier: podsBefore(present, begunMs),
     keeps: kept.keeps,
     daemonSetsLeave: maintenance !== undefined,
   };

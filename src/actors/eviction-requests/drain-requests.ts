@@ -38,10 +38,12 @@ const RETRY_MS = 2000;
 /** The access, once the API server has said it. */
 const settledAccess = Effect.gen(function* () {
   const requests = yield* EvictionRequests;
+  let denials = 0;
   for (let tries = 1;; tries += 1) {
     const access = yield* requests.access;
     if (access === 'Granted' || access === 'NotServed') return access;
-    if (access === 'Denied' && tries >= DENIED_TRIES) return access;
+    denials = access === 'Denied' ? denials + 1 : 0;
+    if (denials === DENIED_TRIES) return 'Denied';
     // Whoever may list it is only late.
     if (tries === UNANSWERED_TRIES) return 'Granted';
     yield* Effect.sleep(RETRY_MS);

@@ -39,6 +39,8 @@ export interface DrainPodsOptions {
   readonly evictions: Pick<PodEvictions, 'statusOf' | 'progress'>;
   /** When another process began the drain, on the wall clock; null for a new drain. */
   readonly resumedSinceMs: number | null;
+  /** When its pods began to leave, if that was later. */
+  readonly drainSinceMs?: () => number;
   readonly own: PlanTerms['own'];
   /** The owner names the pods of DaemonSets that leave. */
   readonly daemonSetsLeave: boolean;
@@ -222,11 +224,12 @@ export class DrainPods {
 
   /** What came back past the cordon for an earlier process would come back for this one, too. */
   #resume(present: readonly DrainPod[]): void {
-    const { resumedSinceMs } = this.#options;
+    const { resumedSinceMs, drainSinceMs } = this.#options;
     if (this.#isResumed || resumedSinceMs === null) return;
     this.#isResumed = true;
-    for (const owner of returnedOwners(present, resumedSinceMs)) this.#evictedOwners.add(owner);
-    for (const uid of podsBefore(present, resumedSinceMs)) this.#earlier.add(uid);
+    const sinceMs = Math.max(resumedSinceMs, drainSinceMs?.() ?? 0);
+    for (const owner of returnedOwners(present, sinceMs)) this.#evictedOwners.add(owner);
+    for (const uid of podsBefore(present, sinceMs)) this.#earlier.add(uid);
   }
 
   #isOfEvicted({ controller }: DrainPod): boolean {

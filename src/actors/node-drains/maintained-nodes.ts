@@ -21,6 +21,8 @@ export interface MaintainedNode {
   readonly isTargeted: (pod: DrainPod) => boolean;
   /** The grace of evictions, in seconds; `null`: that of each pod. */
   readonly graceSeconds: number | null;
+  /** When pods began to leave, on the wall clock. Default: with the key on the Node. */
+  readonly drainSinceMs?: number;
 }
 
 const UNKNOWN: MaintainedNode = {
@@ -54,6 +56,7 @@ export const drainScope = (
     on: isOfMaintenance ? () => [...on()].filter(now().isPlanned) : on,
     isWithheld: (pod: DrainPod): boolean => !now().isTargeted(pod),
     graceSeconds: (): number | null => now().graceSeconds,
+    drainSinceMs: (): number => now().drainSinceMs ?? 0,
     daemonSetsLeave: isOfMaintenance,
     kept: localData?.of(node, owner),
   };

@@ -18,6 +18,7 @@ import { objectKey } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
 import { hasOwnLeavingPods, mustLeave } from '../../domain/node-maintenance/drain-step.ts';
 import {
+  drainStartMs,
   holdsNode,
   isTargetedBy,
   storedTargets,
@@ -174,6 +175,7 @@ export class MaintainedDrains {
       isPlanned: (pod) => mode === 'Drain' && mustLeave(pod, spec),
       isTargeted: (pod) => isTargetedBy(targets, pod),
       graceSeconds: spec.gracePeriodSeconds,
+      drainSinceMs: drainStartMs(maintenance),
     });
     const isCordoned = isCordonedFor(node, owner);
     if (!isCordoned && entry.cordoned.delete(name)) onUncordoned(entry, name);

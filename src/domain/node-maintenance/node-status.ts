@@ -23,6 +23,13 @@ export const workOf = (
   { spec: { stage }, deleting }: Pick<ObservedMaintenance, 'spec' | 'deleting'>,
 ): Stage => workedStage({ stage, deleting });
 
+/**
+ * When the work of the stage Drain started, 0 before: pods that came to a cordoned node until then
+ * have not come back from it (NM-46).
+ */
+export const drainStartMs = ({ status }: ObservedMaintenance): number =>
+  status.stages.find(({ name }) => name === 'Drain')?.startMs ?? 0;
+
 /** The targets that the status of a maintenance has for a Node. */
 export const storedTargets = (maintenance: ObservedMaintenance, node: string): DrainTargets =>
   storedNode(maintenance, node)?.drainTargets ?? [];

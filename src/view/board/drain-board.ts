@@ -107,7 +107,8 @@ export const drainBoard = (source: BoardSource, nowMs: number): DrainBoard => {
   return {
     severity: worstOf(severities),
     needsPerson: severities.filter(needsPerson).length,
-    draining: cards.filter(({ endedMs }) => endedMs === null).length,
+    draining:
+      cards.filter(({ endedMs, situation }) => endedMs === null && situation !== 'Cordoned').length,
     health,
     drains: drains.slice(0, DRAINS_MAX),
     drainsLeftOut: Math.max(0, drains.length - DRAINS_MAX),

@@ -5,6 +5,7 @@
  * not.
  */
 import { atBudget, type BlockedPods } from '../../domain/drain/blocker.ts';
+import { isMaintenanceOwner } from '../../domain/drain/cordon.ts';
 import { forecastOf } from '../../domain/drain/forecast.ts';
 import {
   chiefVerdict,
@@ -74,12 +75,17 @@ const SKIPPED = 'work.alreadyEnded';
 const workState = ({ state }: BoardActor): string =>
   state.split(' ').find((path) => path.startsWith('work')) ?? '';
 
+/** A maintenance that lets no pod leave yet. */
+const isOnlyCordoned = ({ context }: BoardActor): boolean =>
+  isMaintenanceOwner(textAt(context, 'owner') ?? '') && booleanAt(context, 'released') === false;
+
 const situationOf = (drain: BoardActor): DrainSituation => {
   const work = workState(drain);
   const end = ENDS[work] ??
     (work.startsWith('work.ending') ? ENDING[textAt(drain.context, 'end') ?? ''] : undefined);
   if (end === 'Drained' && valueAt(drain.context, 'node') === null) return 'Gone';
   if (end !== undefined) return end;
+  if (work.startsWith('work.underway.holding') && isOnlyCordoned(drain)) return 'Cordoned';
   return work.endsWith('.paused') ? 'Paused' : 'Draining';
 };
 
@@ -150,6 +156,9 @@ const lastErrorOn = ({ machines }: BoardActors, node: string): string => {
 /** What the drain does before its pods may leave. */
 const beforeEvictions = ({ drain, situation }: NodeScene): BoardVerdict | undefined => {
   const work = workState(drain);
+  if (situation === 'Cordoned') {
+    return reasonVerdict('NotDraining', 'its NodeMaintenance only cordons it so far');
+  }
   if (situation !== 'Draining' || work.startsWith('work.underway.draining')) return undefined;
   const problem = textAt(drain.context, 'problem') ?? '';
   return drain.reason === null ? undefined : reasonVerdict(drain.reason, problem);

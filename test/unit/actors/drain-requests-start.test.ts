@@ -88,6 +88,13 @@ test('an API server that refuses them for a moment after its start is asked agai
   expect(await started('auto', settling)).toMatchObject({ isUsed: true, warnings: [] });
 });
 
+test('a refusal for a moment is asked about again also after answers that were missing', async () => {
+  const answers = [503, 503, 403];
+  const settling = (path: string) =>
+    path.endsWith('/evictionrequests') ? answers.shift() ?? 200 : 200;
+  expect(await started('auto', settling)).toMatchObject({ isUsed: true, warnings: [] });
+});
+
 test('one answer that is missing does not let a list be awaited that nobody serves', async () => {
   let failures = 1;
   const busy = (path: string) => path.endsWith('/evictionrequests') && failures-- > 0 ? 503 : 404;

@@ -57,17 +57,35 @@ const covered = (
 
 test('a drain whose targets are not stored waits with its pods, and does not end', () => {
   expect(covered({ stage: 'Drain', targets: [] }))
-    .toEqual({ isReleased: false, isPlanned: true, isTargeted: false, graceSeconds: null });
+    .toEqual({
+      isReleased: false,
+      isPlanned: true,
+      isTargeted: false,
+      graceSeconds: null,
+      drainSinceMs: 0,
+    });
 });
 
 test('NM-39: pods leave by the targets that are stored', () => {
   expect(covered({ stage: 'Drain', targets: [{ podType: 'Default', podPriority: 100 }] }))
-    .toEqual({ isReleased: true, isPlanned: true, isTargeted: true, graceSeconds: null });
+    .toEqual({
+      isReleased: true,
+      isPlanned: true,
+      isTargeted: true,
+      graceSeconds: null,
+      drainSinceMs: 0,
+    });
 });
 
 test('a maintenance that only cordons has no pods to wait for', () => {
   expect(covered({ stage: 'Cordon', targets: [] }))
-    .toEqual({ isReleased: false, isPlanned: false, isTargeted: false, graceSeconds: null });
+    .toEqual({
+      isReleased: false,
+      isPlanned: false,
+      isTargeted: false,
+      graceSeconds: null,
+      drainSinceMs: 0,
+    });
 });
 
 test('NM-41: pods of other labels stay, whatever the targets of the node are', () => {

@@ -194,6 +194,14 @@ describe('the pods of a drain', () => {
     expect(pods.tolerating()).toEqual(['ns/a2']);
   });
 
+  test('NM-46: what came to the cordoned node before its pods began to leave leaves, too', () => {
+    const drainSinceMs = () => Date.parse('2026-01-01T00:02:00Z');
+    const { pods, put } = rig({ resumedSinceMs: NOW_MS, drainSinceMs });
+    put({ name: 'a', ...TOLERATES, created: '2026-01-01T00:01:00Z' });
+    expect(pods.look(0).podCounts.left).toBe(1);
+    expect(pods.tolerating()).toEqual([]);
+  });
+
   test('DR-20: what came back after an earlier process began the drain stays from the first review', () => {
     const { pods, put } = rig({ resumedSinceMs: NOW_MS });
     put({ name: 'a', ...TOLERATES, created: '2026-01-01T00:01:00Z' });

@@ -151,6 +151,19 @@ describe('a maintenance that drains', () => {
     expect(explainedPod('agent', { pods: [AGENT] }).why).toContain('It must leave the node "n1"');
   });
 
+  test('NM-46: a pod that came to the cordoned node before the drain has not come back', () => {
+    const own = key({ sinceMs: Date.parse('2025-12-01T00:00:00Z') });
+    const left = (created: string) => {
+      const tolerations = [{ operator: 'Exists' }];
+      const controller = { kind: 'DaemonSet', name: 'agent' };
+      const pods = [podOf({ name: 'agent', tolerations, controller, created })];
+      // The stage Drain started with the year.
+      return drainStatus(held({ own, pods, started: ['Cordon', 'Drain'] })).pods.left;
+    };
+    expect(left('2025-12-15T00:00:00Z')).toBe(1);
+    expect(left('2026-02-01T00:00:00Z')).toBe(0);
+  });
+
   test('NM-41: pods that its selector leaves alone are not counted, and block nothing', () => {
     const spec = { podTypes: ['Default'], podSelector: { matchLabels: { app: 'batch' } } };
     const facts = held({ spec, pods: [WEB, BATCH, AGENT] });

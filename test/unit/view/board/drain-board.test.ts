@@ -112,6 +112,20 @@ const machineOf = (node: string, more: Partial<SceneActor> = {}): SceneActor => 
   ...more,
 });
 
+test('a node that a maintenance only cordons does not drain', () => {
+  const { draining, needsPerson, drains: [card] } = boardOf(drainOf('node-1', 0, {
+    state: 'clock.notDue work.underway.holding',
+    reason: 'WaitingForBarrier',
+    with: { owner: 'maintenance-0123456789ab', released: false },
+  }));
+  expect([draining, needsPerson, card?.situation, card?.verdict.reason]).toEqual([
+    0,
+    0,
+    'Cordoned',
+    'NotDraining',
+  ]);
+});
+
 test('a drain that failed by a missing right says so, and who can give it', () => {
   const with403 = { end: 'Failed', refusal: 'pods/eviction is forbidden' };
   const { drains: [card] } = boardOf(drainOf('node-1', 1, { ...FAILED, with: with403 }));
