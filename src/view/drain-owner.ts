@@ -9,7 +9,11 @@ import { acknowledgedPods, keptData } from '../domain/drain/kept-pods.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import type { CordonedFor } from '../domain/drain/verdict.ts';
 import { mustLeave } from '../domain/node-maintenance/drain-step.ts';
-import { isTargetedBy, storedTargets, workOf } from '../domain/node-maintenance/node-status.ts';
+import {
+  isTargetedBy,
+  onlyCordons,
+  storedTargets,
+} from '../domain/node-maintenance/node-status.ts';
 import type { ObservedMaintenance } from '../domain/node-maintenance/observed-maintenance.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
@@ -57,11 +61,9 @@ const cordoning = (
   maintenances: MaintenancesByOwner,
 ): CordonedFor | undefined => {
   const maintenance = maintenances.get(owner);
-  if (maintenance === undefined || annotation.ended !== null) return undefined;
-  const work = workOf(maintenance);
-  return work === 'Drain'
+  return maintenance === undefined || annotation.ended !== null
     ? undefined
-    : { name: maintenance.name, isReleasing: work === 'Complete' };
+    : onlyCordons(maintenance);
 };
 
 /** The drains that go on, or else the last ones. */

@@ -65,9 +65,8 @@ const isObserved = ({ generation, status }: ObservedMaintenance): boolean =>
   status.observedGeneration >= generation;
 
 const situationOf = (maintenance: ObservedMaintenance): MaintenanceSituation => {
-  const { spec, deleting, status } = maintenance;
-  if (status.observedGeneration === 0) return 'Unserved';
-  switch (workedStage({ stage: spec.stage, deleting })) {
+  if (maintenance.status.observedGeneration === 0) return 'Unserved';
+  switch (workedStage(maintenance)) {
     case 'Idle':
       return 'Idle';
     case 'Cordon':

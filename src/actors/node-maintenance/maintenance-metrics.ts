@@ -32,8 +32,9 @@ export class MaintenanceMetrics {
   }
 
   /** A maintenance as its status is stored. */
-  readonly observe = ({ uid, name, spec, status, deleting }: ObservedMaintenance): void => {
-    if (workedStage({ stage: spec.stage, deleting }) !== 'Drain') return this.forget(uid);
+  readonly observe = (maintenance: ObservedMaintenance): void => {
+    const { uid, name, status } = maintenance;
+    if (workedStage(maintenance) !== 'Drain') return this.forget(uid);
     // Those of a node that waits for its turn, or for the window, are not late.
     const pods = podsLeft(status.nodes.filter(hasBegun));
     if (this.#series.get(uid)?.pods === pods || !this.#series.set(uid, { name, pods })) return;

@@ -22,8 +22,7 @@ export class SelectionSizes {
   /** Why some of so many selected Nodes do not begin; empty when all may, or when it is over. */
   readonly observe = (entry: MaintenanceEntry, selected: number): string => {
     const { maintenance } = entry;
-    const { spec: { stage }, deleting } = maintenance;
-    const isOver = workedStage({ stage, deleting }) === 'Complete';
+    const isOver = workedStage(maintenance) === 'Complete';
     const text = isOver ? '' : tooManyNodesText(maintenance, selected);
     if (text === '') this.#tooLarge.delete(entry);
     else if (!this.#tooLarge.has(entry)) {

@@ -60,8 +60,7 @@ const readable = (raw: JsonRecord, what: string): Answer<SourcedMaintenance> => 
   if (maintenance === undefined) {
     return silent(EXIT.usage, `Cannot use ${what}: metadata.name is missing; name it`);
   }
-  const { spec: { stage }, deleting } = maintenance;
-  return workedStage({ stage, deleting }) === 'Complete'
+  return workedStage(maintenance) === 'Complete'
     ? silent(EXIT.usage, `Cannot plan ${what}: its stage is Complete; write one with stage Idle`)
     : answered({ raw, maintenance });
 };

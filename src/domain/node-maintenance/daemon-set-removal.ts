@@ -20,12 +20,10 @@ export interface DaemonSetRemoval {
   readonly graceSeconds: number;
 }
 
-const hasReached = (maintenance: ObservedMaintenance, pod: DrainPod): boolean => {
-  const { spec, deleting } = maintenance;
-  return workedStage({ stage: spec.stage, deleting }) === 'Drain' &&
-    holdsNode(maintenance, pod.node) && mustLeave(pod, spec) &&
-    isTargetedBy(storedTargets(maintenance, pod.node), pod);
-};
+const hasReached = (maintenance: ObservedMaintenance, pod: DrainPod): boolean =>
+  workedStage(maintenance) === 'Drain' &&
+  holdsNode(maintenance, pod.node) && mustLeave(pod, maintenance.spec) &&
+  isTargetedBy(storedTargets(maintenance, pod.node), pod);
 
 /** The verdict; undefined for a pod that is of no DaemonSet. */
 export const daemonSetRemoval = (

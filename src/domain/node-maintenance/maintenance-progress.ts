@@ -21,6 +21,7 @@ import type { ObservedNodes } from './maintenance-step.ts';
 import { type BudgetedNode, isReleased, nextWave, nodesToAdmit } from './node-budget.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
 import { progressText } from './progress-text.ts';
+import { startOf } from './stage.ts';
 import { type HeldNodes, targetsBefore } from './targets-before.ts';
 import {
   type CrossingFacts,
@@ -204,7 +205,7 @@ const nodeStatuses = (
 ): readonly NodeStatus[] => {
   const { maintenance: { spec, status }, nodes, begins } = worked;
   const reported = nodes.map((node) => nodeStatusNow(worked, node, resolved));
-  const begunMs = status.stages.find((stage) => stage.name === 'Cordon')?.startMs ?? Infinity;
+  const begunMs = startOf(status.stages, 'Cordon') ?? Infinity;
   const budgeted = nodes.map(({ name, labels, createdMs }, index): BudgetedNode => {
     const state = reported[index]?.state ?? 'Waiting';
     return {

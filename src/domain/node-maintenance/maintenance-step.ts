@@ -96,10 +96,11 @@ export type DrainsPhase =
 
 /** What the status has of the Nodes, until they are looked at. */
 export const storedNodes = (
-  { status, spec, deleting }: ObservedMaintenance,
+  maintenance: ObservedMaintenance,
   released: boolean,
 ): ObservedNodes => {
-  const isDraining = workedStage({ stage: spec.stage, deleting }) === 'Drain';
+  const { status } = maintenance;
+  const isDraining = workedStage(maintenance) === 'Drain';
   const isTrue = (type: MaintenanceCondition['type']): boolean =>
     status.conditions.some((one) => one.type === type && one.status === 'True');
   return {
@@ -128,14 +129,11 @@ export interface MaintenanceStep {
   readonly write: MaintenanceWrite | null;
 }
 
-const stageOf = ({ spec: { stage }, deleting }: ObservedMaintenance): Stage =>
-  workedStage({ stage, deleting });
-
 /** The phase of its work. */
 const maintenancePhase = (
   { maintenance, observed }: MaintenanceFacts,
 ): MaintenancePhase => {
-  const stage = stageOf(maintenance);
+  const stage = workedStage(maintenance);
   if (stage === 'Idle') return 'Idle';
   if (stage === 'Complete') return observed.released ? 'Completed' : 'Releasing';
   if (!maintenance.hasFinalizer) return 'Unprotected';
@@ -164,7 +162,7 @@ const waitsForWindow = (stage: Stage) => ({ state, drainTargets }: NodeStatus): 
 /** Why nodes do not begin, while some would and none is under way; undefined otherwise. */
 const windowCondition = (facts: MaintenanceFacts): Wanted | undefined => {
   const { maintenance, observed: { nodes, drained } } = facts;
-  const stage = stageOf(maintenance);
+  const stage = workedStage(maintenance);
   const text = closedWindowText(facts);
   const isWaiting = waitsForWindow(stage);
   const waiting = nodes.filter(isWaiting).length;
@@ -267,7 +265,7 @@ const conditionsOf = (
   nowMs: number,
 ): readonly MaintenanceCondition[] => {
   const { maintenance } = facts;
-  const stage = stageOf(maintenance);
+  const stage = workedStage(maintenance);
   const stored = maintenance.status.conditions;
   // Until the window of a new spec is read, the condition stays as it is.
   const isKnown = windowPhase(facts) !== 'Unknown';
@@ -302,7 +300,7 @@ const wantedStatus = (
   nowMs: number,
 ): MaintenanceStatus => {
   const { maintenance: { status, generation, ...maintenance }, observed } = facts;
-  const stage = workedStage({ stage: maintenance.spec.stage, deleting: maintenance.deleting });
+  const stage = workedStage(maintenance);
   const isAtWork = cordons(stage);
   return {
     observedGeneration: generation,

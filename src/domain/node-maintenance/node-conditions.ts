@@ -70,7 +70,7 @@ const phaseReader = (
   { maintenance, begins }: Pick<SelectedNodes, 'maintenance' | 'begins'>,
 ): (node: string) => NodePhase | undefined => {
   const { spec, status, deleting } = maintenance;
-  const stage = workedStage({ stage: spec.stage, deleting });
+  const stage = workedStage(maintenance);
   if (stage === 'Complete' || (stage === 'Idle' && deleting)) return () => undefined;
   if (stage === 'Idle') return () => 'Planned';
   const drained = stage === 'Drain' ? drainedNodes(spec, status) : new Set<string>();

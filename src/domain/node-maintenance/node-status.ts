@@ -1,9 +1,10 @@
 /** What the status of a maintenance has about one of its nodes. */
 import type { DrainPod } from '../drain/pod.ts';
+import type { CordonedFor } from '../drain/verdict.ts';
 import { entrySelects } from './drain-plan.ts';
 import type { DrainTargets } from './drain-targets.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
-import { type Stage, workedStage } from './stage.ts';
+import { startOf, workedStage } from './stage.ts';
 
 /** The nodes of each status by name; a list of nodes is replaced and never changed. */
 const BY_NAME = new WeakMap<readonly NodeStatus[], ReadonlyMap<string, NodeStatus>>();
@@ -18,17 +19,20 @@ const byName = (nodes: readonly NodeStatus[]): ReadonlyMap<string, NodeStatus> =
 export const storedNode = ({ status }: ObservedMaintenance, node: string): NodeStatus | undefined =>
   byName(status.nodes).get(node);
 
-/** The stage that a maintenance works on. */
-export const workOf = (
-  { spec: { stage }, deleting }: Pick<ObservedMaintenance, 'spec' | 'deleting'>,
-): Stage => workedStage({ stage, deleting });
-
 /**
  * When the work of the stage Drain started, 0 before: pods that came to a cordoned node until then
  * have not come back from it (NM-46).
  */
 export const drainStartMs = ({ status }: ObservedMaintenance): number =>
-  status.stages.find(({ name }) => name === 'Drain')?.startMs ?? 0;
+  startOf(status.stages, 'Drain') ?? 0;
+
+/** A maintenance that cordons its nodes and does not drain them; undefined for one that drains. */
+export const onlyCordons = (maintenance: ObservedMaintenance): CordonedFor | undefined => {
+  const stage = workedStage(maintenance);
+  return stage === 'Drain'
+    ? undefined
+    : { name: maintenance.name, isReleasing: stage === 'Complete' };
+};
 
 /** The targets that the status of a maintenance has for a Node. */
 export const storedTargets = (maintenance: ObservedMaintenance, node: string): DrainTargets =>

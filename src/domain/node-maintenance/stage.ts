@@ -19,6 +19,10 @@ export interface StageStatus {
 export const stageOf = (name: string | undefined): Stage =>
   STAGES.find((stage) => stage === name) ?? 'Idle';
 
+/** When the work of a stage started; undefined before. */
+export const startOf = (started: readonly StageStatus[], stage: Stage): number | undefined =>
+  started.find(({ name }) => name === stage)?.startMs;
+
 const orderOf = (stage: Stage): number => STAGES.indexOf(stage);
 
 /** True when a maintenance may go from one stage to the other, or stay (NM-03). */
@@ -29,7 +33,10 @@ export const cordons = (stage: Stage): boolean => stage === 'Cordon' || stage ==
 
 /** The stage that a maintenance works on: its deletion completes it, unless it is idle (NM-09). */
 export const workedStage = (
-  { stage, deleting }: { readonly stage: Stage; readonly deleting: boolean },
+  { spec: { stage }, deleting }: {
+    readonly spec: { readonly stage: Stage };
+    readonly deleting: boolean;
+  },
 ): Stage => deleting && stage !== 'Idle' ? 'Complete' : stage;
 
 /** The stages whose work starts with this one: Drain cordons, too (NM-04). */

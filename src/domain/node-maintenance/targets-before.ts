@@ -18,8 +18,7 @@ export interface HeldNodes {
 
 /** The maintenance drains the Node, or its key has not left it yet. */
 const isOn = (maintenance: ObservedMaintenance, node: string, { isHeld }: HeldNodes): boolean => {
-  const { spec: { stage }, deleting } = maintenance;
-  const drains = workedStage({ stage, deleting }) === 'Drain' && holdsNode(maintenance, node);
+  const drains = workedStage(maintenance) === 'Drain' && holdsNode(maintenance, node);
   return drains || isHeld(node, maintenance);
 };
 

@@ -85,8 +85,8 @@ export type WindowPhase =
 
 /** The phase of the window of this spec. */
 export const windowPhase = ({ maintenance, window }: WindowFacts): WindowPhase => {
-  const { spec, deleting, generation } = maintenance;
-  if (spec.window === null || !cordons(workedStage({ stage: spec.stage, deleting }))) {
+  const { spec, generation } = maintenance;
+  if (spec.window === null || !cordons(workedStage(maintenance))) {
     return 'Unlimited';
   }
   return window?.generation === generation ? window.state._tag : 'Unknown';

@@ -168,7 +168,7 @@ const stillDrains = (
 ): boolean =>
   all.some((one) =>
     maintenanceOwner(one.uid) === owner &&
-    workedStage({ stage: one.spec.stage, deleting: one.deleting }) === 'Drain' &&
+    workedStage(one) === 'Drain' &&
     !one.status.conditions.some(({ type, status }) => type === 'Drained' && status === 'True') &&
     holdsNode(one, node)
   );

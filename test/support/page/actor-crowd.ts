@@ -14,6 +14,7 @@ import { inspectionTap } from '../../../src/observability/inspect.ts';
 import { type Inspector, inspectWith } from '../../../src/observability/inspector.ts';
 import { budgetOf, drainOf } from '../board/board-scene.ts';
 import { wholeBoard } from '../board/scene-page.ts';
+import { FACTS } from '../board/eviction-facts.ts';
 
 const NEEDS: readonly EvictionNeed[] = [
   { _tag: 'One', budget: 'default/db' },
@@ -22,11 +23,7 @@ const NEEDS: readonly EvictionNeed[] = [
 ];
 
 const factsOf = (turn: number): PodFacts => ({
-  terminating: false,
-  finalizers: false,
-  kubeletSilent: false,
-  intercepted: false,
-  serving: false,
+  ...FACTS,
   need: NEEDS[turn % NEEDS.length] ?? { _tag: 'None' },
 });
 

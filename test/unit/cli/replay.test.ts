@@ -11,21 +11,13 @@ import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { startActorRecorder } from '../../../src/observability/actor-recorder.ts';
 import { inspectWith } from '../../../src/observability/inspector.ts';
 import { PLAIN_TERMINAL } from '../../support/terminal/plain-terminal.ts';
+import { FACTS } from '../../support/board/eviction-facts.ts';
 
 const fail = (problem: string): void => {
   throw new Error(problem);
 };
 
 const ID = 'podEviction/ns/p1';
-const FACTS = {
-  terminating: false,
-  finalizers: false,
-  kubeletSilent: false,
-  intercepted: false,
-  serving: false,
-  need: { _tag: 'One', budget: 'ns/b' },
-} as const;
-
 const newFile = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-replay-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

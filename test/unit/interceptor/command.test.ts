@@ -64,6 +64,24 @@ const requested = async () => {
     job,
     jobRuns: (name = NAME) => cluster.ask('GET', jobOf(name)).status === 200,
     message: (name = NAME) => textAt(reportOf(cluster.get(path), name), 'message'),
+    /** Creates the Job as a process before, for another request or interceptor. */
+    createJob: (
+      request: { readonly name: string; readonly uid: string | undefined },
+      metadata: object,
+    ) =>
+      cluster.create(JOBS, {
+        apiVersion: 'batch/v1',
+        kind: 'Job',
+        metadata: {
+          name: job.slice(JOBS.length + 1),
+          ownerReferences: [{
+            apiVersion: 'lifecycle.tidegate.dev/v1alpha1',
+            kind: 'EvictionRequest',
+            ...request,
+          }],
+          ...metadata,
+        },
+      }),
     /** The Job ends. */
     end: (type: 'Complete' | 'Failed', message: string, name = NAME) =>
       cluster.ask('PATCH', `${jobOf(name)}/status`, {
@@ -116,17 +134,10 @@ describe('a command', () => {
   });
 
   test('never follows a Job with its name that another interceptor runs', async () => {
-    const { cluster, path, job, message, end } = await requested();
+    const { cluster, path, createJob, message, end } = await requested();
     const uid = textAt(cluster.get(path), 'metadata', 'uid');
-    const owner = { apiVersion: 'lifecycle.tidegate.dev/v1alpha1', kind: 'EvictionRequest' };
-    cluster.create(JOBS, {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: {
-        name: job.slice(JOBS.length + 1),
-        annotations: { 'lifecycle.tidegate.dev/interceptor': OTHER },
-        ownerReferences: [{ ...owner, name: 'same', uid }],
-      },
+    createJob({ name: 'same', uid }, {
+      annotations: { 'lifecycle.tidegate.dev/interceptor': OTHER },
     });
     end('Complete', 'backed up');
     startCommand(cluster);
@@ -233,19 +244,10 @@ describe('a command', () => {
 
   test('ER-62: never follows the Job of an earlier request of its pod', async () => {
     // Its name is that of the pod: a complete one ended a request for which nothing had run.
-    const { cluster, path, job, message, end } = await requested();
+    const { cluster, path, job, createJob, message, end } = await requested();
     const uid = textAt(cluster.get(path), 'metadata', 'uid');
-    const owner = { apiVersion: 'lifecycle.tidegate.dev/v1alpha1', kind: 'EvictionRequest' };
-    cluster.create(JOBS, {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: {
-        name: job.slice(JOBS.length + 1),
-        ownerReferences: [{ ...owner, name: 'before', uid: 'before' }],
-        // It is not collected before its pods are.
-        finalizers: ['example.com/pods'],
-      },
-    });
+    // It is not collected before its pods are.
+    createJob({ name: 'before', uid: 'before' }, { finalizers: ['example.com/pods'] });
     end('Complete', 'flushed');
     startCommand(cluster);
     await cluster.time.advance(20_000);

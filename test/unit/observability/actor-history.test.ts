@@ -9,19 +9,11 @@ import { makeActorBoard } from '../../../src/observability/actor-board.ts';
 import { type HistoryLimits, withHistory } from '../../../src/observability/actor-history.ts';
 import { inspectWith } from '../../../src/observability/inspector.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { FACTS } from '../../support/board/eviction-facts.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const KINDS = new Set(['podEviction', 'nodeDrain']);
 const LIMITS: HistoryLimits = { ageMs: 600_000, transitions: 1000, items: 100_000 };
-
-const FACTS = {
-  terminating: false,
-  finalizers: false,
-  kubeletSilent: false,
-  intercepted: false,
-  serving: false,
-  need: { _tag: 'One', budget: 'ns/b' },
-} as const;
 
 const watched = (limits: Partial<HistoryLimits> = {}) => {
   const time = simulatedTime(START_MS);

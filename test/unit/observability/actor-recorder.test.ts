@@ -11,19 +11,11 @@ import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { recordInto, startActorRecorder } from '../../../src/observability/actor-recorder.ts';
 import { inspectWith } from '../../../src/observability/inspector.ts';
 import { makeReplay, stateOf } from '../../../src/view/replay.ts';
+import { FACTS } from '../../support/board/eviction-facts.ts';
 
 const fail = (problem: string): void => {
   throw new Error(problem);
 };
-
-const FACTS = {
-  terminating: false,
-  finalizers: false,
-  kubeletSilent: false,
-  intercepted: false,
-  serving: false,
-  need: { _tag: 'One', budget: 'ns/b' },
-} as const;
 
 const INPUT = { uid: 'u1', key: 'ns/p1', node: 'n1', facts: FACTS, seed: 1 };
 

@@ -17,19 +17,11 @@ import { recordInto, startActorRecorder } from '../../../src/observability/actor
 import { type Inspector, inspectWith } from '../../../src/observability/inspector.ts';
 import { RecordedActors } from '../../../src/observability/recorded-actors.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { FACTS } from '../../support/board/eviction-facts.ts';
 
 const KINDS = new Set(['podEviction']);
 const BATCH_MS = 100;
 const LONG_MS = 60_000;
-
-const FACTS = {
-  terminating: false,
-  finalizers: false,
-  kubeletSilent: false,
-  intercepted: false,
-  serving: false,
-  need: { _tag: 'One', budget: 'ns/b' },
-} as const;
 
 const idOf = (name: string): string => `podEviction/ns/${name}`;
 

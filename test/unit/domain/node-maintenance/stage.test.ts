@@ -32,13 +32,15 @@ test('NM-13: nodes are unschedulable in Cordon and Drain', () => {
 });
 
 test('NM-05: a maintenance that is deleted while it is idle has no work', () => {
-  expect(workedStage({ stage: 'Idle', deleting: true })).toBe('Idle');
+  expect(workedStage({ spec: { stage: 'Idle' }, deleting: true })).toBe('Idle');
 });
 
 test('NM-09: a deleted maintenance is completed', () => {
-  expect(STAGES.slice(1).map((stage) => workedStage({ stage, deleting: true })))
+  expect(STAGES.slice(1).map((stage) => workedStage({ spec: { stage }, deleting: true })))
     .toEqual(['Complete', 'Complete', 'Complete']);
-  expect(STAGES.map((stage) => workedStage({ stage, deleting: false }))).toEqual([...STAGES]);
+  expect(STAGES.map((stage) => workedStage({ spec: { stage }, deleting: false }))).toEqual([
+    ...STAGES,
+  ]);
 });
 
 describe('stageStatuses', () => {
