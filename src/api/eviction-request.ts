@@ -12,6 +12,7 @@ import {
   RESERVED_DOMAINS,
 } from '../domain/eviction-requests/qualified-name.ts';
 import { EVICTION_REQUEST_LIMITS } from '../domain/eviction-requests/request-limits.ts';
+import { REVIVAL_REFUSED } from '../domain/eviction-requests/requester.ts';
 import { ageColumn, type CustomResource, wideColumn } from './crd.ts';
 import { ConditionsField, mapBy, TimestampField } from './fields.ts';
 
@@ -70,7 +71,7 @@ const EvictionRequestSpec = Schema.Struct({
 }).annotate({
   [RULES]: [{
     rule: `!${isEmpty('oldSelf')} || ${isEmpty('self')}`,
-    message: 'a canceled request cannot be revived: delete it and create a new one',
+    message: `${REVIVAL_REFUSED}: delete it and create a new one`,
     fieldPath: '.requesters',
   }],
 });

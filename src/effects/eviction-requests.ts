@@ -26,6 +26,7 @@ import {
 } from '../domain/eviction-requests/request-writes.ts';
 import {
   requesterManager,
+  REVIVAL_REFUSED,
   wantedBody,
   withdrawnBody,
 } from '../domain/eviction-requests/requester.ts';
@@ -85,6 +86,12 @@ const accessBy = (status: number): RequestsAccess => {
 const withoutKind = (outcome: Outcome): Outcome =>
   outcome._tag === 'Fault' && outcome.why.startsWith('404 ')
     ? { _tag: 'Refused', why: outcome.why }
+    : outcome;
+
+/** The last requester has left meanwhile: the watch brings that, and the request is made anew. */
+const withoutRevival = (outcome: Outcome): Outcome =>
+  outcome._tag === 'Refused' && outcome.why.includes(REVIVAL_REFUSED)
+    ? { _tag: 'Fault', why: outcome.why }
     : outcome;
 
 /** Writes only once the API server itself has no pod of that name and UID. */
@@ -175,7 +182,7 @@ export const evictionRequestsLayer: Layer.Layer<EvictionRequests, never, KubeApi
           Effect.flatMap(
             Ref.get(chosen),
             (one) => one === 'native' ? askNative({ api, writes }, basis, act) : askOwn(basis, act),
-          ).pipe(Effect.map(withoutKind)),
+          ).pipe(Effect.map((outcome) => withoutRevival(withoutKind(outcome)))),
         write: (request, write) => {
           const native = nativeObjectsOf(request);
           const sent = native === undefined

@@ -7,6 +7,9 @@
 import { LIFECYCLE_GROUP_VERSION } from '../api-group.ts';
 import { sha256Hex } from '../sha256.ts';
 
+/** What the API server answers to a requester that joins after the last one has left (ER-16). */
+export const REVIVAL_REFUSED = 'a canceled request cannot be revived';
+
 /** The limit of the API server. */
 const MANAGER_MAX = 128;
 const HASH_DIGITS = 16;

@@ -140,11 +140,12 @@ const follows: ClusterHarness<World>['follows'] = (world, step) => {
 /** Whether the server itself answers so, without any trouble on the way. */
 const isAnsweredSo = ({ current, asked, stale }: World, outcome: Outcome | undefined): boolean => {
   switch (outcome?._tag) {
-    case 'Refused':
-      return asked === 'join' && current?.requesters.length === 0;
     case 'Fault':
-      // A new request of the name refuses the UID of the old one.
-      return asked === 'leave' && stale && current === null;
+      // Nobody joins a request that the last requester has left; a new request of the name refuses
+      // the UID of the old one.
+      return asked === 'join'
+        ? current?.requesters.length === 0
+        : asked === 'leave' && stale && current === null;
     default:
       return false;
   }

@@ -1,12 +1,14 @@
-/** A pod that the cache lacks may be newer than the cache: the API server is asked. */
+/** What the API server's answers mean to writes of EvictionRequests. */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { EvictionRequests, evictionRequestsLayer } from '../../../src/effects/eviction-requests.ts';
 import { type KubeAnswer, NotSent } from '../../../src/effects/kube-api.ts';
 import { writePlan } from '../../../src/domain/eviction-requests/request-writes.ts';
+import { REVIVAL_REFUSED } from '../../../src/domain/eviction-requests/requester.ts';
 import { answeringApi } from '../../support/api/fake-api.ts';
 import {
   CREATED_MS,
+  DRAIN,
   factsOf,
   observedRequest,
   rawPod,
@@ -90,4 +92,24 @@ describe('ER-43 a request of a pod that was never observed', () => {
 test('ER-47 a pod that was observed and left needs no further look', async () => {
   const { calls } = await written({ ...UNSEEN, podSeen: true }, listed(rawPod()));
   expect(calls).toEqual([expect.stringMatching(/^PATCH .*\/status$/)]);
+});
+
+test.each([
+  ['Fault', `EvictionRequest "u" is invalid: spec: ${REVIVAL_REFUSED}: delete it`],
+  ['Refused', 'EvictionRequest "u" is invalid: spec.requesters: Too many: 101'],
+])('ER-75: a requester that joins is answered with a %s: %s', async (tag, message) => {
+  const { namespace, pod } = REQUEST;
+  const answer = { status: 422, body: { message, reason: 'Invalid' } };
+  const outcome = await Effect.runPromise(
+    EvictionRequests.use((requests) =>
+      requests.ask(
+        { requester: DRAIN, pod: { namespace, ...pod }, request: REQUEST },
+        { write: 'join' },
+      )
+    ).pipe(
+      Effect.provide(evictionRequestsLayer),
+      Effect.provide(answeringApi(() => Effect.succeed(answer))),
+    ),
+  );
+  expect(outcome).toEqual({ _tag: tag, why: expect.stringContaining(message) });
 });
