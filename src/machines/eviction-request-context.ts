@@ -38,7 +38,7 @@ export interface EvictionRequestInput extends Omit<StepOptions, 'nowMs'> {
 
 export interface EvictionRequestContext
   extends
-    Pick<EvictionRequestInput, 'timing' | 'defaults' | 'ttlMs' | 'progress' | 'nowMs'>,
+    Pick<EvictionRequestInput, 'timing' | 'ttlMs' | 'progress' | 'nowMs'>,
     ObjectWriterContext<RequestWrite> {
   readonly facts: RequestFacts;
   readonly step: RequestStep;

@@ -10,6 +10,7 @@
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import { refusalsIn } from '../domain/eviction-requests/imperative-report.ts';
+import { lastHeartbeat } from '../domain/eviction-requests/interceptor-deadline.ts';
 import type { ObservedRequest } from '../domain/eviction-requests/observed-request.ts';
 import { IMPERATIVE_EVICTION } from '../domain/eviction-requests/qualified-name.ts';
 import {
@@ -55,21 +56,25 @@ type Derived = Pick<EvictionRequestContext, 'facts' | 'step' | 'pendingWrite' | 
 type Basis = Pick<
   EvictionRequestContext,
   | ('facts' | 'nowMs' | 'vanished')
-  | ('timing' | 'defaults' | 'ttlMs')
+  | ('timing' | 'ttlMs')
   | ('progress' | 'refusedBefore' | 'reportedMs' | 'statusWrittenMs' | 'attempt')
 >;
 
-/** The facts, with what is remembered of the pod: whether it was observed, and when it ended. */
-const remembered = (facts: RequestFacts, nowMs: number): RequestFacts => ({
+/** The facts, with what is remembered of the pod and of the active interceptor. */
+const remembered = (
+  facts: RequestFacts,
+  at: Pick<EvictionRequestContext, 'nowMs' | 'timing'>,
+): RequestFacts => ({
   ...facts,
   podSeen: facts.podSeen || facts.pod?.uid === facts.request.pod.uid,
-  endedMs: hasEnded(facts) ? facts.endedMs ?? nowMs : null,
+  endedMs: hasEnded(facts) ? facts.endedMs ?? at.nowMs : null,
+  heartbeat: lastHeartbeat(facts.request, facts.heartbeat, at),
 });
 
 /** The step and the pending write. */
 const derived = (basis: Basis): Derived => {
   const { nowMs, vanished } = basis;
-  const facts = remembered(basis.facts, nowMs);
+  const facts = remembered(basis.facts, basis);
   const step = requestStep(facts, basis);
   const plan = writePlan(facts, step, {
     ...basis,
@@ -94,7 +99,7 @@ const initial = (input: EvictionRequestInput): EvictionRequestContext => {
   const { request, pod, ...rest } = input;
   const basis = {
     ...rest,
-    facts: { request, pod, podSeen: false, endedMs: null },
+    facts: { request, pod, podSeen: false, endedMs: null, heartbeat: null },
     refusedBefore: refusedBefore(input),
     reportedMs: null,
     statusWrittenMs: null,

@@ -185,7 +185,6 @@ const inputOf = ({ version, pod }: World): EvictionRequestInput => ({
   pod: PODS[pod],
   progress: NOTHING_SENT,
   timing: TIMING,
-  defaults: [],
   ttlMs: 60_000,
   nowMs: at(0),
   seed: 1,

@@ -138,8 +138,6 @@ export interface RequestEntry {
 export interface EvictionRequestActorsOptions {
   readonly timing: InterceptorTiming;
   readonly ttlMs: number | null;
-  /** Interceptors of the pod besides those that it registers. */
-  readonly defaultsFor: (request: ObservedRequest) => readonly string[];
   readonly podOf: (request: ObservedRequest) => TargetPod | null;
   readonly progressOf: (request: ObservedRequest) => EvictionProgress;
   readonly actions: Omit<EvictionRequestActions, 'now'>;
@@ -158,7 +156,7 @@ export const evictionRequestActors = (
   options: EvictionRequestActorsOptions,
 ): EvictionRequestActors => {
   const { telemetry, time, runtime } = environment;
-  const { podOf, progressOf, defaultsFor } = options;
+  const { podOf, progressOf } = options;
   const registry: EvictionRequestActors = actorRegistry(environment, {
     name: 'evictionRequest',
     logic: provideEvictionRequest(
@@ -175,7 +173,6 @@ export const evictionRequestActors = (
         progress: progressOf(request),
         timing: options.timing,
         ttlMs: options.ttlMs,
-        defaults: defaultsFor(request),
         nowMs: time.now(),
         seed,
       };

@@ -110,7 +110,6 @@ export class EvictionRequestRegistry {
     this.#actors = evictionRequestActors(environment, {
       timing: options.timing,
       ttlMs: options.ttlMs,
-      defaultsFor: this.#defaultsFor,
       podOf: this.#podOf,
       progressOf: this.#progressOf,
       onLost: (entry) => this.#release(entry),
@@ -164,18 +163,10 @@ export class EvictionRequestRegistry {
     ];
     if (pod === undefined || registration === undefined) return null;
     const api = nativeObjectsOf(request) === undefined ? 'tidegate' : 'native';
-    return targetPodOf(pod, {
-      ...registration,
-      interceptors: interceptorsFor(registration.interceptors, api),
-    });
-  };
-
-  readonly #defaultsFor = (request: ObservedRequest): readonly string[] => {
-    const { pods, defaultsFor } = this.#options;
-    const pod = pods.get(podKeyOf(request));
+    const interceptors = interceptorsFor(registration.interceptors, api);
     // Those that ship follow our own requests.
-    const isFollowed = pod !== undefined && nativeObjectsOf(request) === undefined;
-    return isFollowed ? defaultsFor?.(pod) ?? [] : [];
+    const defaults = api === 'tidegate' ? this.#options.defaultsFor?.(pod) : undefined;
+    return targetPodOf(pod, { ...registration, interceptors }, defaults);
   };
 
   readonly #progressOf = ({ pod }: ObservedRequest): EvictionProgress => {

@@ -6,6 +6,7 @@
  */
 import { rfc3339Seconds } from '../time.ts';
 import type { InterceptorReport, ObservedRequest } from './observed-request.ts';
+import { IMPERATIVE_EVICTION } from './qualified-name.ts';
 
 /** How long interceptors may be silent. */
 export interface InterceptorTiming {
@@ -41,6 +42,28 @@ const plausibleHeartbeatMs = (
   return startMs !== null && heartbeatMs < startMs - skewMs ? null : heartbeatMs;
 };
 
+/** A heartbeat that counted, and whose it was. */
+export interface Heartbeat {
+  readonly name: string;
+  readonly ms: number;
+}
+
+/**
+ * The last heartbeat of the active interceptor that counted: a later one that is not plausible yet
+ * takes nothing from it.
+ */
+export const lastHeartbeat = (
+  { status: { active }, reports }: Pick<ObservedRequest, 'status' | 'reports'>,
+  before: Heartbeat | null,
+  { nowMs, timing }: { readonly nowMs: number; readonly timing: InterceptorTiming },
+): Heartbeat | null => {
+  if (active === null || active === IMPERATIVE_EVICTION) return null;
+  const report = reports.find(({ name }) => name === active);
+  const ms = report === undefined ? null : plausibleHeartbeatMs(report, nowMs, timing);
+  if (ms !== null) return { name: active, ms };
+  return before?.name === active ? before : null;
+};
+
 /** The times of the active interceptor. */
 export interface InterceptorClock {
   /** When the early warning is due. */
@@ -54,11 +77,16 @@ export interface InterceptorClock {
 /** The times of an interceptor from its last report. */
 export const interceptorClock = (
   report: Reported | undefined,
-  { createdMs, nowMs }: Pick<ObservedRequest, 'createdMs'> & { readonly nowMs: number },
+  { createdMs, nowMs, before = null }: Pick<ObservedRequest, 'createdMs'> & {
+    readonly nowMs: number;
+    /** Its last heartbeat that counted, as far as that is known. */
+    readonly before?: Heartbeat | null;
+  },
   timing: InterceptorTiming,
 ): InterceptorClock => {
   const startMs = report?.startMs ?? createdMs;
-  const heartbeatMs = report === undefined ? null : plausibleHeartbeatMs(report, nowMs, timing);
+  const plausibleMs = report === undefined ? null : plausibleHeartbeatMs(report, nowMs, timing);
+  const heartbeatMs = plausibleMs ?? before?.ms ?? null;
   const isEarly = (report?.heartbeatMs ?? 0) > nowMs + timing.skewMs;
   return {
     // An interceptor that keeps the recommended period is never silent.

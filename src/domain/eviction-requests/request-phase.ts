@@ -5,7 +5,12 @@
  * `processed` only grows; nothing is active after a final condition; the end of the pod wins over a
  * cancellation; nothing but the facts and the time is needed, so a restart loses no deadline.
  */
-import { interceptorClock, type InterceptorTiming, silenceText } from './interceptor-deadline.ts';
+import {
+  type Heartbeat,
+  interceptorClock,
+  type InterceptorTiming,
+  silenceText,
+} from './interceptor-deadline.ts';
 import {
   type ControlledStatus,
   isFinal,
@@ -30,6 +35,8 @@ export interface RequestFacts {
   readonly podSeen: boolean;
   /** When the pod was first observed gone or finished; null while it runs. */
   readonly endedMs: number | null;
+  /** The last heartbeat of the active interceptor that counted. */
+  readonly heartbeat: Heartbeat | null;
 }
 
 /** What the status of a request says that it waits for. */
@@ -158,8 +165,8 @@ const invalidity = ({ request, pod }: RequestFacts): RequestNote | undefined => 
 };
 
 /** All interceptors of a pod, frozen at the first sync (ER-55, ER-56). */
-const targetsOf = (pod: TargetPod, defaults: readonly string[]): readonly string[] => {
-  const own = pod.interceptors.names;
+const targetsOf = ({ interceptors, defaults }: TargetPod): readonly string[] => {
+  const own = interceptors.names;
   const added = defaults.filter((name) => !own.includes(name));
   const max = EVICTION_REQUEST_LIMITS.targetInterceptors - 1;
   return [...[...own, ...added].slice(0, max), IMPERATIVE_EVICTION];
@@ -199,17 +206,14 @@ const activated = (
 export interface StepOptions {
   readonly nowMs: number;
   readonly timing: InterceptorTiming;
-  /** Interceptors that are inserted for every such pod, before the imperative eviction. */
-  readonly defaults: readonly string[];
 }
 
 const firstSync = (
   status: ControlledStatus,
   pod: TargetPod,
-  { nowMs, defaults }: StepOptions,
+  nowMs: number,
 ): RequestStep => {
-  const targets = targetsOf(pod, defaults);
-  const step = activated({ ...status, targets }, pod, nowMs);
+  const step = activated({ ...status, targets: targetsOf(pod) }, pod, nowMs);
   const { problem } = pod.interceptors;
   if (problem === '') return step;
   return { ...step, notes: [{ reason: 'InterceptorsIgnored', text: problem }, ...step.notes] };
@@ -277,7 +281,7 @@ const intercepted = (
   if (name === IMPERATIVE_EVICTION) return waitsFor('Evicting', status, null);
   const { warnAtMs, deadlineAtMs, plausibleAtMs } = interceptorClock(
     report,
-    { createdMs: request.createdMs, nowMs },
+    { createdMs: request.createdMs, nowMs, before: facts.heartbeat },
     timing,
   );
   if (nowMs >= deadlineAtMs) {
@@ -328,7 +332,7 @@ export const requestStep = (facts: RequestFacts, options: StepOptions): RequestS
     const text = 'No requester is left';
     return canceled(status, { reason: 'NoRequesters', text }, nowMs);
   }
-  if (pod !== null && status.targets.length === 0) return firstSync(status, pod, options);
+  if (pod !== null && status.targets.length === 0) return firstSync(status, pod, nowMs);
   const { active } = status;
   return active === null
     ? activated(status, pod, nowMs)

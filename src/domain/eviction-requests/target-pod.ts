@@ -18,6 +18,8 @@ export interface TargetPod {
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly interceptors: InterceptorList;
+  /** Interceptors besides its own, before the imperative eviction (ER-55). */
+  readonly defaults: readonly string[];
   readonly grouped: boolean;
   readonly terminating: boolean;
   /** Succeeded or Failed. */
@@ -57,14 +59,16 @@ const unsupportedIn = ({ mirror, controller }: DrainPod): string => {
   return '';
 };
 
-/** The target, from the cached fields of a pod and its interceptors. */
+/** The target, from the cached fields of a pod, its interceptors and those that are added. */
 export const targetPodOf = (
   pod: DrainPod,
   { interceptors, grouped }: InterceptedPod,
+  defaults: readonly string[] = [],
 ): TargetPod => ({
   uid: pod.uid,
   labels: pod.labels,
   interceptors,
+  defaults,
   grouped,
   terminating: pod.terminating,
   finished: pod.finished,

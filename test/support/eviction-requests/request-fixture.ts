@@ -153,6 +153,7 @@ export const factsOf = (
   pod,
   podSeen: true,
   endedMs: endedSeconds === null ? null : CREATED_MS + endedSeconds * 1000,
+  heartbeat: null,
 });
 
 /** What follows from the facts, `seconds` after the creation. */
@@ -164,7 +165,6 @@ export const stepAt = (
   requestStep(facts, {
     nowMs: CREATED_MS + seconds * 1000,
     timing: TIMING,
-    defaults: [],
     ...options,
   });
 

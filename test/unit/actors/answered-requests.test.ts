@@ -35,7 +35,6 @@ test('NE-11: a requester that was observed during a write is not lost by its ans
       pod: targetPod(),
       progress: NOTHING_SENT,
       timing: TIMING,
-      defaults: [],
       ttlMs: null,
       nowMs: CREATED_MS,
       seed: 1,

@@ -274,6 +274,21 @@ test('ER-55: the interceptors of a pod without any are the defaults of the momen
   });
 });
 
+test('ER-55: a pod that is observed after its request has the defaults, too', async () => {
+  const { time, observe, putPod, removePod, writes } = requestRegistryRig({
+    defaultsFor: () => ['surge.tidegate.dev'],
+  });
+  removePod();
+  observe(observedRequest());
+  await time.settle();
+  putPod({ annotation: '' });
+  await time.advance(1500);
+  expect(writes.map(({ write }) => write)).toMatchObject([
+    { write: 'setStatus', unlessPodExists: true },
+    { write: 'setStatus', status: { targets: ['surge.tidegate.dev', IMPERATIVE] } },
+  ]);
+});
+
 test('ER-55: a request of Kubernetes itself has no defaults', async () => {
   const { time, observe, putPod, writes } = requestRegistryRig({
     defaultsFor: () => ['surge.tidegate.dev'],
@@ -284,6 +299,38 @@ test('ER-55: a request of Kubernetes itself has no defaults', async () => {
   expect(writes.map(({ write }) => write)).toMatchObject([
     { write: 'setStatus', status: { targets: [IMPERATIVE] } },
   ]);
+});
+
+/** B is active and has reported so many seconds after the creation. */
+const reported = (heartbeatTime: number) =>
+  observedRequest({
+    ...version(`${heartbeatTime}`),
+    status: statusWith({
+      active: ACTOR_B,
+      interceptors: [entry(ACTOR_B, { startTime: 0, heartbeatTime })],
+    }),
+  });
+
+test('ER-34: a heartbeat of the future takes nothing from the one that counts', async () => {
+  const { time, observe, writes } = requestRegistryRig();
+  const reasons = () => [
+    ...new Set(
+      writes.flatMap(({ write }) =>
+        write.write === 'setStatus' ? write.notes.map(({ reason }) => reason) : []
+      ),
+    ),
+  ];
+  await time.advance(1_190_000);
+  observe(reported(1190));
+  await time.advance(180_000);
+  observe(reported(1385));
+  await time.advance(60_000);
+  expect(reasons()).toEqual([]);
+  observe(reported(9000));
+  await time.advance(1_100_000);
+  expect(reasons()).toEqual(['InterceptorSilent']);
+  await time.advance(900_000);
+  expect(reasons()).toEqual(['InterceptorSilent', 'InterceptorTimedOut', 'InterceptorActive']);
 });
 
 test('the time of an interceptor begins when the turn to write has come', async () => {

@@ -78,7 +78,7 @@ describe('the first sync', () => {
 
   test('ER-55: defaults of the owner come before the imperative one, once', () => {
     const defaults = ['surge.tidegate.dev', ACTOR_A];
-    const { status } = stepAt(0, factsOf(observedRequest()), { defaults });
+    const { status } = stepAt(0, factsOf(observedRequest(), { ...targetPod(), defaults }));
     expect(status.targets).toEqual([ACTOR_B, ACTOR_A, 'surge.tidegate.dev', IMPERATIVE]);
   });
 

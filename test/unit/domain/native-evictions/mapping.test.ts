@@ -202,7 +202,6 @@ const stepOf = (request: JoinedRequest, after: number, pod: ReturnType<typeof ta
   requestStep(factsOf(request, pod), {
     nowMs: CREATED_MS + after * 1000,
     timing: TIMING,
-    defaults: [],
   });
 
 const statesAfter = (request: JoinedRequest, after: ControlledStatus): unknown =>
