@@ -2,8 +2,9 @@
  * The NodeMaintenances of the cluster, one actor each, and the progress of all of them together.
  *
  * Promises: nothing is decided before this process leads and the lists of maintenances, Nodes and
- * pods are complete; keys that a maintenance left behind leave their Nodes; what a maintenance
- * drains goes through the drains of the process, beside those of every other owner.
+ * pods are complete, and no Node is changed before that of maintenances is current; keys that a
+ * maintenance left behind leave their Nodes; what a maintenance drains goes through the drains of
+ * the process, beside those of every other owner.
  */
 import { from, merge, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
@@ -106,6 +107,8 @@ export class NodeMaintenanceRegistry {
   #naming = Subscription.EMPTY;
   #progress: ProgressMemory = NO_PROGRESS;
   #isLeading = false;
+  /** The maintenances were those of the cluster once since this process leads. */
+  #areCurrent = false;
 
   constructor(environment: ActorEnvironment<NodeMaintenances>, options: NodeMaintenancesOptions) {
     this.#options = options;
@@ -196,6 +199,7 @@ export class NodeMaintenanceRegistry {
 
   readonly onLeadershipLost = (): void => {
     this.#isLeading = false;
+    this.#areCurrent = false;
     this.#naming.unsubscribe();
     for (const { uid } of [...this.#actors.entries()]) this.#actors.remove(uid);
     this.#options.engine.maintained.clear();
@@ -274,6 +278,8 @@ export class NodeMaintenanceRegistry {
     this.#naming = from(this.#options.whenMaintenancesCurrent()).subscribe(() => {
       this.#options.engine.maintained.setAllNamed();
       this.#options.engine.requested?.sweep();
+      this.#areCurrent = true;
+      this.#changes.next();
     });
     this.#changes.next();
   }
@@ -319,6 +325,8 @@ export class NodeMaintenanceRegistry {
     if (!this.#options.isBehind()) {
       for (const entry of entries) this.#previews.renew(entry, selected.get(entry.uid) ?? []);
     }
+    // An old list lacks maintenances, and has work that is done: Nodes stay as they are.
+    if (!this.#areCurrent) return;
     for (const entry of entries) {
       if (entry.mode === 'Release') this.#drains.release(entry.owner);
       else if (entry.mode !== 'None') {

@@ -194,22 +194,54 @@ test('keys of maintenances that do not exist leave when a process begins to lead
   expect(sweeps(), 'their requests leave, too').toBe(1);
 });
 
-/** Requests of a maintenance that a process does not know may be those of one that goes on. */
+/**
+ * Requests of a maintenance that a process does not know may be those of one that goes on; its key
+ * left the node, which had pods again in the middle of its maintenance.
+ */
 test('NM-19: no maintenance is taken for gone before the list of them is current', async () => {
   const current = Promise.withResolvers<void>();
-  const { time, registry, maintained, maintain, sync, sweeps } = registryRig({
+  const { time, nodes, registry, maintained, maintain, sync, sweeps, withdrawn } = registryRig({
     whenMaintenancesCurrent: () => current.promise,
   });
   const isGone = () => maintained.isGone('late.nodemaintenance.tidegate.dev');
   sync();
   registry.onLeading();
+  nodes.put(heldNode('n1', 'late'));
+  nodes.put(heldNode('n2', 'early'));
   await time.advance(5000);
-  expect([isGone(), sweeps()]).toEqual([false, 0]);
+  expect([isGone(), sweeps(), withdrawn.size]).toEqual([false, 0, 0]);
   maintain('late', { stage: 'Idle' });
   current.resolve();
   await time.advance(5000);
   expect([isGone(), sweeps()]).toEqual([false, 1]);
   expect(maintained.isGone('early.nodemaintenance.tidegate.dev')).toBe(true);
+  expect([...withdrawn]).toEqual([`n2 ${maintenanceOwner('uid-early')}`]);
+});
+
+/** The work on the node was done since, and it was emptied in service. */
+test('NM-13: no node is cordoned or drained by an old list of maintenances', async () => {
+  let current = Promise.withResolvers<void>();
+  const { time, nodes, pods, ordered, registry, maintain, sync } = registryRig({
+    whenMaintenancesCurrent: () => current.promise,
+  });
+  sync();
+  nodes.put(nodeOf('n1'));
+  pods.put(podOfType('Default', { node: 'n1' }));
+  const drainTargets = [{ podType: 'Default', podPriority: 100 }];
+  const nodesDraining = [nodeRaw('n1', { drainTargets })];
+  maintain('kernel', { stage: 'Drain', isProtected: true, nodes: nodesDraining });
+  registry.onLeading();
+  await time.advance(5000);
+  expect(ordered.size).toBe(0);
+  current.resolve();
+  await time.advance(5000);
+  expect(ordered.size, 'the list is current').toBe(1);
+  registry.onLeadershipLost();
+  ordered.clear();
+  current = Promise.withResolvers();
+  registry.onLeading();
+  await time.advance(5000);
+  expect(ordered.size, 'another list is old').toBe(0);
 });
 
 test('NM-19: a process that leads no more takes no maintenance for gone', async () => {
