@@ -95,6 +95,8 @@ export const NO_PROGRESS: ProgressMemory = {
 
 const LIMITS = NODE_MAINTENANCE_LIMITS;
 
+const NO_PODS_LEFT = { podsPendingEvacuation: 0, podsEvacuating: 0 } as const;
+
 const cursorKey = (uid: string, wave: number): string => `${uid}/${wave}`;
 
 /** The runs of a maintenance: one for each wave with Nodes that are held. */
@@ -157,8 +159,9 @@ const nodeStatusNow = (
     return { ...(isYieldOver(stored, all, facts) ? newNode(node.name) : stored), ...counts };
   }
   if (!isAtWork || run === undefined) {
-    const isWaiting = stored.state === 'Waiting';
-    return { ...stored, drainMessage: '', ...(isWaiting ? counts : {}) };
+    // In service again, a Node may have pods: none of them must leave.
+    const left = stored.state === 'Released' ? NO_PODS_LEFT : counts;
+    return { ...stored, drainMessage: '', ...left };
   }
   const drained = isOver(run) && pending + evacuating === 0 &&
     facts.isCordoned(node.name, maintenance);

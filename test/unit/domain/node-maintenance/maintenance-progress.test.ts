@@ -174,6 +174,19 @@ describe('the nodes of a maintenance', () => {
     });
   });
 
+  /** Its counts stayed as they were when a person gave it back half empty: for ever. */
+  test('NM-40: a node that is in service again has no pods left', () => {
+    const { settle, put, change } = scene(['a', 'b'], { maxNodesAtOnce: 1 });
+    put('a', podOfType('Default'), podOfType('Static'));
+    expect(settle().nodes[0]).toMatchObject({ state: 'Admitted', podsEvacuating: 1 });
+    change('a', { doneFor: 'kernel' });
+    expect(settle().nodes[0]).toMatchObject({
+      state: 'Released',
+      podsPendingEvacuation: 0,
+      podsEvacuating: 0,
+    });
+  });
+
   test('NM-50: none is admitted while the window is closed, and those under way are finished', () => {
     const { settle, put, held, open } = scene(['a', 'b'], {
       maxNodesAtOnce: 1,
@@ -204,7 +217,11 @@ describe('the nodes of a maintenance', () => {
     open(false);
     drain(true);
     const closed = settle();
-    expect(closed).toMatchObject({ drained: false, waves: [] });
+    expect(closed).toMatchObject({
+      drained: false,
+      waves: [],
+      nodes: [{ podsPendingEvacuation: 1, podsEvacuating: 0 }],
+    });
     expect([held(), targets('a')]).toEqual([['a'], []]);
     put('a');
     expect(settle().drained, 'also without pods').toBe(false);
