@@ -69,6 +69,8 @@ export class MaintainedDrains {
     const names = new Set(selected.map(({ name }) => name));
     for (const node of selected) if (!done.has(node.name)) this.#coverNode(entry, node);
     this.#releaseNodes(entry.owner, (name) => !names.has(name));
+    // Nobody else makes schedulable what is released here (NM-14).
+    for (const name of entry.cordoned) if (!names.has(name)) entry.cordoned.delete(name);
     this.#forgetGone(entry, names);
   };
 
@@ -138,12 +140,12 @@ export class MaintainedDrains {
   }
 
   #forgetGone(
-    { orders, sentTargets, cordoned }: MaintenanceEntry,
+    { orders, sentTargets }: MaintenanceEntry,
     selected: ReadonlySet<string>,
   ): void {
     for (const name of sentTargets.keys()) {
       if (selected.has(name) || !this.#isGone(name)) continue;
-      for (const known of [orders, sentTargets, cordoned]) known.delete(name);
+      for (const known of [orders, sentTargets]) known.delete(name);
     }
   }
 

@@ -6,6 +6,8 @@ import {
   type MaintainedDrainsOptions,
 } from '../../../src/actors/node-maintenance/maintained-drains.ts';
 import { MaintainedNodes } from '../../../src/actors/node-drains/maintained-nodes.ts';
+import type { NodeProjection } from '../../../src/domain/cluster-node.ts';
+import { CORDON_PREFIX, printCordon } from '../../../src/domain/drain/cordon.ts';
 import { maintenanceOf, nodeRaw } from '../../support/node-maintenance/maintenance-fixture.ts';
 import { podOfType } from '../../support/node-maintenance/plan-runs.ts';
 import { nodeOf } from '../../support/node-maintenance/registry-rig.ts';
@@ -133,4 +135,34 @@ test('nothing is kept of a Node that was deleted, once its drain is over', () =>
   draining.clear();
   review();
   expect(kept()).toEqual({ listed: ['n2'], orders: ['n2'], targets: ['n2'], cordoned: [] });
+});
+
+/** The maintenance gave the node back, and covers it again: nobody else had uncordoned it. */
+test('NM-14: a node that its maintenance releases is made schedulable by nobody else', () => {
+  const uncordoned: string[] = [];
+  const maintenance = maintenanceOf('1', { name: 'kernel', uid: 'uid-kernel', stage: 'Cordon' });
+  const entry = { ...maintenanceEntry(maintenance), mode: 'Cordon' } as const;
+  const drains = new MaintainedDrains(simulatedTime(), {
+    ...OPTIONS,
+    nodes: { get: () => nodeOf('n1'), values: () => [nodeOf('n1')].values() },
+    maintained: new MaintainedNodes(),
+    onUncordoned: (_, node) => void uncordoned.push(node),
+  });
+  const key = printCordon({
+    ids: ['i'],
+    deadlineMs: null,
+    graceSeconds: 0,
+    sinceMs: 0,
+    ended: 'Drained',
+  });
+  const cordoned = nodeOf('n1', { [`${CORDON_PREFIX}${entry.owner}`]: key });
+  const cover = (...nodes: readonly NodeProjection[]): void =>
+    drains.cover(entry, nodes, new Set());
+  cover(cordoned);
+  cover();
+  cover(nodeOf('n1'));
+  expect(uncordoned).toEqual([]);
+  cover(cordoned);
+  cover({ ...cordoned, unschedulable: false });
+  expect(uncordoned, 'by somebody else').toEqual(['n1']);
 });
