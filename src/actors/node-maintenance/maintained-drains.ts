@@ -36,8 +36,8 @@ const AGAIN_AFTER_MS = 60_000;
 /** What the drains follow and act on. */
 export interface MaintainedDrainsOptions {
   readonly nodes: Pick<Informer<NodeProjection>, 'get' | 'values'>;
-  /** The pods of a Node, without those that came back past the cordon. */
-  readonly podsOn: (node: string) => readonly DrainPod[];
+  /** The pods of a Node, without those that stay for the owner. */
+  readonly podsOn: (node: string, owner: DrainOwner) => readonly DrainPod[];
   readonly drains: Pick<
     DrainRegistry,
     'order' | 'release' | 'withdraw' | 'reconsider' | 'has' | 'get'
@@ -193,7 +193,7 @@ export class MaintainedDrains {
     if (isCordoned && annotation?.ended === null) return drains.reconsider(name, owner);
     const isDue = annotation?.ended !== 'Failed' ||
       this.#time.now() - annotation.sinceMs >= AGAIN_AFTER_MS;
-    const hasPods = isReleased && isDue && hasOwnLeavingPods(podsOn(name), targets, [spec]);
+    const hasPods = isReleased && isDue && hasOwnLeavingPods(podsOn(name, owner), targets, [spec]);
     if (!isCordoned || hasPods) this.#order(entry, node, isReleased);
   }
 

@@ -218,11 +218,11 @@ export class NodeMaintenanceRegistry {
   };
 
   /** What came back past a cordon stays, or for its data: nothing waits for it. */
-  readonly #podsOn = (node: string): readonly DrainPod[] => {
+  readonly #podsOn: MaintainedDrainsOptions['podsOn'] = (node, owner) => {
     const present = this.#options.nodes.get(objectKey(node));
     const pods = [...this.#pods.on(node)];
     if (present === undefined) return pods;
-    const staying = stayingPods(this.#options.engine, present, pods);
+    const staying = stayingPods(this.#options.engine, { node: present, owner }, pods);
     return pods.filter(({ key }) => !staying.has(key));
   };
 

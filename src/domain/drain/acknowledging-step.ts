@@ -12,6 +12,7 @@ import {
   drainsUnderway,
   keptData,
   printAcknowledgement,
+  readAcknowledgement,
 } from './kept-pods.ts';
 import { keptPods, planOf } from './plan.ts';
 import type { DrainPod } from './pod.ts';
@@ -30,6 +31,13 @@ export type AcknowledgingStep =
   | { readonly _tag: 'Unchanged'; readonly pods: readonly StayingForData[] }
   | { readonly _tag: 'NotDraining' }
   | { readonly _tag: 'NothingKept' };
+
+/** The drains that have pods which may stay, each with its start. */
+const acknowledgedDrains = (node: DrainedNode): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(readAcknowledgement(node.acknowledged)?.drains ?? {})
+      .filter(([owner]) => acknowledgedPods(node, owner).size > 0),
+  );
 
 /** Names the pods of the Node that stay, for each of its drains. */
 export const acknowledgingStep = (
@@ -52,7 +60,12 @@ export const acknowledgingStep = (
     return kept.every(({ uid }) => known.has(uid));
   });
   if (isKnown) return { _tag: 'Unchanged', pods: kept };
-  const text = printAcknowledgement({ drains, pods: kept.map(({ uid }) => uid), why });
+  const text = printAcknowledgement({
+    // A drain that has ended would begin again without its acknowledgement.
+    drains: { ...acknowledgedDrains(node), ...drains },
+    pods: kept.map(({ uid }) => uid),
+    why,
+  });
   const { resourceVersion } = node;
   return {
     _tag: 'Patch',

@@ -6,14 +6,13 @@
  * targets of a Node never shrink while one of them is there, whichever process stored them (NM-39).
  */
 import { maintenanceOwner } from '../drain/cordon.ts';
-import type { DrainPod } from '../drain/pod.ts';
 import { compareText } from '../requirements.ts';
 import { cutText } from '../text.ts';
 import { drainMessages } from './drain-message.ts';
 import { type Crossing, crossingText, type DrainWait } from './crossed-drains.ts';
 import { effectivePlan } from './drain-plan.ts';
 import { resolveProgress, type RunWait, runWaits } from './drain-progress.ts';
-import { evacuationCounts, hasOwnLeavingPods, type PodScope } from './drain-step.ts';
+import { evacuationCounts, hasOwnLeavingPods } from './drain-step.ts';
 import { type DrainTargets, isOver, type PlanRun, type TargetsByNode } from './drain-targets.ts';
 import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 import { hasBegun, holdsNode, isTargetedBy, newNode, storedNode } from './node-status.ts';
@@ -57,8 +56,6 @@ export interface WorkedMaintenance {
 
 /** What Nodes and pods show. */
 export interface ClusterFacts extends CrossingFacts, HeldNodes {
-  /** The pods of a Node, without those that came back past the cordon. */
-  readonly podsOn: (node: string) => readonly DrainPod[];
   /** The Node is unschedulable and has the key of the maintenance. */
   readonly isCordoned: (node: string, maintenance: ObservedMaintenance) => boolean;
   /** The caches are behind: no plan goes on. */
@@ -149,7 +146,7 @@ const nodeStatusNow = (
   if (!drains) return { ...stored, drainTargets: [], drainMessage: '' };
   const isAtWork = holdsNode(maintenance, node.name);
   const { pending, evacuating } = evacuationCounts(
-    facts.podsOn(node.name),
+    facts.podsOn(node.name, maintenanceOwner(uid)),
     spec,
     (pod) => isAtWork && (pod.terminating || isTargetedBy(stored.drainTargets, pod)),
   );
@@ -304,15 +301,15 @@ const reportOf = (one: WorkedMaintenance, resolved: Resolved): NodesProgress => 
 const runByNode = (runs: readonly PlanRun[]): ReadonlyMap<string, PlanRun> =>
   new Map(runs.flatMap((run) => run.nodes.map((node) => [node, run] as const)));
 
-/** The pods that somebody removes from each Node. */
-const scopesByNode = (
+/** The maintenances that remove pods from each Node. */
+const maintenancesByNode = (
   begun: readonly { readonly run: PlanRun; readonly maintenance: ObservedMaintenance }[],
-): ReadonlyMap<string, readonly PodScope[]> => {
-  const scopes = new Map<string, readonly PodScope[]>();
-  for (const { run, maintenance: { spec } } of begun) {
-    for (const node of run.nodes) scopes.set(node, [...scopes.get(node) ?? [], spec]);
+): ReadonlyMap<string, readonly ObservedMaintenance[]> => {
+  const found = new Map<string, readonly ObservedMaintenance[]>();
+  for (const { run, maintenance } of begun) {
+    for (const node of run.nodes) found.set(node, [...found.get(node) ?? [], maintenance]);
   }
-  return scopes;
+  return found;
 };
 
 /** The progress that follows; `all` are the maintenances that exist, in whatever stage. */
@@ -330,10 +327,12 @@ export const maintenanceProgress = (
       run.nodes.filter((node) => !facts.isCordoned(node, maintenance))
     ),
   );
-  const scopes = scopesByNode(begun);
+  const ofNode = maintenancesByNode(begun);
   const hasTargetedPods = (node: string, targets: DrainTargets): boolean =>
     facts.isBehind || uncordoned.has(node) ||
-    hasOwnLeavingPods(facts.podsOn(node), targets, scopes.get(node) ?? []);
+    (ofNode.get(node) ?? []).some(({ uid, spec }) =>
+      hasOwnLeavingPods(facts.podsOn(node, maintenanceOwner(uid)), targets, [spec])
+    );
   const resolvedRuns = resolveProgress(
     { runs: begun.map(({ run }) => run), targets: targetsBefore(all, before.targets, facts) },
     hasTargetedPods,

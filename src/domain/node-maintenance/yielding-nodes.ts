@@ -47,7 +47,8 @@ export interface CrossingFacts {
   readonly cordoned: readonly CordonedNode[];
   readonly budgets: Iterable<Budget>;
   readonly unschedulable: Iterable<UnschedulablePod>;
-  readonly podsOn: (node: string) => readonly DrainPod[];
+  /** The pods of a Node, without those that stay for the owner. */
+  readonly podsOn: (node: string, owner: DrainOwner) => readonly DrainPod[];
 }
 
 const waitingNode = ({ name, labels, ready, cordons }: CordonedNode) => ({
@@ -78,7 +79,7 @@ const maintenanceHold = (
       .map(waitingNode),
     leaving: (node) => {
       const targets = storedTargets(maintenance, node);
-      return targets.length === 0 ? [] : podsOn(node)
+      return targets.length === 0 ? [] : podsOn(node, owner)
         .filter((pod) => mustLeave(pod, spec) && isTargetedBy(targets, pod));
     },
   };
@@ -106,7 +107,7 @@ const otherHolds = ({ cordoned, podsOn }: CrossingFacts): readonly DrainHold[] =
       },
       nodes: [waitingNode(node)],
       leaving: (name: string) =>
-        podsOn(name).filter((pod) => !pod.finished && podTypeOf(pod) === 'Default'),
+        podsOn(name, owner).filter((pod) => !pod.finished && podTypeOf(pod) === 'Default'),
     }))
   );
 

@@ -21,10 +21,11 @@ const BACK = podOf({
 const DATA = podOf({ name: 'data' });
 const OTHER = podOf({ name: 'other' });
 
-const node = (owner: DrainOwner, ended: CordonEnd | null) => {
-  const key = { ids: ['i'], deadlineMs: null, graceSeconds: 0, sinceMs: SINCE_MS, ended };
-  return nodeOf('n1', { [`${CORDON_PREFIX}${owner}`]: printCordon(key) });
-};
+const keyText = (ended: CordonEnd | null): string =>
+  printCordon({ ids: ['i'], deadlineMs: null, graceSeconds: 0, sinceMs: SINCE_MS, ended });
+
+const node = (owner: DrainOwner, ended: CordonEnd | null) =>
+  nodeOf('n1', { [`${CORDON_PREFIX}${owner}`]: keyText(ended) });
 
 /** The names of those that stay. */
 const names = (
@@ -43,7 +44,8 @@ const names = (
       acknowledged: () => new Set(acknowledged),
     }),
   };
-  return [...stayingPods({ drains, localData }, node(owner, ended), [BACK, DATA, OTHER])];
+  const drain = { node: node(owner, ended), owner };
+  return [...stayingPods({ drains, localData }, drain, [BACK, DATA, OTHER])];
 };
 
 test('NM-55: what came back past the cordon of a drain that has ended stays', () => {
@@ -60,11 +62,31 @@ test('a drain that goes on knows which pods stay', () => {
   expect(names({ known: [OTHER.key], acknowledged: [DATA.uid] })).toEqual([OTHER.key]);
 });
 
-test('drains of other owners let nothing stay for a maintenance', () => {
-  expect(names({ owner: 'reclaim', acknowledged: [DATA.uid], known: [OTHER.key] })).toEqual([]);
+/** A second maintenance was drained as soon as its key came, by what was acknowledged before. */
+test('RS-12: what stays for one maintenance stays for no other', () => {
+  const second = 'maintenance-second';
+  const present = nodeOf('n1', {
+    [`${CORDON_PREFIX}${OWNER}`]: keyText('Drained'),
+    [`${CORDON_PREFIX}${second}`]: keyText(null),
+  });
+  const drains = {
+    staying: (_: string, owner: DrainOwner) => owner === second ? [] : undefined,
+  };
+  const localData = {
+    of: (_: string, owner: DrainOwner) => ({
+      dataOf: () => [],
+      acknowledged: () => new Set(owner === OWNER ? [DATA.uid] : []),
+    }),
+  };
+  const stayingFor = (owner: DrainOwner) => [
+    ...stayingPods({ drains, localData }, { node: present, owner }, [BACK, DATA, OTHER]),
+  ];
+  expect(stayingFor(OWNER)).toEqual([BACK.key, DATA.key]);
+  expect(stayingFor(second)).toEqual([]);
 });
 
 test('without local data only the Node shows what stays', () => {
   const drains = { staying: () => undefined };
-  expect([...stayingPods({ drains }, node(OWNER, 'Drained'), [BACK, DATA])]).toEqual([BACK.key]);
+  const drain = { node: node(OWNER, 'Drained'), owner: OWNER } as const;
+  expect([...stayingPods({ drains }, drain, [BACK, DATA])]).toEqual([BACK.key]);
 });

@@ -124,6 +124,34 @@ test('RS-12: an acknowledgement names the pods of now and the drains of now', ()
   expect(step(further)._tag).toBe('Patch');
 });
 
+/** The first drain began again, and asked for the same acknowledgement once more. */
+test('RS-12: an acknowledgement for another drain leaves the one before valid', () => {
+  const [first, second] = ['maintenance-a', 'maintenance-b'] as const;
+  const acknowledge = (annotations: Readonly<Record<string, string>>) => {
+    const made = step(annotations);
+    if (made._tag !== 'Patch') throw new Error(made._tag);
+    const text = textAt(made.body, 'metadata', 'annotations', ACKNOWLEDGED_KEY) ?? '';
+    return { ...annotations, [ACKNOWLEDGED_KEY]: text };
+  };
+  const before = acknowledge({ [`cordon.tidegate.dev/${first}`]: cordon() });
+  const both = {
+    ...before,
+    [`cordon.tidegate.dev/${first}`]: cordon({ ended: 'Drained' }),
+    [`cordon.tidegate.dev/${second}`]: cordon(),
+  };
+  const node = nodeWith(acknowledge(both));
+  for (const owner of [first, second]) {
+    expect([...acknowledgedPods(node, owner)], owner).toEqual(['uid-db-0']);
+  }
+  const again = {
+    ...both,
+    [`cordon.tidegate.dev/${first}`]: cordon({ sinceMs: 0, ended: 'Drained' }),
+  };
+  expect([...acknowledgedPods(nodeWith(acknowledge(again)), first)], 'not a drain since').toEqual(
+    [],
+  );
+});
+
 test('RS-12: a node that does not drain, or whose drain keeps no pod, has none to acknowledge', () => {
   expect(step({})._tag).toBe('NotDraining');
   expect(step({ 'cordon.tidegate.dev/disabled': cordon({ ended: 'Drained' }) })._tag)

@@ -22,6 +22,8 @@ const node = (name: string, more: Partial<MaintainedNodeFacts> = {}): Maintained
   ...more,
 });
 
+const NO_CROSSINGS = { cordoned: [], budgets: [], unschedulable: [] } as const;
+
 /** One maintenance that drains, and a cluster that cordons what it holds. */
 const scene = (names: readonly string[], spec: object = {}, isBehind = false) => {
   let [begins, drains] = [true, true];
@@ -47,9 +49,7 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
           isCordoned: (name) => isHeld(name) && !uncordoned.has(name),
           isHeld,
           isBehind,
-          cordoned: [],
-          budgets: [],
-          unschedulable: [],
+          ...NO_CROSSINGS,
         },
       },
     );
@@ -235,4 +235,44 @@ describe('the nodes of a maintenance', () => {
     uncordon('b');
     expect(settle()).toMatchObject({ drained: false, progress: '1/2' });
   });
+});
+
+/** A second maintenance of the node was drained at once, by what stays for the first one. */
+test('NM-41: what may stay for one maintenance holds another one', () => {
+  const pod = podOfType('Default');
+  const statuses = new Map<string, ObservedMaintenance['status']>();
+  const stays = new Set<string>(['maintenance-first']);
+  let memory: ProgressMemory = NO_PROGRESS;
+  const look = (names: readonly string[]) => {
+    const all = names.map((name): ObservedMaintenance => {
+      const one = maintenanceOf('1', { name, uid: name, stage: 'Drain', isProtected: true });
+      return { ...one, status: statuses.get(name) ?? one.status };
+    });
+    const worked = { nodes: [node('a')], drains: true, begins: true, yields: false };
+    const progress = maintenanceProgress(
+      all.map((maintenance) => ({ ...worked, maintenance })),
+      all,
+      {
+        before: memory,
+        facts: {
+          podsOn: (_, owner) => stays.has(owner) ? [] : [pod],
+          isCordoned: () => true,
+          isHeld: () => true,
+          isBehind: false,
+          ...NO_CROSSINGS,
+        },
+      },
+    );
+    memory = progress;
+    return all.map(({ uid, status }) => {
+      const { nodes = [], waves = [], drained } = progress.reported.get(uid) ?? {};
+      statuses.set(uid, { ...status, nodes, waves });
+      return drained;
+    });
+  };
+  const settled = (...names: readonly string[]) => [1, 2, 3].map(() => look(names)).at(-1);
+  expect(settled('first')).toEqual([true]);
+  expect(settled('first', 'second')).toEqual([true, false]);
+  stays.add('maintenance-second');
+  expect(settled('first', 'second')).toEqual([true, true]);
 });
