@@ -3,9 +3,11 @@
  * *Pod Selection*).
  *
  * Promises: the targets of a node and the cursor of a run only grow (NM-34), so that every run ends
- * once the pods leave (NM-36); a node has the same targets for all its maintenances (NM-32).
+ * once the pods leave (NM-36); a node has the same targets for all its maintenances (NM-32), and no
+ * more than a status has room for.
  */
 import { selectorKey } from '../label-selector.ts';
+import { NODE_MAINTENANCE_LIMITS } from './maintenance-limits.ts';
 import type { MaintenanceName } from './maintenance-name.ts';
 import { type DrainPlanEntry, entryKey, LAST_RANK, type Rank, rankOf } from './drain-plan.ts';
 import { POD_TYPES, type PodType } from './typed-pods.ts';
@@ -42,6 +44,10 @@ export const isOver = ({ plan, cursor }: PlanRun): boolean => cursor >= plan.len
 /** How far a node with these targets is; lower than every entry without any. */
 export const reachedRank = (targets: DrainTargets): Rank =>
   targets.reduce((highest, entry) => Math.max(highest, rankOf(entry)), -1);
+
+const LIMITS = NODE_MAINTENANCE_LIMITS;
+
+const isPlain = ({ podSelector }: DrainPlanEntry): boolean => podSelector === null;
 
 const selectorOf = ({ podSelector }: DrainPlanEntry): string =>
   podSelector === null ? '' : selectorKey(podSelector);
@@ -81,12 +87,30 @@ const itemsOfType = (
 const entriesUpTo = ({ plan, cursor }: PlanRun, limit: Rank): readonly DrainPlanEntry[] =>
   plan.slice(0, cursor + 1).filter((entry) => rankOf(entry) <= limit);
 
+/**
+ * No more items than a status has room for. First those leave that select no pod besides the one
+ * without a selector; then the lowest, whose pods have had their turn: by the highest, plans go on.
+ */
+const withRoom = (items: DrainTargets): DrainTargets => {
+  if (items.length <= LIMITS.drainTargets) return items;
+  const plain = new Map(
+    items.filter(isPlain).map(({ podType, podPriority }) => [podType, podPriority]),
+  );
+  const needed = items.filter((item) =>
+    isPlain(item) || item.podPriority > (plain.get(item.podType) ?? Number.NEGATIVE_INFINITY)
+  );
+  const kept = needed.toSorted((left, right) =>
+    Number(isPlain(right)) - Number(isPlain(left)) || rankOf(right) - rankOf(left)
+  ).slice(0, LIMITS.drainTargets);
+  return needed.filter((item) => kept.includes(item));
+};
+
 /** The targets of one node: by the lowest cursor of its runs, and never less than before. */
 const targetsOf = (runs: readonly PlanRun[], before: DrainTargets): DrainTargets => {
   const limit = Math.max(reachedRank(before), Math.min(...runs.map(cursorRank)));
   const reached = [...before, ...runs.flatMap((run) => entriesUpTo(run, limit))];
   const planned = runs.flatMap(({ plan }) => plan);
-  return POD_TYPES.flatMap((podType) => itemsOfType(podType, reached, planned));
+  return withRoom(POD_TYPES.flatMap((podType) => itemsOfType(podType, reached, planned)));
 };
 
 /** The older first; names decide between two of one moment. */

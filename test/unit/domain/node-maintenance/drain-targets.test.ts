@@ -7,6 +7,7 @@ import {
   podOfType,
   runOf,
 } from '../../../support/node-maintenance/plan-runs.ts';
+import { isTargetedBy } from '../../../../src/domain/node-maintenance/node-status.ts';
 import type { NeighbourRule } from '../../../../src/domain/node-maintenance/drain-progress.ts';
 
 /** Pods of the priorities 4000 to 20000 on each node. */
@@ -196,4 +197,53 @@ test('a message names at most five nodes', () => {
   scene.add(runOf(A, nodes, []));
   expect(scene.table()[`${A}/n1`])
     .toBe('1000000000 Waiting for nodes n2, n3, n4, n5, n6 and 1 more.');
+});
+
+/**
+ * The targets of a node that these maintenances drain to the end, each with 31 entries with a
+ * selector and a pod for each, and which of the pods each step selects.
+ */
+const drainedWithSelectors = (...names: readonly string[]) => {
+  const scene = drainScene();
+  const apps = (name: string) => Array.from({ length: 31 }, (_, index) => `${name}-${index}`);
+  const pods = names.flatMap(apps).map((app) =>
+    podOfType('Default', { name: app, node: 'one', priority: 1000, labels: { app } })
+  );
+  const web = podOfType('Default', { name: 'web', node: 'one' });
+  const agent = podOfType('DaemonSet', { name: 'agent', node: 'one' });
+  const all = [...pods, web, agent];
+  scene.start('one', ...all);
+  for (const name of names) {
+    const plan = apps(name).map((app, index) => entryOf(1000 + index, 'Default', app));
+    scene.add(runOf(name, ['one'], plan));
+  }
+  const lengths: number[] = [];
+  const selected: (readonly string[])[] = [];
+  for (let step = 0; step < 50; step += 1) {
+    const targets = scene.targetsOf('one');
+    lengths.push(targets.length);
+    selected.push(all.filter((pod) => isTargetedBy(targets, pod)).map(({ name }) => name));
+    scene.drain('one');
+  }
+  const messages = Object.values(scene.table()).map((text) => text.split(' ').at(-1));
+  return { longest: Math.max(...lengths), selected, messages, pods: pods.map(({ name }) => name) };
+};
+
+/** The API server refused the statuses of both, so that no pod left any more. */
+test('NM-34: targets that a status has no room for select what they selected', () => {
+  const { longest, selected, messages } = drainedWithSelectors(A, B);
+  expect(messages).toEqual(['Drained', 'Drained']);
+  expect(longest).toBeLessThanOrEqual(64);
+  selected.forEach((now, index) => {
+    expect(now, `step ${index}`).toEqual(expect.arrayContaining([...selected[index - 1] ?? []]));
+  });
+});
+
+test('NM-36: plans go on when more selectors are at work than a status has room for', () => {
+  const { longest, selected, messages, pods } = drainedWithSelectors(A, B, C);
+  expect(messages).toEqual(['Drained', 'Drained', 'Drained']);
+  expect(longest).toBe(64);
+  const before = selected.slice(0, selected.findIndex((now) => now.includes('web')));
+  expect(new Set(before.flat()), 'each in its turn').toEqual(new Set(pods));
+  expect(selected.at(-1), 'in the end all').toContain('web');
 });
