@@ -3,7 +3,8 @@
  *
  * Promises: one request for each change of a Node, and none while it shows what it should; a change
  * that was refused is not tried again before it is another one, because the right to the status of
- * Nodes is optional; one that failed is, with the next look at the Node.
+ * Nodes is optional; one that failed is, with the next look at the Node. Nothing is kept of Nodes
+ * that were deleted.
  */
 import { defer, Subject, type Subscription } from 'rxjs';
 import { defectText } from '../../api/telemetry.ts';
@@ -86,12 +87,15 @@ export class AdvertisedNodes {
     advertised: ReadonlyMap<string, AdvertisedConditions>,
     moving: ReadonlySet<AdvertisedNode>,
   ): void => {
+    const gone = new Set(this.#sent.keys());
     for (const node of nodes) {
+      gone.delete(node.uid);
       if (moving.has(node)) continue;
       const changes = conditionChanges(node.lifecycle, advertised.get(node.name));
       if (changes === undefined) this.#sent.delete(node.uid);
       else if (!this.#isSent(node, changes)) this.#send(node, changes);
     }
+    for (const uid of gone) this.#sent.delete(uid);
   };
 
   /** Another process writes now. */

@@ -99,6 +99,20 @@ test('NM-42: a change that was refused, and made by another client, is tried aga
   expect(types().length).toBe(2);
 });
 
+/** A process kept the change of every Node that was deleted since, for as long as it led. */
+test('NM-42: nothing is kept of a refused change once its Node is deleted', async () => {
+  const { time, types, nodes } = planned({
+    conditionOutcome: () => ({ _tag: 'Refused', why: '403' }),
+  });
+  await time.advance(2000);
+  nodes.remove(nodeOf('n1'));
+  await time.advance(2000);
+  expect(types().length).toBe(1);
+  nodes.put(nodeOf('n1'));
+  await time.advance(2000);
+  expect(types().length).toBe(2);
+});
+
 test('NM-42: a failed change is tried again with the next look at the Node', async () => {
   const { time, types, nodes } = planned({
     conditionOutcome: (nth) =>
