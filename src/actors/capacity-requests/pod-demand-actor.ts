@@ -74,24 +74,27 @@ const regarding = ({ namespace, name, uid }: RequestedPod): EventNote['regarding
   uid,
 });
 
-/** Records the Events of pods; `onProblem` is called for pods whose request is not written. */
+/** Records the Events of pods; `onRefused` is called for pods whose request is refused. */
 export const podDemandEvents = (
   { telemetry, time }: { readonly telemetry: Telemetry; readonly time: Time },
   record: RecordEvent,
-  onProblem: (pod: Uid) => void,
+  onRefused: (pod: Uid) => void,
 ): PodDemandEvents => {
   const warn = warningAggregator(telemetry, time, 'Cannot write CapacityRequests of pods');
   const recordProblem =
     (reason: EventNote['reason']) => ({ pod, problem }: PodDemandContext): void => {
-      onProblem(pod.uid);
       warn({ name: `${pod.namespace}/${pod.name}`, reason, problem });
       // A deleted pod gets no Event.
       if (pod.name === '') return;
       const note = `Cannot write its CapacityRequest: ${problem}`;
       record({ regarding: regarding(pod), reason, note });
     };
+  const recordRefused = recordProblem('PodRequestRefused');
   return {
-    recordRefused: recordProblem('PodRequestRefused'),
+    recordRefused: (context) => {
+      onRefused(context.pod.uid);
+      recordRefused(context);
+    },
     recordFailing: recordProblem('PodRequestFailing'),
     recordWarnings: (pod, warnings) => {
       for (const [reason, problems] of Map.groupBy(warnings, (warning) => warning.reason)) {

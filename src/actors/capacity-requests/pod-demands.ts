@@ -242,7 +242,7 @@ interface MissingPods {
   readonly count: Observable<number>;
   /** Counts these and no others. */
   readonly reset: (pods: Iterable<Uid>) => void;
-  /** The pod has its request now, or needs none, or cannot get one. */
+  /** The pod has its request now, or needs none, or is refused one. */
   readonly settle: (pod: Uid) => void;
 }
 

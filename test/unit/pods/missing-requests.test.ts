@@ -83,6 +83,24 @@ describe('pods without a request are counted', () => {
     expect(counts.at(-1)).toBe(0);
   });
 
+  // Five failures within seconds released the demand, as if the API server had refused.
+  test('wire 5: while the API server fails to create them', async () => {
+    const rig = podRig({ leading: false });
+    rig.pod('web');
+    let serves = false;
+    rig.requests.intercept(({ method }) =>
+      Effect.succeed(!serves && method === 'POST' ? { status: 503, body: {} } : undefined)
+    );
+    const counts = counted(rig);
+    rig.registry().setLeading(true);
+    await rig.time.advance(20_000);
+    expect(rig.notes.map(({ reason }) => reason)).toContain('PodRequestFailing');
+    expect(counts.at(-1)).toBe(1);
+    serves = true;
+    await rig.time.advance(60_000);
+    expect(counts.at(-1)).toBe(0);
+  });
+
   test('again each time when the caches are current again; none is made meanwhile', async () => {
     const rig = podRig();
     const counts = counted(rig);
