@@ -94,13 +94,19 @@ const OUT_OF_REACH: ReadonlySet<EndingCause> = new Set<EndingCause>([
   'HelloOverdue',
 ]);
 
+const REFUSALS: ReadonlySet<EndingCause> = new Set<EndingCause>([
+  'RefusedByShard',
+  'CredentialsRefused',
+]);
+
 /** True while the key pair, or the answer of the shard to it, keeps this process from a session. */
 export const isRefused = (
   { credentials, attempt, ending }: Pick<
     FleetSessionContext,
     'credentials' | 'attempt' | 'ending'
   >,
-): boolean => credentials === 'Refused' || (attempt > 0 && ending?.why === 'RefusedByShard');
+): boolean =>
+  credentials === 'Refused' || (attempt > 0 && ending !== null && REFUSALS.has(ending.why));
 
 /** True when no stream could be opened, or kept, for a while. */
 export const isUnreachable = (

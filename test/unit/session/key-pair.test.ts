@@ -155,5 +155,6 @@ describe('fleet session with a key pair', () => {
     await time.advance(0);
     expect([shard.streams.length, stateOf(session)]).toEqual([0, 'refused']);
     expect(session.actor?.getSnapshot().context.ending?.why).toBe('CredentialsRefused');
+    expect(session.outage()).toMatchObject({ reason: 'SessionRefused' });
   });
 });
