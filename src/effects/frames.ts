@@ -221,7 +221,7 @@ const unusable = (message: ShardMessage, why: MalformedFrame): ShardFrame => {
     _tag: 'Unreadable',
     problem: `Cannot use a ${name}: ${why.message}`,
     subject: cutText(subjectOf(message), SUBJECT_MAX),
-    leavesGap: false,
+    leavesGap: payload.case === 'nodeStateUpdate' && payload.value.machineId === '',
     ...aboutMachine(payload.case === 'nodeStateUpdate' ? payload.value.machineId : ''),
     ...limitOf(why),
   };

@@ -105,6 +105,7 @@ describe('readShardFrame', () => {
     });
     expect(read({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } })).toMatchObject({
       problem: 'Cannot use a NodeStateUpdate: the machine id is empty',
+      leavesGap: true,
     });
     const labels = { blob: 'x'.repeat(10 * 1024 * 1024) };
     const large = read({ case: 'nodeStateUpdate', value: { machineId: 'm-2', state: 5, labels } });

@@ -287,7 +287,6 @@ describe('fleet session', () => {
   test('malformed frames neither crash nor block the session', async () => {
     const { shard, session, shardEvents, counts } = await streamingSession();
     const stream = shard.stream();
-    stream.send({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } });
     stream.send({ case: 'ack', value: { echo: 'whatever' } });
     stream.send({
       case: 'nodeStateUpdate',
@@ -296,6 +295,7 @@ describe('fleet session', () => {
     stream.send({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
     session.offerRollup(rollup(1));
     stream.ack('rollup');
+    stream.send({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } });
     stream.sendBytes(Uint8Array.from([0xff, 0x00, 0x13]));
     stream.send({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
     expect(tags(shardEvents)).toEqual([
