@@ -81,7 +81,7 @@ export interface MachineIndex {
   readonly putDrain: (machineId: string, fact: DrainFact) => MachineEntry | undefined;
   /** Drops an end of a drain that the object shows, once the Node has it or is gone. */
   readonly settleDrain: (entry: MachineEntry) => void;
-  /** A frame about the machine was malformed: it stays bound with its last state. */
+  /** A frame about the machine was malformed: it stays bound with its state, known or not. */
   readonly mention: (machineId: string, stream: number) => void;
   /** The machine of an UpcomingNode, whoever made it; `undefined` for objects of others. */
   readonly ownerOf: (object: UpcomingNodeProjection) => MachineEntry | undefined;
@@ -156,6 +156,8 @@ class Machines implements MachineIndex {
   /** Machines whose object has a hashed name, by that name. */
   readonly #hashed = new Map<ObjectKey, MachineEntry>();
   readonly #matching = nodeMatching();
+  /** Machines without an entry that malformed frames of one stream were about. */
+  #mentioned = { stream: NEVER, ids: new Set<string>() };
 
   constructor({ object, telemetry, intern }: MachineIndexOptions) {
     this.#object = object;
@@ -234,6 +236,7 @@ class Machines implements MachineIndex {
   readonly mention = (id: string, stream: number): void => {
     const entry = this.#entries.get(id);
     if (entry !== undefined) entry.stream = stream;
+    else this.#remember(id, stream);
   };
 
   readonly ownerOf = (current: UpcomingNodeProjection): MachineEntry | undefined => {
@@ -311,9 +314,18 @@ class Machines implements MachineIndex {
     const known = this.#entries.get(id);
     if (known !== undefined) return known;
     const entry = newEntry(id);
+    const { stream, ids } = this.#mentioned;
+    if (ids.has(id)) entry.stream = stream;
     this.#entries.set(id, entry);
     if (namedIn(entry.key) !== id) this.#hashed.set(entry.key, entry);
     return entry;
+  }
+
+  /** The cache may get its object later. */
+  #remember(id: string, stream: number): void {
+    if (this.#mentioned.stream !== stream) this.#mentioned = { stream, ids: new Set() };
+    const { ids } = this.#mentioned;
+    if (ids.size < SHARD_LIMITS.machines.max) ids.add(id);
   }
 
   /** A frame that reports CONFIGURED after a drain has ended: the machine serves again (DR-04). */

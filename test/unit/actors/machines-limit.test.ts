@@ -32,6 +32,18 @@ test('limits: a cluster has 100,000 machines at most; known ones are not affecte
   expect([index.size(), index.isBeyond('next'), index.isBeyond('m7')]).toEqual([max, true, false]);
 });
 
+test('limits: as many unknown machines of malformed frames are remembered', () => {
+  const index = machineIndex({
+    object: () => undefined,
+    telemetry: silentTelemetry,
+    intern: (text) => text,
+  });
+  for (let at = 0; at < max; at += 1) index.mention(`m${at}`, 1);
+  index.mention('beyond', 1);
+  for (const id of ['m7', 'beyond']) index.putDrain(id, { _tag: 'Draining' });
+  expect(index.unbind(1).map((entry) => entry.machineId)).toEqual(['beyond']);
+});
+
 test('limits: the frame of a machine beyond the limit is counted and makes no object', async () => {
   const { frame, frames, cluster, counted, time, registry } = machineRig({ synced: false });
   for (let at = 0; at < max; at += 1) frame(`m${at}`, 'Configured');

@@ -265,6 +265,33 @@ describe('a replay', () => {
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
+  // Nothing was kept of a malformed frame whose machine had no entry.
+  test('wire resync: an object that the cache gets after a malformed frame is not deleted', async () => {
+    const { cluster, shardEvents, settle } = machineRig();
+    const malformed = (id: string) =>
+      shardEvents.next({ _tag: 'MachineMalformed', machineId: machineId(id) });
+    const put = (id: string) =>
+      cluster.put(`un-${id}`, {
+        metadata: { name: `un-${id}`, uid: id, annotations: { [ID_KEY]: id } },
+        spec: { labels: { zone: 'a' }, resources: { cpu: '2' } },
+        status: { phase: 'Ready' },
+      });
+    malformed('m1');
+    open(shardEvents, 1);
+    malformed('m2');
+    put('m1');
+    resynced(shardEvents, 1);
+    put('m2');
+    put('m3');
+    await settle();
+    expect(cluster.names()).toEqual(['un-m1', 'un-m2']);
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    open(shardEvents, 2);
+    resynced(shardEvents, 2);
+    await settle();
+    expect(cluster.names()).toEqual([]);
+  });
+
   test('wire resync: an object that the cache gets between two streams waits for the next replay', async () => {
     const { frames, cluster, shardEvents, settle } = machineRig();
     open(shardEvents, 1);
