@@ -80,8 +80,8 @@ const instructions: RuleChapter = {
     ),
     rule(
       'DR-12',
-      'An acknowledgement stays pending until the stream has sent it. After a restart, resumed ' +
-        'instructions are acknowledged again.',
+      'An acknowledgement stays pending until the outbox has taken it, across reconnects. After a ' +
+        'restart, resumed instructions are acknowledged again.',
     ),
     rule(
       'DR-13',
