@@ -1,6 +1,10 @@
 /** The surge on an embedded cluster with its Deployments, on simulated time. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startInterceptor, surge } from '../../../packages/interceptor/mod.ts';
+import {
+  type KubernetesClient,
+  startInterceptor,
+  surge,
+} from '../../../packages/interceptor/mod.ts';
 import { BASELINE_ANNOTATION } from '../../../packages/interceptor/src/surge/surge-baseline.ts';
 import {
   ACCEPT_DOWNTIME,
@@ -28,8 +32,7 @@ const NAME = 'surge.tidegate.dev';
 
 const nameOf = (pod: unknown): string => textAt(pod, 'metadata', 'name') ?? '';
 
-const startSurge = (cluster: EmbeddedCluster, fault?: Fault) => {
-  const { client, sent } = cluster.client(fault);
+const startOn = (cluster: EmbeddedCluster, client: KubernetesClient) => {
   const options = { client, time: cluster.time, seed: 1 };
   const interceptor = surge(options);
   const running = startInterceptor(interceptor, options);
@@ -38,7 +41,12 @@ const startSurge = (cluster: EmbeddedCluster, fault?: Fault) => {
     interceptor.stop();
   };
   onTestFinished(stop);
-  return { ...running, sent, stop };
+  return { ...running, stop };
+};
+
+const startSurge = (cluster: EmbeddedCluster, fault?: Fault) => {
+  const { client, sent } = cluster.client(fault);
+  return { ...startOn(cluster, client), sent };
 };
 
 const isEvicted = (cluster: EmbeddedCluster, paths: readonly string[]): boolean =>
@@ -201,6 +209,38 @@ describe('the surge', () => {
     await cluster.until(() => replicas() === 2, 'the replicas are restored');
   });
 
+  // Nobody held its surges: they lowered the Deployment under that of the next leader.
+  test('ER-85: a recovery that lists when its process stops begins nothing', async () => {
+    const { cluster, replicas } = await withDeployment(surgeDeployment(2), 1);
+    const first = startSurge(cluster);
+    const [pod] = cluster.list(PODS);
+    cluster.ask('PATCH', '/api/v1/nodes/node-1', { spec: { unschedulable: true } });
+    cluster.request(pod);
+    await cluster.until(() => replicas() === 3, 'the replicas are raised');
+    first.stop();
+    const { client, sent } = cluster.client();
+    const listed = Promise.withResolvers<void>();
+    const request: KubernetesClient['request'] = async (asked) => {
+      const answer = await client.request(asked);
+      if (asked.path.startsWith('/apis/apps/v1/deployments')) await listed.promise;
+      return answer;
+    };
+    const second = startOn(cluster, { ...client, request });
+    await cluster.until(() => sent.length > 0, 'it lists the Deployments');
+    second.stop();
+    const counts = new Set<number | undefined>();
+    onTestFinished(cluster.cluster.store.subscribe(({ resource, object }) => {
+      if (resource === 'deployments.apps') counts.add(numberAt(object, 'spec', 'replicas'));
+    }));
+    startSurge(cluster);
+    listed.resolve();
+    // After a minute without room the surge itself lowers it.
+    await cluster.time.advance(50_000);
+    expect([...counts, replicas()]).not.toContain(2);
+    await cluster.time.advance(10_000);
+    expect(sent.filter(({ path }) => path.includes('/namespaces/'))).toEqual([]);
+  });
+
   test('RS-16: without room it gives up after a minute where downtime is accepted', async () => {
     const { cluster, replicas, seen } = await withDeployment(surgeDeployment(2), 1);
     cluster.ask('PATCH', WEB, { metadata: { annotations: { [ACCEPT_DOWNTIME]: 'true' } } });
@@ -298,10 +338,7 @@ describe('the surge', () => {
           ? {}
           : { body: JSON.parse(JSON.stringify(body).replace(BASELINE_ANNOTATION, 'stripped')) }),
       });
-    const options = { client: { ...client, request }, time: cluster.time, seed: 1 };
-    const interceptor = surge(options);
-    const running = startInterceptor(interceptor, options);
-    onTestFinished(running.stop);
+    startOn(cluster, { ...client, request });
     const path = cluster.request(cluster.list(PODS)[0]);
     await cluster.time.advance(20_000);
     expect([replicas(), seen().most]).toEqual([2, 3]);

@@ -78,6 +78,7 @@ export class SurgeRegistry {
   readonly #actors = new Map<string, SurgeActor>();
   #seed: Seed;
   #reported = '';
+  #isStopped = false;
 
   constructor(environment: SurgeEnvironment) {
     this.#environment = environment;
@@ -164,13 +165,16 @@ export class SurgeRegistry {
       signal.addEventListener('abort', onAbort, { once: true });
     });
 
-  /** Resumes or undoes a surge that an earlier process has left. */
+  /** Resumes or undoes a surge that an earlier process has left; nothing once it is stopped. */
   readonly recover = (deployment: DeploymentKey): void => {
+    // The list of what is to be recovered may be answered after the end.
+    if (this.#isStopped) return;
     this.#actor(deployment, true, []);
   };
 
   /** Leaves all surges as they are, for the next process. */
   readonly stop = (): void => {
+    this.#isStopped = true;
     for (const actor of this.#actors.values()) actor.stop();
     this.#actors.clear();
     this.#reportBlocked();
