@@ -1,9 +1,14 @@
 /** Commands on an embedded cluster, on simulated time; the test plays the Job controller. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { command, startInterceptor } from '../../../packages/interceptor/mod.ts';
+import {
+  command,
+  type KubernetesClient,
+  startInterceptor,
+} from '../../../packages/interceptor/mod.ts';
 import { jobName } from '../../../packages/interceptor/src/command/job.ts';
 import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import {
+  conditionsOf,
   type EmbeddedCluster,
   embeddedCluster,
   PODS,
@@ -15,8 +20,7 @@ const NAME = 'flush.example.com';
 const OTHER = 'other.example.com';
 const JOBS = '/apis/batch/v1/namespaces/default/jobs';
 
-const startCommand = (cluster: EmbeddedCluster, fault?: Fault, name = NAME) => {
-  const { client, sent } = cluster.client(fault);
+const startOn = (cluster: EmbeddedCluster, client: KubernetesClient, name = NAME) => {
   const options = { client, time: cluster.time, seed: 1 };
   const running = startInterceptor(
     command({
@@ -40,7 +44,31 @@ const startCommand = (cluster: EmbeddedCluster, fault?: Fault, name = NAME) => {
     options,
   );
   onTestFinished(running.stop);
-  return { ...running, sent };
+  return running;
+};
+
+const startCommand = (cluster: EmbeddedCluster, fault?: Fault, name = NAME) =>
+  startOn(cluster, cluster.client(fault).client, name);
+
+/** What becomes of the creation of a Job, until the test releases it. */
+const CREATIONS = ['held', 'made, its answer held', 'made, its answers lost'] as const;
+type Creation = (typeof CREATIONS)[number];
+
+/** A client whose creations of Jobs go like this. */
+const slowClient = (cluster: EmbeddedCluster, creation: Creation) => {
+  const { client } = cluster.client();
+  const released = Promise.withResolvers<void>();
+  let isAsked = false;
+  const request: KubernetesClient['request'] = async (asked) => {
+    if (asked.method !== 'POST' || asked.path !== JOBS) return await client.request(asked);
+    isAsked = true;
+    if (creation === 'held') await released.promise;
+    const answer = await client.request(asked);
+    if (creation === 'made, its answers lost') throw new Error('the connection was cut');
+    await released.promise;
+    return answer;
+  };
+  return { client: { ...client, request }, isAsked: () => isAsked, release: released.resolve };
 };
 
 const requested = async () => {
@@ -269,6 +297,46 @@ describe('a command', () => {
     cluster.request(pod, false);
     await cluster.time.advance(5000);
     expect(jobRuns()).toBe(false);
+  });
+
+  // It ran on: its UID was not known yet.
+  test.each(CREATIONS)(
+    'ER-80: leaves no Job when its request is canceled while the creation is %s',
+    async (creation) => {
+      const { cluster, pod, path } = await requested();
+      const { client, isAsked, release } = slowClient(cluster, creation);
+      const { interceptions } = startOn(cluster, client);
+      await cluster.until(isAsked, 'the Job is created');
+      cluster.request(pod, false);
+      await cluster.until(() => conditionsOf(cluster.get(path)).length > 0, 'it is canceled');
+      await cluster.until(() => interceptions().length === 0, 'it is aborted');
+      release();
+      await cluster.time.advance(5000);
+      expect(cluster.list(JOBS)).toEqual([]);
+    },
+  );
+
+  test('ER-62: leaves the Job of another request when its own is canceled', async () => {
+    const { cluster, pod, createJob, message } = await requested();
+    createJob({ name: 'before', uid: 'before' }, { finalizers: ['example.com/pods'] });
+    const { client, sent } = cluster.client();
+    startOn(cluster, client);
+    await cluster.time.advance(20_000);
+    expect(message()).toContain('waits until that of an earlier request');
+    cluster.request(pod, false);
+    await cluster.time.advance(5000);
+    expect(sent.filter(({ method }) => method === 'DELETE')).toEqual([]);
+  });
+
+  test('ER-85: leaves the Job of a stopped process whose creation was in flight', async () => {
+    const { cluster } = await requested();
+    const { client, isAsked, release } = slowClient(cluster, 'made, its answer held');
+    const { stop } = startOn(cluster, client);
+    await cluster.until(isAsked, 'the Job is created');
+    stop();
+    release();
+    await cluster.time.advance(5000);
+    expect(cluster.list(JOBS)).toHaveLength(1);
   });
 
   test('retries while the API server does not answer', async () => {

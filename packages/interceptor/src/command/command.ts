@@ -124,15 +124,33 @@ const create = async (runner: Runner, interception: Interception): Promise<JobOu
   }
 };
 
+/** The UID of the Job that runs for this request, if there is one. */
+const ownUid = async (runner: Runner, interception: Interception): Promise<string | undefined> => {
+  const { outcome } = await readOwn(runner, interception);
+  return outcome._tag === 'Found' ? outcome.job.uid : undefined;
+};
+
+/** What a run knows of its Job. */
+interface KnownJob {
+  readonly uid: string | undefined;
+  /** The last one, maybe in flight; it never rejects. */
+  readonly creation: Promise<unknown>;
+}
+
 /** The Job of a request that is not wanted any more goes; that of a stopped process stays. */
 const discard = async (
-  { api, name }: Runner,
-  { pod, signal }: Interception,
-  uid: string | undefined,
+  runner: Runner,
+  interception: Interception,
+  { uid: knownUid, creation }: KnownJob,
 ): Promise<void> => {
-  if (uid === undefined || abortReasonIn(signal) === 'Stopped') return;
+  const { pod, signal } = interception;
+  if (abortReasonIn(signal) === 'Stopped') return;
+  // A creation in flight makes a Job all the same, and so may one whose answer was lost.
+  await creation;
+  const uid = knownUid ?? await ownUid(runner, interception);
+  if (uid === undefined) return;
   try {
-    await api.remove(jobPath(pod, name), uid);
+    await runner.api.remove(jobPath(pod, runner.name), uid);
   } catch {
     // It goes with the request, which owns it.
   }
@@ -150,9 +168,15 @@ export const command = (options: CommandOptions): InterceptorDefinition => {
   const run = (interception: Interception): Promise<string> => {
     const { pod, signal } = interception;
     seed = nextSeed(seed);
+    let creation: Promise<unknown> = Promise.resolve();
+    const createJob = (): Promise<JobOutcome> => {
+      const outcome = create(runner, interception);
+      creation = outcome;
+      return outcome;
+    };
     const logic = jobRun.provide({
       actors: {
-        createJob: fromPromise(() => create(runner, interception)),
+        createJob: fromPromise(createJob),
         readJob: fromPromise(async () => (await read(runner, pod)).outcome),
       },
     });
@@ -161,7 +185,7 @@ export const command = (options: CommandOptions): InterceptorDefinition => {
       const onAbort = (): void => {
         const { job } = actor.getSnapshot().context;
         actor.stop();
-        discard(runner, interception, job?.uid);
+        discard(runner, interception, { uid: job?.uid, creation });
         reject(signal.reason);
       };
       actor.subscribe(({ value, context }) => {
