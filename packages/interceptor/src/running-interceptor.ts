@@ -89,7 +89,8 @@ class Interceptions {
     const entry = this.#entries.get(uid);
     if (this.#isStopped || entry === undefined) return new InterceptionAborted('Stopped');
     if (entry.isGone) return new InterceptionAborted('RequestDeleted');
-    return new InterceptionAborted(abortReasonOf(entry.request) ?? 'PodLeft');
+    // While the request is active in the watch, only a report that was answered with 404 ends it.
+    return new InterceptionAborted(abortReasonOf(entry.request) ?? 'RequestDeleted');
   }
 
   #start(request: ObservedRequest): Entry {

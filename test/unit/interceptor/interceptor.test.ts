@@ -6,6 +6,7 @@ import {
   type Interception,
   InterceptionAborted,
   type InterceptorDefinition,
+  type KubernetesClient,
   startInterceptor,
 } from '../../../packages/interceptor/mod.ts';
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
@@ -162,6 +163,32 @@ describe('an interceptor', () => {
       await cluster.time.advance(60_000);
       expect(reasons()).toEqual([what === 'pod' ? 'PodLeft' : 'RequestDeleted']);
     }
+  });
+
+  test('ER-20: aborts with RequestDeleted when a report finds that first', async () => {
+    // Its signal had the reason PodLeft: the watch had not reported the deletion yet.
+    const cluster = await embeddedCluster();
+    const pod = createPod(cluster);
+    let message = 'One of two';
+    const { definition, calls, reasons } = recording({ progress: () => ({ message }) });
+    const { client } = cluster.client();
+    let isHeld = false;
+    const watch: KubernetesClient['watch'] = async function* (path, signal) {
+      for await (const lines of client.watch(path, signal)) if (!isHeld) yield lines;
+    };
+    const running = startInterceptor(definition, {
+      client: { ...client, watch },
+      time: cluster.time,
+      seed: 1,
+    });
+    onTestFinished(running.stop);
+    const path = cluster.request(pod);
+    await cluster.until(() => calls.length > 0, 'it is called');
+    isHeld = true;
+    cluster.ask('DELETE', path);
+    message = 'Two of two';
+    await cluster.time.advance(20_000);
+    expect(reasons()).toEqual(['RequestDeleted']);
   });
 
   test('that hangs in its progress sends no heartbeat and is replaced', async () => {
