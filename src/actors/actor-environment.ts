@@ -54,6 +54,8 @@ export const makeActorEnvironment = <Services>(
       return seed;
     },
     actor: <Logic extends AnyActorLogic>(logic: Logic, id: string, input: InputFrom<Logic>) =>
+      // XState makes the options depend on Logic, which is generic here; logic and input are of
+      // one type.
       createActor<AnyActorLogic>(logic, {
         id,
         input,
@@ -102,6 +104,7 @@ const streamScheduler = (time: Time): SchedulerLike => ({
     delayMs?: number,
     state?: T,
   ): Subscription =>
+    // The work gets the state that schedule() was given; only the types of RxJS make it optional.
     new TimedAction<T>(time, work as (this: SchedulerAction<T>, state?: T) => void)
       .schedule(state, delayMs ?? 0),
 });
