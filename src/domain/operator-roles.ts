@@ -5,7 +5,8 @@ export const ROLE_SUMMARIES = {
   fleet: 'session with the fleet, demand, upcoming nodes and drains',
   pods: 'a CapacityRequest for every pod',
   evictions: 'EvictionRequests: interceptors in turn, then the eviction of the pod',
-  interceptors: 'the interceptor surge.tidegate.dev: Deployments replace a pod before it leaves',
+  interceptors: 'surge.tidegate.dev: Deployments replace a pod before it leaves; ' +
+    'daemonset.tidegate.dev: pods of DaemonSets leave when a maintenance has reached them',
   maintenance: 'NodeMaintenances: cordons nodes, drains them by plan, and releases them',
   availability:
     'Nodes that fail: replaces the stateless pods of offline nodes, drains disabled ones',
