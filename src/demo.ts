@@ -203,12 +203,12 @@ export const demoSiteOn =
         page = pageAfter(page, line);
       },
     });
-    let trouble: string | undefined;
+    let failure: string | undefined;
     let isStopping = false;
     operator.once('exit', (code) => {
       void readFile(log, 'utf8').catch(() => '').then((text) => {
         const last = text.trimEnd().split('\n').slice(-LOG_LINES_MAX).join('\n');
-        if (!isStopping) trouble = `the operator ended with ${code}:\n${last}`;
+        if (!isStopping) failure = `the operator ended with ${code}:\n${last}`;
       });
     });
     return {
@@ -219,7 +219,7 @@ export const demoSiteOn =
       list,
       silence,
       fleet,
-      trouble: () => trouble,
+      failure: () => failure,
       stop: async () => {
         isStopping = true;
         await stopped(operator);

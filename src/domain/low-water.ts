@@ -17,7 +17,7 @@ export interface LowWater {
 }
 
 /** The first value. */
-export const firstWater = (value: number, nowMs: number): LowWater => ({
+export const firstLowWater = (value: number, nowMs: number): LowWater => ({
   value,
   sinceMs: nowMs,
   first: value,
@@ -27,7 +27,7 @@ export const firstWater = (value: number, nowMs: number): LowWater => ({
 });
 
 /** With the value that it has now. */
-export const nextWater = (before: LowWater, value: number, nowMs: number): LowWater => {
+export const nextLowWater = (before: LowWater, value: number, nowMs: number): LowWater => {
   const passedMs = nowMs - before.sinceMs;
   const atLowest = before.value === before.lowest ? passedMs : 0;
   const lowest = Math.min(before.lowest, value);

@@ -94,7 +94,7 @@ const kubeconfigIn = async (folder: string): Promise<string> => {
   return file;
 };
 
-test('a terminal keeps its scrollback over a demo, and has the story and its moral', {
+test('a terminal keeps its scrollback over a demo, and has what happened and the conclusion', {
   timeout: 2 * PATIENT_MS,
 }, async () => {
   const folder = await scratch();

@@ -179,14 +179,14 @@ const answering = (site: Site): readonly JsonRecord[] =>
 const silence = (site: Site, name: string, how: Failing['how'] = 'CutOff'): Failing => {
   const failing = { how };
   site.failing.set(name, failing);
-  site.controllers.kubelets.deafen(name, true);
+  site.controllers.kubelets.setSilent(name, true);
   return failing;
 };
 
 /** Its kubelet goes on, or starts again. */
 const revive = (site: Site, name: string): void => {
   site.failing.delete(name);
-  site.controllers.kubelets.deafen(name, false);
+  site.controllers.kubelets.setSilent(name, false);
 };
 
 const silenceMany = (

@@ -252,8 +252,8 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
       if (node === undefined) return true;
       const name = nameOf(node);
       hand.trouble(act.forMs);
-      site.controllers.kubelets.deafen(name, true);
-      hand.schedule(act.forMs, () => site.controllers.kubelets.deafen(name, false));
+      site.controllers.kubelets.setSilent(name, true);
+      hand.schedule(act.forMs, () => site.controllers.kubelets.setSilent(name, false));
       return true;
     }
     default:

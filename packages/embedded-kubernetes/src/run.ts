@@ -144,7 +144,7 @@ export const runCluster = async (options: ClusterRunOptions): Promise<RunningClu
         token: secure.administrator.token,
       },
     ),
-    silence: controllers.kubelets.deafen,
+    silence: controllers.kubelets.setSilent,
     stop: async () => {
       controllers.stop();
       await http.stop();

@@ -243,12 +243,12 @@ describe('the controllers', () => {
     const { time, ask, controllers, pods } = setUp(2);
     ask('POST', `${APPS}/deployments`, workload('Deployment', 'web', { replicas: 4 }));
     await time.advance(20_000);
-    controllers.kubelets.deafen('n0', true);
+    controllers.kubelets.setSilent('n0', true);
     await time.advance(60_000);
     const node = () => ask('GET', '/api/v1/nodes/n0');
     expect(listOrEmptyAt(node(), 'spec', 'taints')).toHaveLength(2);
     expect(pods().filter((pod) => nodeOf(pod) === 'n0').some(isReady)).toBe(false);
-    controllers.kubelets.deafen('n0', false);
+    controllers.kubelets.setSilent('n0', false);
     await time.advance(30_000);
     expect([listOrEmptyAt(node(), 'spec', 'taints'), isReady(node())]).toEqual([[], true]);
     expect(pods().filter(isReady)).toHaveLength(4);

@@ -71,7 +71,8 @@ const report = (
 export const INTERCEPTORS: DemoScenario = {
   title: 'Ask before evicting',
   about: 'A pod is asked to leave: one interceptor answers, one is silent, then it is evicted.',
-  moral: 'The pod was evicted only after its interceptors had their turn: the first reported and ' +
+  conclusion:
+    'The pod was evicted only after its interceptors had their turn: the first reported and ' +
     'finished, the second was passed over at its deadline. Nobody waited for it forever.',
   operatorFlags: [
     '--roles=fleet,evictions',

@@ -80,7 +80,8 @@ const reboot = (wave: number): DemoStep => ({
 export const MAINTENANCE_SCENARIO: DemoScenario = {
   title: 'A new kernel for ten nodes',
   about: 'One object drains ten nodes two at a time; the next follow when these are back.',
-  moral: 'Never more than two nodes were out of service, each was empty when it rebooted, and ' +
+  conclusion:
+    'Never more than two nodes were out of service, each was empty when it rebooted, and ' +
     'the budget held. The person wrote one object, and rebooted what was drained.',
   operatorFlags: ['--roles=maintenance'],
   steps: [

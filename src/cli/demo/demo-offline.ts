@@ -30,7 +30,7 @@ const isOffline = ({ machines }: DemoScene): boolean =>
 export const OFFLINE_SCENARIO: DemoScenario = {
   title: 'A node that stops answering',
   about: 'One of four nodes goes silent: its stateless pods move, its database waits, it is back.',
-  moral: 'The web pods of the node were replaced elsewhere, without a person. ' +
+  conclusion: 'The web pods of the node were replaced elsewhere, without a person. ' +
     `${DATABASE} stayed where it was and said why: the silent machine may still write to its ` +
     'volume. When the node was back, nothing of its failure was left.',
   operatorFlags: ['--roles=availability', '--offline-after=30s'],

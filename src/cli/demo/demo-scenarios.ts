@@ -80,7 +80,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
   'scale-up': {
     title: 'Scale-up',
     about: 'An unschedulable Deployment brings machines, and returns them.',
-    moral: 'Each pod got one request, the fleet sent machines for their sum, and took them ' +
+    conclusion: 'Each pod got one request, the fleet sent machines for their sum, and took them ' +
       'back when they were no longer needed. No request was written by hand.',
     operatorFlags: FOR_A_FLEET,
     steps: [
@@ -94,7 +94,8 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
   'tight-budget': {
     title: 'Reclaim under a tight budget',
     about: 'Two machines are reclaimed while a budget allows one disruption at a time.',
-    moral: 'The nodes emptied one after another; each eviction was sent once, when the budget ' +
+    conclusion:
+      'The nodes emptied one after another; each eviction was sent once, when the budget ' +
       'had a slot, and the application never had fewer pods than required.',
     operatorFlags: FOR_A_FLEET,
     steps: [
@@ -112,7 +113,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
   outage: {
     title: 'A fleet outage',
     about: 'The fleet goes away while demand grows, and comes back.',
-    moral: 'Running pods were not affected. New requests stayed Pending, because no roll-up ' +
+    conclusion: 'Running pods were not affected. New requests stayed Pending, because no roll-up ' +
       'was acknowledged, until the fleet was back.',
     operatorFlags: FOR_A_FLEET,
     steps: [
@@ -134,7 +135,8 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
   'stuck-node': {
     title: 'A node that will not drain',
     about: 'A budget that never allows a disruption keeps three pods on a reclaimed machine.',
-    moral: 'The drain ended as Failed at its deadline, and reported its blocker and who can act. ' +
+    conclusion:
+      'The drain ended as Failed at its deadline, and reported its blocker and who can act. ' +
       'No pod was killed: the operator respects the budget.',
     operatorFlags: FOR_A_FLEET,
     steps: [
@@ -149,7 +151,8 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
   surge: {
     title: 'One replica, no gap',
     about: 'The machine of a single pod is reclaimed, and its budget allows no disruption.',
-    moral: 'The Deployment was raised to two replicas until the new pod was ready; only then the ' +
+    conclusion:
+      'The Deployment was raised to two replicas until the new pod was ready; only then the ' +
       'old one left, and its replicas are as before. The budget was never broken, and one pod ' +
       'was made for one that left.',
     operatorFlags: ['--roles=fleet,evictions,interceptors', '--with-pods'],

@@ -30,7 +30,7 @@ export interface DemoSite {
     readonly start: () => Promise<void>;
   };
   /** Why the operator is not running; undefined while it is. */
-  readonly trouble: () => string | undefined;
+  readonly failure: () => string | undefined;
   readonly stop: () => Promise<void>;
 }
 

@@ -21,7 +21,7 @@ export interface DemoScenario {
   /** The operator's roles, and further flags of it. */
   readonly operatorFlags: readonly string[];
   /** The conclusion, printed at the end. */
-  readonly moral: string;
+  readonly conclusion: string;
 }
 
 /** Pods become demand, and machines of a fleet take them. */

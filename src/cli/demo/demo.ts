@@ -23,8 +23,8 @@ import { makeScreen, type Screen } from '../terminal/screen.ts';
 import { endingSignal } from '../signals.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-const GLANCE_MS = 100;
-const PATIENCE_MS = 120_000;
+const POLL_INTERVAL_MS = 100;
+const STEP_TIMEOUT_MS = 120_000;
 const WHO_COLUMNS = 16;
 const WHAT_COLUMNS_MIN = 30;
 const TRY_COLUMNS = 80;
@@ -65,7 +65,7 @@ interface DemoRun {
   /** The lowest number of healthy pods under a budget, and the required number. */
   readonly lowest: Map<string, { readonly healthy: number; readonly wanted: number }>;
   /** The last blocker of a machine's drain, and who can act. */
-  readonly holdUps: Map<string, string>;
+  readonly lastBlockers: Map<string, string>;
   scene: DemoScene;
   isInterrupted: boolean;
 }
@@ -118,11 +118,11 @@ const leaveScreen = ({ terminal, screen, printedLines }: DemoRun): void => {
   }
 };
 
-const addHoldUps = ({ holdUps, scene }: DemoRun): void => {
+const addLastBlockers = ({ lastBlockers, scene }: DemoRun): void => {
   for (const { name, drain } of scene.machines) {
     const [blocker] = drain?.blockers ?? [];
     if (blocker === undefined) continue;
-    holdUps.set(name, `${blocker.reason}. ${actionText(blocker)}.`);
+    lastBlockers.set(name, `${blocker.reason}. ${actionText(blocker)}.`);
   }
 };
 
@@ -137,11 +137,11 @@ const addBudgets = ({ lowest, scene }: DemoRun): void => {
 };
 
 /** Reads the scene once, and prints the changes. */
-const glance = (run: DemoRun): void => {
+const refresh = (run: DemoRun): void => {
   run.scene = sceneOf(run.site, run.time.now());
   for (const line of run.log.linesAt(run.scene, run.time.monotonic())) printLine(run, line);
   addBudgets(run);
-  addHoldUps(run);
+  addLastBlockers(run);
   draw(run);
 };
 
@@ -149,38 +149,38 @@ const pause = (time: Time, ms: number): Promise<void> =>
   new Promise((resolve) => void time.schedule(ms, resolve));
 
 /** Watches until a condition holds or time runs out; returns why the scenario failed, if it did. */
-const lookOn = async (
+const pollUntil = async (
   run: DemoRun,
   until: () => boolean,
-  givesUp: () => string | undefined = () => undefined,
+  timeoutText: () => string | undefined = () => undefined,
 ): Promise<string | undefined> => {
   const { site, time } = run;
   for (;;) {
-    glance(run);
+    refresh(run);
     if (run.isInterrupted) return 'interrupted';
-    const trouble = site.trouble();
-    if (trouble !== undefined) return trouble;
+    const failure = site.failure();
+    if (failure !== undefined) return failure;
     if (until()) return undefined;
-    const vain = givesUp();
-    if (vain !== undefined) return vain;
-    await pause(time, GLANCE_MS);
+    const timeout = timeoutText();
+    if (timeout !== undefined) return timeout;
+    await pause(time, POLL_INTERVAL_MS);
   }
 };
 
 /** Executes a step; returns why the scenario failed, if it did. */
-const play = async (run: DemoRun, step: DemoStep): Promise<string | undefined> => {
+const runStep = async (run: DemoRun, step: DemoStep): Promise<string | undefined> => {
   const { site, time } = run;
   const [who, what] = step.announcement;
   printLine(run, { who, what });
   await step.act(site, run.scene);
   const beganMs = time.monotonic();
   const lasted = (ms: number): boolean => time.monotonic() - beganMs >= ms;
-  const problem = await lookOn(
+  const problem = await pollUntil(
     run,
     () => lasted(step.lastsMs ?? 0) && step.until(run.scene),
     () =>
-      lasted(PATIENCE_MS)
-        ? `timed out after ${PATIENCE_MS / 1000} s waiting for ${step.waitsFor}`
+      lasted(STEP_TIMEOUT_MS)
+        ? `timed out after ${STEP_TIMEOUT_MS / 1000} s waiting for ${step.waitsFor}`
         : undefined,
   );
   for (const line of run.log.settledLines(run.scene, time.monotonic())) printLine(run, line);
@@ -188,26 +188,28 @@ const play = async (run: DemoRun, step: DemoStep): Promise<string | undefined> =
 };
 
 /** Waits for a viewer, without a limit. */
-const beWatched = async (run: DemoRun): Promise<string | undefined> => {
+const waitForViewer = async (run: DemoRun): Promise<string | undefined> => {
   const { site } = run;
-  const unserved = await lookOn(run, () => site.page() !== undefined);
+  const unserved = await pollUntil(run, () => site.page() !== undefined);
   if (unserved !== undefined) return unserved;
   printLine(run, { who: 'demo', what: `Open ${site.page()?.url} in a browser to begin.` });
-  return await lookOn(run, () => site.page()?.isOpened === true);
+  return await pollUntil(run, () => site.page()?.isOpened === true);
 };
 
 const summary = (run: DemoRun): readonly string[] => {
-  const { scene, scenario, lowest, holdUps } = run;
+  const { scene, scenario, lowest, lastBlockers } = run;
   const failed = scene.machines.filter(({ phase }) => phase === 'Failed');
   return [
     `${scenario.title}, in ${seconds(run)}`,
     '',
-    `  ${scenario.moral}`,
+    `  ${scenario.conclusion}`,
     '',
     ...[...lowest].map(([name, { healthy, wanted }]) =>
       `  Budget ${name} requires ${wanted} healthy pods; it never had fewer than ${healthy}.`
     ),
-    ...failed.map(({ name }) => `  ${name} is Failed: ${holdUps.get(name) ?? 'unknown cause'}`),
+    ...failed.map(({ name }) =>
+      `  ${name} is Failed: ${lastBlockers.get(name) ?? 'unknown cause'}`
+    ),
     `  Pods now: ${scene.pods.running} of ${scene.pods.all} running on ` +
     `${scene.machines.filter(({ pods }) => pods > 0).length} machines.`,
   ];
@@ -230,7 +232,7 @@ const nextSteps = ({ scenario: own, inspectAddress, serve }: DemoRequest): reado
   ], TRY_COLUMNS);
 };
 
-const begin = (
+const newRun = (
   site: DemoSite,
   scenario: DemoScenario,
   { terminal, time }: { readonly terminal: Terminal; readonly time: Time },
@@ -244,12 +246,15 @@ const begin = (
   startedMs: time.monotonic(),
   printedLines: [],
   lowest: new Map(),
-  holdUps: new Map(),
+  lastBlockers: new Map(),
   scene: sceneOf(site, time.now()),
   isInterrupted: false,
 });
 
-const keepUp = async ({ site, terminal }: DemoRun, signal: Promise<string>): Promise<void> => {
+const serveUntilSignal = async (
+  { site, terminal }: DemoRun,
+  signal: Promise<string>,
+): Promise<void> => {
   terminal.print(`\nEverything keeps running until Ctrl-C. Explore with\n\n`);
   terminal.print(`  kubectl --kubeconfig ${site.kubeconfig} get nodes,pods,upcomingnodes\n`);
   const page = site.page();
@@ -258,15 +263,15 @@ const keepUp = async ({ site, terminal }: DemoRun, signal: Promise<string>): Pro
 };
 
 /** Runs all steps; returns why the scenario ended early, if it did. */
-const playAll = async (
+const runSteps = async (
   run: DemoRun,
   { whenWatched }: DemoRequest,
 ): Promise<string | undefined> => {
-  const unwatched = whenWatched ? await beWatched(run) : undefined;
+  const unwatched = whenWatched ? await waitForViewer(run) : undefined;
   if (unwatched !== undefined) return unwatched;
   run.startedMs = run.time.monotonic();
   for (const step of run.scenario.steps) {
-    const problem = await play(run, step);
+    const problem = await runStep(run, step);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -283,14 +288,14 @@ const wrapped = ({ terminal }: DemoRun, lines: readonly string[]): readonly stri
   });
 };
 
-const playScenario = async (
+const runScenario = async (
   run: DemoRun,
   request: DemoRequest,
   signal: Promise<string>,
 ): Promise<ExitCode> => {
   const { scenario, terminal } = run;
   printLine(run, { who: 'demo', what: scenario.about });
-  const problem = await playAll(run, request);
+  const problem = await runSteps(run, request);
   leaveScreen(run);
   if (problem !== undefined) {
     terminal.report(`Scenario failed: ${problem}`);
@@ -298,7 +303,7 @@ const playScenario = async (
   }
   terminal.print(`\n${wrapped(run, summary(run)).join('\n')}\n`);
   terminal.print(`\nTry next:\n${nextSteps(request).join('\n')}\n`);
-  if (request.serve) await keepUp(run, signal);
+  if (request.serve) await serveUntilSignal(run, signal);
   return EXIT.ok;
 };
 
@@ -326,12 +331,12 @@ export const runDemo = async (
     recordFile,
     operatorFlags: scenario.operatorFlags,
   });
-  const run = begin(site, scenario, { terminal, time });
+  const run = newRun(site, scenario, { terminal, time });
   void signal.then(() => {
     run.isInterrupted = true;
   });
   try {
-    return await playScenario(run, request, signal);
+    return await runScenario(run, request, signal);
   } catch (error) {
     terminal.report(`Cannot continue the scenario: ${failureSentence(error)}`);
     return EXIT.failure;

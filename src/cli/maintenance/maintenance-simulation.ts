@@ -140,7 +140,7 @@ const startCluster = (embedded: EmbeddedKubernetes, options: SimulationOptions) 
   });
   const silent = lists.filter(({ resource }) => resource === 'nodes')
     .flatMap(({ objects }) => objects).filter((node) => !isReady(node)).map(nameOf);
-  for (const node of silent) controllers.kubelets.deafen(node, true);
+  for (const node of silent) controllers.kubelets.setSilent(node, true);
   return { time, cluster, controllers, replaced, refusals, silent };
 };
 
@@ -205,7 +205,7 @@ const blockersNow = (
 };
 
 /** Lets time pass until the maintenance ends or stands still. */
-const playToEnd = async (
+const runToEnd = async (
   { time }: RunningSimulation,
   record: SimulationRecord,
   { onProgress, work }: {
@@ -237,7 +237,7 @@ export const simulateMaintenance = async (
   const record = new SimulationRecord(cluster.store, time, name);
   const problem = putMaintenance(cluster, written);
   if (problem !== undefined) return { _tag: 'Refused', why: problem };
-  await playToEnd(running, record, {
+  await runToEnd(running, record, {
     onProgress: options.onProgress,
     work: workOnNodes(running, name, timing.nodeWorkMs),
   });

@@ -4,7 +4,7 @@
  * Promises: sees every change of pods, budgets and of the maintenance, from the moment at which it
  * was made; durations are of simulated time.
  */
-import { firstWater, type LowWater, nextWater } from '../../domain/low-water.ts';
+import { firstLowWater, type LowWater, nextLowWater } from '../../domain/low-water.ts';
 import { rawConditionOf } from '../../domain/condition.ts';
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../domain/json.ts';
 import {
@@ -35,7 +35,7 @@ interface Wait {
   untilMs: number | null;
 }
 
-interface Watered {
+interface Tracked {
   readonly wanted: number;
   water: LowWater;
 }
@@ -93,7 +93,7 @@ const unschedulable = (raw: JsonRecord): string | undefined => {
 class Availability {
   readonly #store: Store;
   readonly #now: () => number;
-  readonly #watered = new Map<string, Watered>();
+  readonly #tracked = new Map<string, Tracked>();
   readonly #available = new Map<string, string>();
 
   constructor(store: Store, now: () => number) {
@@ -102,11 +102,11 @@ class Availability {
   }
 
   #set(name: string, value: number, wanted: number): void {
-    const known = this.#watered.get(name);
+    const known = this.#tracked.get(name);
     if (known === undefined) {
-      this.#watered.set(name, { wanted, water: firstWater(value, this.#now()) });
+      this.#tracked.set(name, { wanted, water: firstLowWater(value, this.#now()) });
     } else if (known.water.value !== value) {
-      known.water = nextWater(known.water, value, this.#now());
+      known.water = nextLowWater(known.water, value, this.#now());
     }
   }
 
@@ -119,7 +119,7 @@ class Availability {
     const name = before ?? owner.name;
     if (isThere) this.#available.set(pod.uid, name);
     else this.#available.delete(pod.uid);
-    const value = (this.#watered.get(name)?.water.value ?? 0) + (isThere ? 1 : -1);
+    const value = (this.#tracked.get(name)?.water.value ?? 0) + (isThere ? 1 : -1);
     this.#set(name, value, owner.wanted);
   }
 
@@ -134,13 +134,13 @@ class Availability {
   /** From now on, what there is counts as the start. */
   begin(): void {
     const nowMs = this.#now();
-    for (const one of this.#watered.values()) one.water = firstWater(one.water.value, nowMs);
+    for (const one of this.#tracked.values()) one.water = firstLowWater(one.water.value, nowMs);
   }
 
   shortfalls(): readonly SimulatedShortfall[] {
     const nowMs = this.#now();
-    return [...this.#watered].map(([object, { wanted, water }]): SimulatedShortfall => {
-      const last = nextWater(water, water.value, nowMs);
+    return [...this.#tracked].map(([object, { wanted, water }]): SimulatedShortfall => {
+      const last = nextLowWater(water, water.value, nowMs);
       return {
         object,
         ready: last.first,

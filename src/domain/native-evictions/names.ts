@@ -8,7 +8,6 @@
 import {
   IMPERATIVE_EVICTION,
   isQualifiedName,
-  isReservedName,
   QUALIFIED_NAME_MAX,
 } from '../eviction-requests/qualified-name.ts';
 
@@ -41,7 +40,3 @@ export const nameToNative = (name: string): string => {
   const dot = name.indexOf('.');
   return name.includes('/') || dot < 1 ? name : `${name.slice(dot + 1)}/${name.slice(0, dot)}`;
 };
-
-/** Whether the domain of the name belongs to Kubernetes. */
-export const isReservedNativeName = (name: string): boolean =>
-  isReservedName(`.${name.split('/')[0] ?? ''}`);

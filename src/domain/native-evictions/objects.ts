@@ -49,8 +49,7 @@ interface NativeObject extends Identity {
 }
 
 /** What a requester wants. */
-export const INTENTS = ['Eviction', 'Withdrawn'] as const;
-export type Intent = (typeof INTENTS)[number];
+export type Intent = 'Eviction' | 'Withdrawn';
 
 /** An EvictionRequest: one for each requester and pod. */
 export interface NativeRequest extends NativeObject {

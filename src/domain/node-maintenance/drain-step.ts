@@ -11,29 +11,12 @@ import { entrySelects } from './drain-plan.ts';
 import type { DrainTargets } from './drain-targets.ts';
 import { type PodType, podTypeOf } from './typed-pods.ts';
 
-/** The pods of one node at its targets. */
-export interface DrainStep {
-  /** Each needs an EvictionRequest. */
-  readonly leaving: readonly DrainPod[];
-  /** Static pods among the targets, which stay. */
-  readonly staying: readonly DrainPod[];
-}
-
 /** A pod whose containers run, and which the API can remove. */
 const canLeave = (pod: DrainPod): boolean => !pod.finished && !pod.mirror;
 
 /** True when the targets select the pod. */
 const isTargeted = (pod: DrainPod, targets: DrainTargets): boolean =>
   targets.some((entry) => entrySelects(entry, pod));
-
-/** Divides the pods that the targets of their node select; finished pods are left out. */
-export const drainStep = (pods: Iterable<DrainPod>, targets: DrainTargets): DrainStep => {
-  const targeted = [...pods].filter((pod) => !pod.finished && isTargeted(pod, targets));
-  return {
-    leaving: targeted.filter(canLeave),
-    staying: targeted.filter((pod) => !canLeave(pod)),
-  };
-};
 
 /** True when a targeted pod that can leave is still there (NM-31). */
 export const hasLeavingPods = (pods: Iterable<DrainPod>, targets: DrainTargets): boolean => {

@@ -132,7 +132,8 @@ export const failingCluster = async (nodes: number) => {
       void ask('POST', `${APPS}/statefulsets`, workload('StatefulSet', name, replicas)),
     pods: (): readonly SeenPod[] => listOrEmptyAt(ask('GET', '/api/v1/pods'), 'items').map(seenPod),
     /** Its kubelet stops, or goes on. */
-    silence: (name: string, isSilent = true): void => controllers.kubelets.deafen(name, isSilent),
+    silence: (name: string, isSilent = true): void =>
+      controllers.kubelets.setSilent(name, isSilent),
     patchNode: (name: string, body: object): void =>
       void ask('PATCH', `/api/v1/nodes/${name}`, body),
     setCondition: (name: string, type: string, status: string): void =>

@@ -106,7 +106,7 @@ const followToEnd = async (
   const [actor] = await Promise.all([
     following,
     following.then(() => onFollowed(page)),
-    demo.untilLog(({ msg }) => String(msg).includes(DEMO_SCENARIOS[name]?.moral ?? '?'), {
+    demo.untilLog(({ msg }) => String(msg).includes(DEMO_SCENARIOS[name]?.conclusion ?? '?'), {
       what: `how ${name} ends`,
       timeoutMs: DEMO_MS,
     }),

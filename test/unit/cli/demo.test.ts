@@ -36,7 +36,7 @@ const emptySite = (more: Partial<DemoSite>): DemoSite => ({
     stop: () => Promise.resolve(),
     start: () => Promise.resolve(),
   },
-  trouble: () => undefined,
+  failure: () => undefined,
   stop: () => Promise.resolve(),
   ...more,
 });
@@ -44,15 +44,15 @@ const emptySite = (more: Partial<DemoSite>): DemoSite => ({
 test('a scenario begins when its page is open, and not before', async () => {
   const time = simulatedTime();
   const page = { url: 'http://127.0.0.1:8772/', isOpened: false };
-  let trouble: string | undefined;
+  let failure: string | undefined;
   const asked: string[] = [];
   const site = emptySite({
     page: () => page,
     ask: (_method, path) => {
       asked.push(path);
-      trouble = 'the operator ended';
+      failure = 'the operator ended';
     },
-    trouble: () => trouble,
+    failure: () => failure,
   });
   const lines: string[] = [];
   const ended = runDemo(REQUEST, () => Promise.resolve(site), {

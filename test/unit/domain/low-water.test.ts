@@ -1,11 +1,14 @@
 /** The lowest value that something had, and for how long. */
 import { expect, test } from 'vitest';
-import { firstWater, nextWater } from '../../../src/domain/low-water.ts';
+import { firstLowWater, nextLowWater } from '../../../src/domain/low-water.ts';
 
 const after = (...steps: readonly (readonly [value: number, ms: number])[]) => {
   const [first, ...more] = steps;
   const [value, ms] = first ?? [0, 0];
-  return more.reduce((water, [next, at]) => nextWater(water, next, at), firstWater(value, ms));
+  return more.reduce(
+    (water, [next, at]) => nextLowWater(water, next, at),
+    firstLowWater(value, ms),
+  );
 };
 
 test('a value that never falls was never below its first', () => {

@@ -45,7 +45,7 @@ const LEASE_ROOM = 'kube-node-lease';
 /** The running kubelets and their controls. */
 export interface Kubelets extends Controller {
   /** Stops or resumes the kubelet of this node. */
-  readonly deafen: (node: string, deaf: boolean) => void;
+  readonly setSilent: (node: string, isSilent: boolean) => void;
 }
 
 const NEVER = 'never';
@@ -156,8 +156,8 @@ const renew = (environment: ControllerEnvironment, node: string): void => {
 /** Starts a kubelet on every current and future node. */
 export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
   const alive = new Set<string>();
-  const deaf = new Set<string>();
-  const follows = (pod: unknown): boolean => alive.has(nodeOf(pod)) && !deaf.has(nodeOf(pod));
+  const silent = new Set<string>();
+  const follows = (pod: unknown): boolean => alive.has(nodeOf(pod)) && !silent.has(nodeOf(pod));
 
   const end = (pod: JsonRecord): void => {
     remove(environment, 'pods', { object: pod, graceSeconds: 0 });
@@ -190,7 +190,7 @@ export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
   };
   const join = keyQueue(environment.time, (name) => {
     const node = environment.get('nodes', { namespace: '', name });
-    if (node === undefined || deaf.has(name)) return;
+    if (node === undefined || silent.has(name)) return;
     alive.add(name);
     writeReady(environment, node);
     renew(environment, name);
@@ -209,16 +209,16 @@ export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
   const beat = (): void => {
     if (environment.timing.hasHeartbeats === false) return;
     cancel = environment.time.schedule(HEARTBEAT_MS, beat);
-    for (const name of alive) if (!deaf.has(name)) renew(environment, name);
+    for (const name of alive) if (!silent.has(name)) renew(environment, name);
   };
   beat();
   return {
-    deafen: (node, isDeaf) => {
-      if (isDeaf) {
-        deaf.add(node);
+    setSilent: (node, isSilent) => {
+      if (isSilent) {
+        silent.add(node);
         return;
       }
-      deaf.delete(node);
+      silent.delete(node);
       join.schedule(node, 0);
     },
     stop: () => {

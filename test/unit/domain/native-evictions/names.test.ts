@@ -7,7 +7,6 @@ import {
 } from '../../../../src/domain/eviction-requests/qualified-name.ts';
 import {
   isNativeName,
-  isReservedNativeName,
   nameFromNative,
   nameToNative,
 } from '../../../../src/domain/native-evictions/names.ts';
@@ -50,10 +49,4 @@ test('a name of theirs that comes here and goes back is the same', () => {
     expect(isNativeName(name)).toBe(true);
     expect(nameToNative(nameFromNative(name))).toBe(name);
   }));
-});
-
-test('names in domains of Kubernetes are reserved there, too', () => {
-  expect(isReservedNativeName('k8s.io/drain')).toBe(true);
-  expect(isReservedNativeName('node.kubernetes.io/drain')).toBe(true);
-  expect(isReservedNativeName('example.com/k8s.io')).toBe(false);
 });

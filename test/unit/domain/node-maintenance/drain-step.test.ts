@@ -1,7 +1,6 @@
 /** The pods of a node that a NodeMaintenance removes, and how they are counted. */
 import { expect, test } from 'vitest';
 import {
-  drainStep,
   evacuationCounts,
   hasLeavingPods,
   hasOwnLeavingPods,
@@ -29,19 +28,18 @@ test('NM-28: bare pods, pods with local data and terminating pods leave like oth
     podOfType('Default', { deletion: '2026-05-01T10:00:00Z' }),
     podOfType('DaemonSet'),
   ];
-  expect(drainStep(pods, EVERY_TYPE)).toEqual({ leaving: pods, staying: [] });
+  expect(pods.map((pod) => hasLeavingPods([pod], EVERY_TYPE))).toEqual(pods.map(() => true));
 });
 
 test('NM-29: a new pod of the current entry or an earlier one leaves, too', () => {
   const pods = [1, 500, 1000, 1001].map((priority) => podOfType('Default', { priority }));
-  expect(drainStep(pods, [entryOf(1000)]).leaving).toEqual(pods.slice(0, 3));
-  expect(hasLeavingPods(pods.slice(3), [entryOf(1000)])).toBe(false);
+  expect(pods.map((pod) => hasLeavingPods([pod], [entryOf(1000)])))
+    .toEqual([true, true, true, false]);
   expect(hasLeavingPods(pods, [entryOf(1000)])).toBe(true);
 });
 
 test('NM-47: static pods stay and hold nothing', () => {
   const pods = [podOfType('Static')];
-  expect(drainStep(pods, EVERY_TYPE)).toEqual({ leaving: [], staying: pods });
   expect(hasLeavingPods(pods, EVERY_TYPE)).toBe(false);
 });
 
@@ -59,7 +57,6 @@ test('NM-32: targets of another maintenance hold no pods of labels that this one
 
 test('finished pods hold nothing', () => {
   const pods = ['Succeeded', 'Failed'].map((phase) => podOfType('Default', { phase }));
-  expect(drainStep(pods, EVERY_TYPE)).toEqual({ leaving: [], staying: [] });
   expect(hasLeavingPods(pods, EVERY_TYPE)).toBe(false);
 });
 
