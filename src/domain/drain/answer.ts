@@ -123,6 +123,10 @@ const forbidden = (reading: Reading): EvictionOutcome => {
   return { _tag: 'Refused', status, why };
 };
 
+/** The budget may be deleted during the call; the pod is alive then. */
+const notFound = ({ kind, why }: Reading): EvictionOutcome =>
+  kind === '' || kind === 'pods' ? { _tag: 'Gone' } : { _tag: 'Transient', why };
+
 const conflict = ({ kind, why }: Reading): EvictionOutcome =>
   (kind === 'Pod' || kind === 'pods') && UID_PRECONDITION.test(why)
     ? { _tag: 'OtherPod' }
@@ -146,7 +150,7 @@ export const evictionOutcome = (answer: EvictionAnswer): EvictionOutcome => {
     case 403:
       return forbidden(reading);
     case 404:
-      return { _tag: 'Gone' };
+      return notFound(reading);
     case 409:
       return conflict(reading);
     case 429:

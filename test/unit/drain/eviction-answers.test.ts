@@ -3,7 +3,7 @@ import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { type KubeAnswer, NotSent } from '../../../src/effects/kube-api.ts';
 import { NOT_PROCESSED, refusal } from '../../support/drains/eviction-refusals.ts';
-import { evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-rig.ts';
+import { budgetedApp, evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-rig.ts';
 
 describe('answers', () => {
   interface Row {
@@ -118,6 +118,25 @@ describe('answers', () => {
     made.cluster.podCache.put(made.cluster.known('p1'));
     await made.time.advance(300);
     expect(podsAsked(made)).toEqual(['p1', 'p1']);
+  });
+
+  // After a conflict the API server reads the budget again: the 404 is not about the pod.
+  test('DR-24: a pod whose budget is deleted during the call is evicted by the next', async () => {
+    const made = evictionsOfTest();
+    await budgetedApp(made, { size: 1, unavailable: 1 });
+    const deleted = refusal(404, 'poddisruptionbudgets.policy "db" not found', {
+      details: { kind: 'poddisruptionbudgets' },
+    });
+    made.cluster.intercept(() => Effect.succeed(deleted));
+    made.drain('n1');
+    await made.time.advance(50);
+    expect(podsAsked(made)).toEqual(['p0']);
+    expect(made.status('p0')).toMatchObject({ state: 'backingOff', reason: 'EvictionFailing' });
+    made.cluster.intercept(() => Effect.succeed(undefined));
+    made.cluster.removeBudget('db');
+    await made.time.advance(60_000);
+    expect(podsAsked(made)).toEqual(['p0', 'p0']);
+    expect(made.cluster.left('n1')).toBe(0);
   });
 
   test.each([

@@ -46,8 +46,14 @@ describe('evictionOutcome', () => {
     expect(answer(401, 'Unauthorized')).toEqual({ _tag: 'Unauthenticated', why: 'Unauthorized' });
   });
 
-  it('answer 404 is a pod that is gone', () => {
-    expect(answer(404, 'pods "a" not found')).toEqual({ _tag: 'Gone' });
+  it.each([undefined, 'pods'])('answer 404 about %s is a pod that is gone', (kind) => {
+    const details = kind === undefined ? {} : { kind };
+    expect(answer(404, 'pods "a" not found', details)).toEqual({ _tag: 'Gone' });
+  });
+
+  it('DR-24: answer 404 about a budget that was deleted meanwhile is transient', () => {
+    const why = 'poddisruptionbudgets.policy "db" not found';
+    expect(answer(404, why, { kind: 'poddisruptionbudgets' })).toEqual({ _tag: 'Transient', why });
   });
 
   it.each([
