@@ -255,6 +255,14 @@ export const drainEntry = (
   hasCondition: false,
 });
 
+/** An instruction joins the drain. */
+export const addOrder = (time: Time, entry: DrainEntry, order: DrainOrder): void => {
+  entry.ids.add(order.id);
+  entry.orders.set(order.id, order);
+  entry.deadlines.set(order.id, deadlineOf(time, order));
+  if (entry.machineId === '') entry.machineId = order.machineId;
+};
+
 /** A drain from the annotation on a Node. */
 export const resumedDrain = (
   time: Time,

@@ -6,7 +6,7 @@
  * has a drain, whichever process wrote it (DR-13); 32 Nodes are cordoned at once (DR-11); an
  * instruction that finds a drain ending begins another; a crashed drain restarts from the Node.
  */
-import { audit, EMPTY, merge, type Observable, Subject, Subscription } from 'rxjs';
+import { audit, EMPTY, from, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { Actor, SnapshotFrom } from 'xstate';
 import { annotationOf, type DrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
@@ -24,11 +24,11 @@ import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-lim
 import { blockersOfDrains, type DrainBlockers, showMissedEnd } from './drain-blockers.ts';
 import { UnrecognizedCordons } from './drain-events.ts';
 import {
+  addOrder,
   canJoin,
   cordonOrderOf,
   CORDONS_AT_ONCE,
   countedAtEnd,
-  deadlineOf,
   type DrainBeginning,
   type DrainDeadline,
   type DrainEntry,
@@ -69,7 +69,10 @@ export class DrainRegistry {
   readonly #past = new PastDrains();
   readonly #events = new Subject<DrainEvent>();
   readonly events: Observable<DrainEvent> = this.#events;
+  /** The drains that a term found on Nodes go on. */
+  readonly resumed = new Subject<void>();
   readonly #subscription = new Subscription();
+  #resuming = new Subscription();
   /** Drains whose pods changed; all that change at this moment are looked at together. */
   readonly #changed = new Set<string>();
   readonly #changes = new Subject<void>();
@@ -148,16 +151,18 @@ export class DrainRegistry {
     if (this.#isLeading) return;
     this.#isLeading = true;
     // By old Nodes, a process that was cut off would resume drains that are over.
-    void this.#options.whenNodesCurrent().then(() => {
+    this.#resuming = from(this.#options.whenNodesCurrent()).subscribe(() => {
       for (const node of [...this.#options.nodes.values()]) {
         this.#nodeSeen(node);
-        if (this.#isLeading && !this.#byNode.has(node.name)) showMissedEnd(node, this.#options);
+        if (!this.#byNode.has(node.name)) showMissedEnd(node, this.#options);
       }
+      this.resumed.next();
     });
   };
 
   readonly onLeadershipLost = (): void => {
     this.#isLeading = false;
+    this.#resuming.unsubscribe();
     for (const entry of [...this.#registry.entries()]) {
       this.#forget(entry);
       this.#options.evictions.release(entry.node.name, entry.owner);
@@ -188,6 +193,7 @@ export class DrainRegistry {
   readonly stop = (): Promise<void> => {
     this.#isLeading = false;
     this.#isStopped = true;
+    this.#resuming.unsubscribe();
     this.#subscription.unsubscribe();
     this.#slots.stop();
     return this.#blockers.stop().then(() => this.#registry.stop());
@@ -272,10 +278,9 @@ export class DrainRegistry {
   #begin(node: DrainedNode, beginning: DrainBeginning): void {
     const on = () => this.#pods.on(node.name);
     const pods = new DrainPods({
+      ...this.#options,
       ...drainScope(this.#options, { node: node.name, owner: beginning.owner, on }),
-      evictions: this.#options.evictions,
       resumedSinceMs: beginning.resumedSinceMs,
-      own: this.#options.own,
       now: this.#environment.time.now,
     });
     const entry = drainEntry(node, beginning, pods);
@@ -284,16 +289,12 @@ export class DrainRegistry {
   }
 
   #join(entry: DrainEntry, order: DrainOrder): void {
-    const { id, machineId } = order;
-    entry.ids.add(id);
-    entry.orders.set(id, order);
-    entry.deadlines.set(id, deadlineOf(this.#environment.time, order));
-    if (entry.machineId === '') entry.machineId = machineId;
+    addOrder(this.#environment.time, entry, order);
     const actor = this.#registry.get(entry.key);
-    if (actor !== undefined && hasLanded(actor.getSnapshot().context, id)) {
-      return this.#publish(entry, id, { phase: 'Cordoned', counted: true });
+    if (actor !== undefined && hasLanded(actor.getSnapshot().context, order.id)) {
+      return this.#publish(entry, order.id, { phase: 'Cordoned', counted: true });
     }
-    entry.awaited.add(id);
+    entry.awaited.add(order.id);
     this.#send(entry.key, { type: 'order.joined', order: cordonOrderOf(order) });
   }
 

@@ -20,7 +20,7 @@ import type { ServingGates } from '../../effects/serving-gates.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import type { Informer, InformerOptions } from '../informers/informer.ts';
-import { isBehind, missingLists, whenCurrent } from '../informers/shared-informers.ts';
+import { isBehind, missingLists } from '../informers/shared-informers.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import { type DrainEngine, drainEngine, type DrainPolicy } from './drain-engine.ts';
@@ -145,7 +145,6 @@ export const nodeDrainsRole = (
     recordOnLease,
     events,
     areNodesBehind: () => isBehind(nodes),
-    whenNodesCurrent: () => whenCurrent(nodes),
     isReclaimable: (node) => selection.get(objectKey(node))?.reclaimable === true,
     maxDraining: policy.maxDraining ?? NO_LIMIT,
   });

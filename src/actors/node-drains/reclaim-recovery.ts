@@ -37,9 +37,7 @@ export class ReclaimRecovery {
       input: () => ({}),
       // The replay before the crash was complete.
       onStart: (_, actor) => {
-        if (!this.#isReplaying && this.#draining.size > 0) {
-          actor.send({ type: 'replay.completed' });
-        }
+        if (this.#hasReplayed()) actor.send({ type: 'replay.completed' });
       },
     });
     this.#registry.consider('recovery');
@@ -60,6 +58,15 @@ export class ReclaimRecovery {
     const event = EVENTS[seen._tag];
     if (event !== undefined) this.#registry.get('recovery')?.send(event);
   };
+
+  /** What the last replay showed is recovered once more: nothing could begin so far. */
+  readonly again = (): void => {
+    if (this.#hasReplayed()) this.#registry.get('recovery')?.send({ type: 'replay.completed' });
+  };
+
+  #hasReplayed(): boolean {
+    return !this.#isReplaying && this.#draining.size > 0;
+  }
 
   #isFull(): boolean {
     return this.#draining.size >= SHARD_LIMITS.reclaim_machines.max;

@@ -39,8 +39,9 @@ import {
   RECOVERED_PREFIX,
 } from '../../domain/drain/reclaim-index.ts';
 import { type DrainRoom, ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
+import { type HeldOrder, HeldOrders } from './held-orders.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
-import type { ReclaimsOptions } from './reclaims-options.ts';
+import type { ReclaimActions, ReclaimActorOptions, ReclaimsOptions } from './reclaims-options.ts';
 
 export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
 
@@ -57,6 +58,9 @@ export class ReclaimRegistry {
   readonly #subscription = new Subscription();
   readonly #awaited = () => awaitedEntries(this.#registry.entries());
   #isLeading = false;
+  /** The drains that this term found on Nodes go on; instructions are held before. */
+  #isResumed = false;
+  readonly #held = new HeldOrders();
   #isSearching = false;
 
   constructor(environment: ActorEnvironment<never>, options: ReclaimsOptions) {
@@ -84,6 +88,7 @@ export class ReclaimRegistry {
     });
     this.#recovery = new ReclaimRecovery(environment, (machines) => this.#recover(machines));
     this.#subscription.add(options.drains.events.subscribe((event) => this.#onDrain(event)));
+    this.#subscription.add(options.drains.resumed.subscribe(() => this.#onResumed()));
     this.#subscription.add(options.shardEvents.subscribe((event) => this.#onShardEvent(event)));
     this.#subscription.add(options.nodes.facts.subscribe(() => this.#searchSoon()));
   }
@@ -98,11 +103,13 @@ export class ReclaimRegistry {
       this.#registry.consider({ ...instruction, ackPending: this.#acked.resume(instruction.id) });
     }
     events.notResumed(leftOut);
-    void this.#options.whenNodesCurrent().then(() => this.#endResumed());
   };
 
   readonly onLeadershipLost = (): void => {
     this.#isLeading = false;
+    this.#isResumed = false;
+    // As for those whose drains have not begun, a replay has what is left of them (DR-14).
+    this.#held.take();
     for (const { id } of [...this.#registry.entries()]) this.#registry.remove(id);
     this.#searchSoon();
   };
@@ -120,18 +127,24 @@ export class ReclaimRegistry {
     await Promise.all([this.#registry.stop(), this.#recovery.stop()]);
   };
 
+  /** New instructions know by now which Nodes drain, and for whom (DR-03, DR-13, DR-19). */
+  #onResumed(): void {
+    this.#isResumed = true;
+    this.#endResumed();
+    for (const { sinceMs, ...order } of this.#held.take()) this.#onOrder(order, sinceMs);
+    this.#recovery.again();
+  }
+
   /**
    * Ends what another leader ended while this process was cut off: by its old Nodes it resumed an
    * instruction whose drains do not begin (DR-13).
    */
   #endResumed(): void {
-    if (!this.#isLeading) return;
     const { nodes, drains } = this.#options;
     for (const instruction of [...this.#registry.entries()]) {
       for (const entry of instruction.machines) {
         if (entry.phase !== 'Cordoned' || drains.has(entry.node, 'reclaim')) continue;
-        const node = nodes.get(objectKey(entry.node));
-        if (hasUnfinished(node, instruction.id)) continue;
+        if (hasUnfinished(nodes.get(objectKey(entry.node)), instruction.id)) continue;
         this.#setEntry(instruction, { ...entry, phase: 'Ended' });
       }
     }
@@ -246,36 +259,40 @@ export class ReclaimRegistry {
 
   #begin(id: string, machines: readonly string[], terms: {
     readonly graceSeconds: number;
+    readonly sinceMs: number;
     readonly ackPending: boolean;
   }): void {
     const found = this.#targets.first(machines, this.#room(), id);
-    const { time } = this.#environment;
-    const instruction = orderedInstruction(time, { id, machines: found, ...terms });
+    const instruction = orderedInstruction({ id, machines: found, ...terms });
     this.#registry.consider(instruction);
     this.#orderDrains(instruction);
     for (const entry of found) if (entry.phase === 'Ended') this.#end(instruction, entry);
   }
 
-  #onOrder(order: ReclaimOrder): void {
+  #onOrder(order: ReclaimOrder, sinceMs: number): void {
     if (!this.#isLeading) return;
-    const { instructionId: id, machines, graceSeconds } = order;
+    const { instructionId: id, machines } = order;
     const known = this.#registry.entry(id);
-    if (known === undefined) {
-      if (hasRoomFor(machines, this.#registry.entries())) {
-        return this.#begin(id, machines, { graceSeconds, ackPending: true });
-      }
-      this.#events.instructionRefused(id, machines.length);
-      return void this.#queueAck({ id, nodesStarted: 0 });
-    }
+    if (known === undefined) return this.#onNewOrder({ ...order, sinceMs });
     for (const other of othersThan(known.machines, machines)) this.#events.changed(id, other);
     known.ackPending = true;
     this.#registry.get(id)?.send({ type: 'instruction.repeated' });
   }
 
+  #onNewOrder(order: HeldOrder): void {
+    const { instructionId: id, machines, graceSeconds, sinceMs } = order;
+    if (!hasRoomFor(machines, [...this.#registry.entries(), ...this.#held.all()])) {
+      this.#events.instructionRefused(id, machines.length);
+      return void this.#queueAck({ id, nodesStarted: 0 });
+    }
+    if (this.#isResumed) this.#begin(id, machines, { graceSeconds, sinceMs, ackPending: true });
+    else this.#held.add(order);
+  }
+
   #onShardEvent(event: ShardEvent): void {
     this.#recovery.observe(event);
     this.#endStays(event);
-    if (event._tag === 'ReclaimOrdered') this.#onOrder(event.order);
+    if (event._tag === 'ReclaimOrdered') this.#onOrder(event.order, this.#environment.time.now());
     if (event._tag === 'MachineObserved') this.#searchSoon();
     if (event._tag !== 'StreamOpened') return;
     for (const actor of [...this.#registry.actors()]) actor.send({ type: 'stream.opened' });
@@ -291,6 +308,7 @@ export class ReclaimRegistry {
       this.#events.left(instruction.id, machine);
       this.#setEntry(instruction, { ...entry, phase: 'Ended' });
     }
+    this.#held.leave((name) => hasLeft(this.#targets.machineNamed(name)), this.#events.left);
   }
 
   #onDrain({ id, node, owner, phase, counted }: DrainEvent): void {
@@ -318,26 +336,17 @@ export class ReclaimRegistry {
 
   /** Begins the instructions of draining machines that no instruction names (DR-14). */
   #recover(draining: readonly string[]): void {
-    if (!this.#isLeading) return;
+    if (!this.#isLeading || !this.#isResumed) return;
+    const sinceMs = this.#environment.time.now();
     const awaited = new Set(this.#awaited().map(({ entry }) => entry.machine));
     for (const found of this.#targets.first(draining, this.#room())) {
       const { machine, node, phase } = found;
       if (phase === 'Ended' || awaited.has(machine) || this.#hasKey(found)) continue;
       this.#environment.telemetry.log('warn', 'Recovered a lost reclaim', { machine, node });
-      const terms = { graceSeconds: RECOVERED_GRACE_SECONDS, ackPending: false };
+      const terms = { graceSeconds: RECOVERED_GRACE_SECONDS, sinceMs, ackPending: false };
       this.#begin(`${RECOVERED_PREFIX}${machine}`, [machine], terms);
     }
   }
-}
-
-/** The side effects of an instruction's statechart. */
-export interface ReclaimActions {
-  /** True when the outbox accepted it. */
-  readonly queueAck: (ack: ReclaimAck) => Promise<boolean>;
-  readonly releaseEvictions: (context: ReclaimInstructionContext) => void;
-  readonly recordUnseen: (context: ReclaimInstructionContext) => void;
-  readonly recordQueued: (context: ReclaimInstructionContext) => void;
-  readonly recordNeverStarted: (context: ReclaimInstructionContext) => void;
 }
 
 /** The statechart with its implementations. */
@@ -353,16 +362,6 @@ export const provideReclaim = (actions: ReclaimActions): typeof reclaimInstructi
   });
 
 export type ReclaimActors = ActorRegistry<typeof reclaimInstruction, InstructionEntry>;
-
-/** The dependencies of instruction actors. */
-export interface ReclaimActorOptions extends ReclaimActions {
-  /** The machines of the instruction with the current state of their Nodes. */
-  readonly machinesNow: (entry: InstructionEntry) => readonly ReclaimEntry[];
-  /** The actor runs again after a crash. */
-  readonly onRestart: (entry: InstructionEntry) => void;
-  /** An instruction has ended; what it queued waits no longer. */
-  readonly onSettled: () => void;
-}
 
 /** The actors of all instructions. */
 const reclaimActors = <Services>(

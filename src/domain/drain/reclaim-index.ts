@@ -7,7 +7,6 @@ import { annotationOf, type CordonAnnotation } from './cordon.ts';
 import { graceOf } from './deadline.ts';
 import { type ReclaimEntry, waitingEntries, withEntry } from './reclaim-entry.ts';
 import { SHARD_LIMITS } from '../shard-limits.ts';
-import type { Time } from '../time.ts';
 
 /** The id under which lost reclaims are recovered (DR-14). */
 export const RECOVERED_PREFIX = 'recovered-';
@@ -38,16 +37,16 @@ export interface InstructionEntry {
 
 /** An instruction from the shard's message. */
 export const orderedInstruction = (
-  time: Time,
-  { id, graceSeconds, machines, ackPending }: {
+  { id, graceSeconds, sinceMs, machines, ackPending }: {
     readonly id: string;
     readonly graceSeconds: number;
+    /** When it came, on the wall clock. */
+    readonly sinceMs: number;
     readonly machines: readonly ReclaimEntry[];
     readonly ackPending: boolean;
   },
 ): InstructionEntry => {
   const { seconds } = graceOf(graceSeconds);
-  const sinceMs = time.now();
   return {
     id,
     terms: { deadlineMs: sinceMs + seconds * 1000, graceSeconds: seconds, sinceMs },
@@ -169,7 +168,7 @@ export const awaitedEntries = (
 /** True when all active instructions together may name these machines as well. */
 export const hasRoomFor = (
   machines: readonly string[],
-  instructions: Iterable<InstructionEntry>,
+  instructions: Iterable<{ readonly machines: readonly unknown[] }>,
 ): boolean => {
   let named = machines.length;
   for (const instruction of instructions) named += Math.max(1, instruction.machines.length);

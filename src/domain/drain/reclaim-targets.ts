@@ -94,10 +94,13 @@ export class ReclaimTargets {
   };
 
   /** The machine that shows the drain: of an entry that names the Node, the Node's. */
-  readonly reportedMachineOf = ({ machine, node }: ReclaimEntry): string => {
+  readonly reportedMachineOf = ({ machine, node }: ReclaimEntry): string =>
+    machine === node ? this.machineNamed(node) : machine;
+
+  /** The machine of a text that may also be the name of its Node. */
+  readonly machineNamed = (text: string): string => {
     const { upcomingNode, machineOf } = this.#known;
-    if (machine !== node || upcomingNode(machine) !== undefined) return machine;
-    return machineOf({ name: node }) ?? machine;
+    return upcomingNode(text) !== undefined ? text : machineOf({ name: text }) ?? text;
   };
 
   #withNode(entry: ReclaimEntry, node: string): ReclaimEntry {

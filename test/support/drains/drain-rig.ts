@@ -373,7 +373,6 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       ),
       events,
       areNodesBehind: () => options.areNodesBehind?.() === true,
-      whenNodesCurrent: options.whenNodesCurrent ?? (() => Promise.resolve()),
       isReclaimable: (name) => options.excluded?.includes(name) !== true,
       maxDraining: options.maxDraining ?? { _tag: 'Percent', percent: 100 },
     });

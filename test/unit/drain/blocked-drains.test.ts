@@ -101,6 +101,7 @@ describe('a blocked drain', () => {
 
   test('DR-42: a process that resumes a drain ends the condition that the Node shows', async () => {
     const { order, node, time, conditions } = rig();
+    await time.settle();
     node('n1', {
       status: { conditions: [{ type: 'tidegate.dev/Draining', status: 'True' }] },
     });

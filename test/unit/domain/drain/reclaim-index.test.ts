@@ -51,7 +51,8 @@ const instructionOf = (
   deadlineMs: number,
   machines: readonly ReclaimEntry[],
 ): InstructionEntry => ({
-  ...orderedInstruction({ now: () => 0, monotonic: () => 0, schedule: () => () => {} }, {
+  ...orderedInstruction({
+    sinceMs: 0,
     id,
     graceSeconds: 60,
     machines,
