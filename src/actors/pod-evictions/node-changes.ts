@@ -1,9 +1,10 @@
 /** Nodes whose pods changed, for drains, and how many pods of each were evicted. */
-import { type Observable, Subject, type Subscription } from 'rxjs';
+import { Subject, type Subscription } from 'rxjs';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { EvictionEntry } from '../../domain/drain/eviction-index.ts';
-import type { Fact } from '../../domain/facts.ts';
+import { objectKey } from '../../domain/ids.ts';
+import type { Informer } from '../informers/informer.ts';
 
 /** Nodes with a changed pod, emitted once for simultaneous changes. */
 export class NodeChanges {
@@ -39,16 +40,21 @@ export class NodeChanges {
 /** Counts accepted evictions by Node, while the Node exists (RS-30). */
 export class NodeEvictions {
   readonly #telemetry: Telemetry;
+  readonly #nodes: Pick<Informer<DrainedNode>, 'facts' | 'get'>;
   readonly subscription: Subscription;
 
-  constructor(telemetry: Telemetry, nodes: Observable<Fact<DrainedNode>>) {
+  constructor(telemetry: Telemetry, nodes: Pick<Informer<DrainedNode>, 'facts' | 'get'>) {
     this.#telemetry = telemetry;
-    this.subscription = nodes.subscribe((fact) => {
+    this.#nodes = nodes;
+    this.subscription = nodes.facts.subscribe((fact) => {
       if (fact._tag !== 'Absent') return;
       telemetry.forget('tidegate_node_evictions_total', { node: fact.last.name });
     });
   }
 
-  readonly add = (node: string): void =>
+  readonly add = (node: string): void => {
+    // An answer may come after the Node is gone: nothing would remove its series again.
+    if (this.#nodes.get(objectKey(node)) === undefined) return;
     this.#telemetry.count('tidegate_node_evictions_total', 1, { node });
+  };
 }

@@ -112,7 +112,7 @@ export class PodEvictionRegistry implements PodEvictions {
     const { pods, budgets, nodes, callsPerBudget = 1 } = options;
     const { time, telemetry } = environment;
     const defer = deferredSends(telemetry);
-    const evicted = new NodeEvictions(telemetry, nodes.facts);
+    const evicted = new NodeEvictions(telemetry, nodes);
     this.#subscription.add(evicted.subscription);
     this.#options = options;
     this.gates = new ServingGateRegistry(environment, { pods });

@@ -153,3 +153,18 @@ test('RS-30: accepted evictions are counted by node, while the Node exists', asy
   await made.time.advance(100);
   expect(made.forgotten).toEqual([{ name: 'tidegate_node_evictions_total', node: 'n1' }]);
 });
+
+// The answer made the series of the deleted Node again, and nothing removed it.
+test('RS-30: an eviction that is accepted after its Node is gone is not counted', async () => {
+  const made = await kept('p1');
+  made.cluster.node('n1', 'True');
+  made.cluster.intercept(() => Effect.as(Effect.sleep(5000), undefined));
+  made.drain('n1');
+  await made.time.advance(1000);
+  expect(made.status('p1')).toMatchObject({ inFlight: true });
+  made.cluster.nodeCache.remove([...made.cluster.caches.nodes.values()][0]);
+  await made.time.advance(10_000);
+  expect(made.status('p1')).toMatchObject({ accepted: true });
+  expect(made.forgotten).toEqual([{ name: 'tidegate_node_evictions_total', node: 'n1' }]);
+  expect(made.evicted).toEqual([]);
+});
