@@ -29,7 +29,7 @@ export const SESSION_METRICS = catalogue({
       'Acknowledged',
       'BootstrapPulled',
       'BootstrapMalformed',
-      'ReclaimOrdered',
+      'ReclaimInstructed',
       'MachineObserved',
       'CapacityObserved',
       'Unreadable',

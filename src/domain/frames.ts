@@ -52,7 +52,7 @@ export interface BootstrapPull {
 }
 
 /** A `ReclaimInstruction`. `machines` are machine ids, whatever the field is called on the wire. */
-export interface ReclaimOrder {
+export interface ReclaimInstruction {
   readonly instructionId: InstructionId;
   readonly machines: readonly string[];
   readonly graceSeconds: number;
@@ -79,7 +79,7 @@ export type ShardFrame =
     /** The exceeded limit. */
     readonly limit?: ShardLimitName;
   }
-  | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
+  | { readonly _tag: 'ReclaimInstructed'; readonly instruction: ReclaimInstruction }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
   /** A malformed frame: the problem in one sentence, and the machine if it is known. */
@@ -103,7 +103,7 @@ export type ShardEvent =
   /** A frame about this machine was malformed: the machine is bound, in an unknown state. */
   | { readonly _tag: 'MachineMalformed'; readonly machineId: MachineId }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
-  | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
+  | { readonly _tag: 'ReclaimInstructed'; readonly instruction: ReclaimInstruction }
   /** The stream's first `rollup` ack: machines not replayed by now are not bound. */
   | { readonly _tag: 'Resynced'; readonly stream: number }
   /** The end of a connected stream, opened or not: frames may precede the ack of its `hello`. */

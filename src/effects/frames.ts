@@ -14,7 +14,7 @@ import {
   type LeftOut,
   MACHINE_STATES,
   type MachineObservation,
-  type ReclaimOrder,
+  type ReclaimInstruction,
   type ShardFrame,
 } from '../domain/frames.ts';
 import { instructionId, type MachineId, machineId } from '../domain/ids.ts';
@@ -28,7 +28,7 @@ import {
   type BootstrapRequest,
   type NodeStateUpdate,
   NodeStateUpdateSchema,
-  type ReclaimInstruction,
+  type ReclaimInstruction as ReclaimInstructionMessage,
   type ShardMessage,
   ShardMessageSchema,
 } from '../gen/bigfleet/v1alpha1/shard_pb.ts';
@@ -140,7 +140,9 @@ const bootstrapFrame = (request: BootstrapRequest): ShardFrame => {
 };
 
 /** The machines of an instruction within the limits, and the number of others. */
-const machinesOf = ({ nodes }: ReclaimInstruction): Pick<ReclaimOrder, 'machines' | 'leftOut'> => {
+const machinesOf = (
+  { nodes }: ReclaimInstructionMessage,
+): Pick<ReclaimInstruction, 'machines' | 'leftOut'> => {
   const short = nodes.filter((id) => id.length <= SHARD_LIMITS.id_length.max);
   const machines = short.slice(0, SHARD_LIMITS.instruction_machines.max);
   const leftOut: readonly LeftOut[] = [
@@ -150,13 +152,13 @@ const machinesOf = ({ nodes }: ReclaimInstruction): Pick<ReclaimOrder, 'machines
   return leftOut.length === 0 ? { machines } : { machines, leftOut };
 };
 
-const reclaimFrame = (instruction: ReclaimInstruction): ShardFrame => {
+const reclaimFrame = (instruction: ReclaimInstructionMessage): ShardFrame => {
   if (instruction.instructionId === '') throw new MalformedFrame('the instruction id is empty');
   assertWithin('id_length', instruction.instructionId.length, 'the instruction id');
   const seconds = Number(instruction.gracePeriodSeconds);
   return {
-    _tag: 'ReclaimOrdered',
-    order: {
+    _tag: 'ReclaimInstructed',
+    instruction: {
       instructionId: instructionId(instruction.instructionId),
       ...machinesOf(instruction),
       graceSeconds: Math.min(Math.max(0, seconds), Number.MAX_SAFE_INTEGER),

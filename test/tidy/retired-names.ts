@@ -122,6 +122,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
     retired: ['departures', 'first-requests', 'lost-reclaims'],
     use: '"gcGrace", "demandSync" or "reclaimRecovery"',
   },
+  { retired: ['reclaim-order', 'reclaim-ordered'], use: '"ReclaimInstruction"' },
   { retired: ['happening', 'happenings'], use: '"TimelineEntry"' },
   {
     retired: [

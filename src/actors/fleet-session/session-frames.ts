@@ -6,7 +6,12 @@
  */
 import type { Observer } from 'rxjs';
 import type { Telemetry } from '../../api/telemetry.ts';
-import type { BootstrapPull, ReclaimOrder, ShardEvent, ShardFrame } from '../../domain/frames.ts';
+import type {
+  BootstrapPull,
+  ReclaimInstruction,
+  ShardEvent,
+  ShardFrame,
+} from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
 import type { BootstrapAnswer, Reply } from '../../domain/session.ts';
 import { SHARD_LIMITS } from '../../domain/shard-limits.ts';
@@ -84,7 +89,7 @@ const namesOf = (machines: readonly string[]): string => {
 /** Parts of an instruction that are not taken. */
 const recordLeftOut = (
   { telemetry, record }: FrameDependencies,
-  { instructionId, leftOut = [] }: ReclaimOrder,
+  { instructionId, leftOut = [] }: ReclaimInstruction,
 ): void => {
   for (const { limit, count } of leftOut) {
     telemetry.count('tidegate_shard_limits_reached_total', count, { limit });
@@ -101,17 +106,20 @@ const recordLeftOut = (
   }
 };
 
-const publishReclaim = (dependencies: FrameDependencies, order: ReclaimOrder): void => {
+const publishReclaim = (
+  dependencies: FrameDependencies,
+  instruction: ReclaimInstruction,
+): void => {
   const { telemetry, shardEvents } = dependencies;
   telemetry.count('tidegate_reclaim_instructions_total', 1);
   telemetry.log('info', 'ReclaimInstruction received', {
-    instruction: order.instructionId,
-    machine: namesOf(order.machines),
-    graceSeconds: order.graceSeconds,
-    preemptorPriority: order.preemptorPriority,
+    instruction: instruction.instructionId,
+    machine: namesOf(instruction.machines),
+    graceSeconds: instruction.graceSeconds,
+    preemptorPriority: instruction.preemptorPriority,
   });
-  recordLeftOut(dependencies, order);
-  shardEvents.next({ _tag: 'ReclaimOrdered', order });
+  recordLeftOut(dependencies, instruction);
+  shardEvents.next({ _tag: 'ReclaimInstructed', instruction });
 };
 
 const onAck = (
@@ -148,8 +156,8 @@ const handle = (dependencies: FrameDependencies, frame: ShardFrame): void => {
         frame.requestId,
         failed(`Malformed request: ${frame.problem}`),
       );
-    case 'ReclaimOrdered':
-      return publishReclaim(dependencies, frame.order);
+    case 'ReclaimInstructed':
+      return publishReclaim(dependencies, frame.instruction);
     case 'Acknowledged':
       return onAck(dependencies, frame);
     case 'Unreadable':

@@ -13,7 +13,7 @@ import { type ActorRefFrom, fromPromise } from 'xstate';
 import { MachineLives } from '../../domain/drain/machine-lives.ts';
 import { nodesAllowed } from '../../domain/drain/draining-limit.ts';
 import { othersThan, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
-import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
+import type { ReclaimInstruction, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
@@ -34,12 +34,12 @@ import {
   type InstructionEntry,
   instructionsOnNodes,
   machinesNow,
-  orderedInstruction,
+  newInstruction,
   RECOVERED_GRACE_SECONDS,
   RECOVERED_PREFIX,
 } from '../../domain/drain/reclaim-index.ts';
 import { type DrainRoom, ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
-import { type HeldOrder, HeldOrders } from './held-orders.ts';
+import { type HeldInstruction, HeldInstructions } from './held-instructions.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 import type { ReclaimActions, ReclaimActorOptions, ReclaimsOptions } from './reclaims-options.ts';
 
@@ -60,7 +60,7 @@ export class ReclaimRegistry {
   #isLeading = false;
   /** The drains that this term found on Nodes go on; instructions are held before. */
   #isResumed = false;
-  readonly #held = new HeldOrders();
+  readonly #held = new HeldInstructions();
   #isSearching = false;
 
   constructor(environment: ActorEnvironment<never>, options: ReclaimsOptions) {
@@ -131,7 +131,7 @@ export class ReclaimRegistry {
   #onResumed(): void {
     this.#isResumed = true;
     this.#endResumed();
-    for (const { sinceMs, ...order } of this.#held.take()) this.#onOrder(order, sinceMs);
+    for (const one of this.#held.take()) this.#onInstruction(one, one.sinceMs);
     this.#recovery.again();
   }
 
@@ -263,36 +263,38 @@ export class ReclaimRegistry {
     readonly ackPending: boolean;
   }): void {
     const found = this.#targets.first(machines, this.#room(), id);
-    const instruction = orderedInstruction({ id, machines: found, ...terms });
+    const instruction = newInstruction({ id, machines: found, ...terms });
     this.#registry.consider(instruction);
     this.#orderDrains(instruction);
     for (const entry of found) if (entry.phase === 'Ended') this.#end(instruction, entry);
   }
 
-  #onOrder(order: ReclaimOrder, sinceMs: number): void {
+  #onInstruction(instruction: ReclaimInstruction, sinceMs: number): void {
     if (!this.#isLeading) return;
-    const { instructionId: id, machines } = order;
+    const { instructionId: id, machines } = instruction;
     const known = this.#registry.entry(id);
-    if (known === undefined) return this.#onNewOrder({ ...order, sinceMs });
+    if (known === undefined) return this.#onNewInstruction({ ...instruction, sinceMs });
     for (const other of othersThan(known.machines, machines)) this.#events.changed(id, other);
     known.ackPending = true;
     this.#registry.get(id)?.send({ type: 'instruction.repeated' });
   }
 
-  #onNewOrder(order: HeldOrder): void {
-    const { instructionId: id, machines, graceSeconds, sinceMs } = order;
+  #onNewInstruction(instruction: HeldInstruction): void {
+    const { instructionId: id, machines, graceSeconds, sinceMs } = instruction;
     if (!hasRoomFor(machines, [...this.#registry.entries(), ...this.#held.all()])) {
       this.#events.instructionRefused(id, machines.length);
       return void this.#queueAck({ id, nodesStarted: 0 });
     }
     if (this.#isResumed) this.#begin(id, machines, { graceSeconds, sinceMs, ackPending: true });
-    else this.#held.add(order);
+    else this.#held.add(instruction);
   }
 
   #onShardEvent(event: ShardEvent): void {
     this.#recovery.observe(event);
     this.#endStays(event);
-    if (event._tag === 'ReclaimOrdered') this.#onOrder(event.order, this.#environment.time.now());
+    if (event._tag === 'ReclaimInstructed') {
+      this.#onInstruction(event.instruction, this.#environment.time.now());
+    }
     if (event._tag === 'MachineObserved') this.#searchSoon();
     if (event._tag !== 'StreamOpened') return;
     for (const actor of [...this.#registry.actors()]) actor.send({ type: 'stream.opened' });

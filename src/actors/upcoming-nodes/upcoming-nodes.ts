@@ -266,7 +266,7 @@ class Machines implements UpcomingNodeRegistry {
         this.#replay.early = new Set();
         return;
       case 'CapacityObserved':
-      case 'ReclaimOrdered':
+      case 'ReclaimInstructed':
         return;
     }
   };

@@ -30,9 +30,9 @@ export class MachineLives {
       case 'MachineMalformed':
         this.#mention(event.machineId);
         return undefined;
-      case 'ReclaimOrdered':
+      case 'ReclaimInstructed':
         // The shard reclaims bound machines only.
-        for (const machine of event.order.machines) this.#mention(machine);
+        for (const machine of event.instruction.machines) this.#mention(machine);
         return undefined;
       case 'Resynced':
         return this.#onResynced();

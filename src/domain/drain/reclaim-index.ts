@@ -36,7 +36,7 @@ export interface InstructionEntry {
 }
 
 /** An instruction from the shard's message. */
-export const orderedInstruction = (
+export const newInstruction = (
   { id, graceSeconds, sinceMs, machines, ackPending }: {
     readonly id: string;
     readonly graceSeconds: number;

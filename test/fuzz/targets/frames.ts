@@ -124,8 +124,8 @@ const checkCapacity = (capacity: CapacityObservation): string => {
 const published = (event: ShardEvent): string => {
   if (event._tag === 'MachineObserved') return checkMachine(event.machine);
   if (event._tag === 'CapacityObserved') return checkCapacity(event.capacity);
-  if (event._tag === 'ReclaimOrdered') {
-    const { machines, leftOut = [] } = event.order;
+  if (event._tag === 'ReclaimInstructed') {
+    const { machines, leftOut = [] } = event.instruction;
     return `${Math.min(machines.length, 3)} ${leftOut.map(({ limit }) => limit).join(' ')}`;
   }
   return '';

@@ -107,7 +107,7 @@ export const drainHundredNodes: Scenario = {
 };
 
 export const drainHundredInstructions: Scenario = {
-  name: 'drain-hundred-orders',
+  name: 'drain-hundred-instructions',
   shows: 'DR-34: a hundred instructions empty one node after another and break no budget',
   siteOptions: drainSiteOptions(19, TIMING),
   crowd: true,

@@ -446,8 +446,8 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     },
     order: (id: string, names: readonly string[], graceSeconds = 600) =>
       shardEvents.next({
-        _tag: 'ReclaimOrdered',
-        order: {
+        _tag: 'ReclaimInstructed',
+        instruction: {
           instructionId: instructionId(id),
           machines: names,
           graceSeconds,

@@ -104,8 +104,8 @@ export const servedDrains = async (
     list,
     order: (id: string, machines: readonly string[]) =>
       shardEvents.next({
-        _tag: 'ReclaimOrdered',
-        order: {
+        _tag: 'ReclaimInstructed',
+        instruction: {
           instructionId: instructionId(id),
           machines,
           graceSeconds: 600,

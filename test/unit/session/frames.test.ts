@@ -84,8 +84,13 @@ describe('readShardFrame', () => {
         preemptorPriority: 9,
       },
     })).toEqual({
-      _tag: 'ReclaimOrdered',
-      order: { instructionId: 'i', machines: ['m-1'], graceSeconds: 600, preemptorPriority: 9 },
+      _tag: 'ReclaimInstructed',
+      instruction: {
+        instructionId: 'i',
+        machines: ['m-1'],
+        graceSeconds: 600,
+        preemptorPriority: 9,
+      },
     });
   });
 
@@ -153,7 +158,7 @@ describe('readShardFrame', () => {
         case: 'reclaimInstruction',
         value: { instructionId: 'i', gracePeriodSeconds },
       });
-      return frame._tag === 'ReclaimOrdered' ? frame.order.graceSeconds : frame._tag;
+      return frame._tag === 'ReclaimInstructed' ? frame.instruction.graceSeconds : frame._tag;
     };
     expect(grace(-1n)).toBe(0);
     expect(grace(2n ** 62n)).toBe(Number.MAX_SAFE_INTEGER);

@@ -168,7 +168,7 @@ describe('session with the stand-in fleet', () => {
     await time.advance(5000);
     cluster.hide(request('a'));
     await time.advance(60_000);
-    expect(shardEvents.some(({ _tag }) => _tag === 'ReclaimOrdered')).toBe(true);
+    expect(shardEvents.some(({ _tag }) => _tag === 'ReclaimInstructed')).toBe(true);
     expect(statesSent().at(0)?.slice(-2)).toEqual(['Draining', 'Idle']);
   });
 

@@ -348,8 +348,13 @@ describe('fleet session', () => {
     });
     await time.settle();
     expect(shardEvents.at(-1)).toEqual({
-      _tag: 'ReclaimOrdered',
-      order: { instructionId: 'i-1', machines: ['m-1'], graceSeconds: 600, preemptorPriority: 0 },
+      _tag: 'ReclaimInstructed',
+      instruction: {
+        instructionId: 'i-1',
+        machines: ['m-1'],
+        graceSeconds: 600,
+        preemptorPriority: 0,
+      },
     });
     expect(counts.get('tidegate_reclaim_instructions_total')).toBe(1);
     expect(shard.stream().kinds()).toEqual(['hello']);

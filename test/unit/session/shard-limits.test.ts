@@ -186,7 +186,7 @@ describe('ids', () => {
       pullBytes({ requestId: id(max + 1), clusterId: 'prod-1' }),
       pullBytes({ requestId: 'r', clusterId: id(max + 1) }),
     );
-    expect(events.map(({ _tag }) => _tag)).toEqual(['ReclaimOrdered']);
+    expect(events.map(({ _tag }) => _tag)).toEqual(['ReclaimInstructed']);
     expect(errors).toEqual([
       '',
       `Malformed request: the cluster id has ${max + 1} characters, limit ${max} (id_length)`,
@@ -198,7 +198,7 @@ describe('ids', () => {
     const { events, notes, reached } = handled(
       reclaimBytes({ instructionId: 'i1', nodes: [id(max), id(max + 1), 'm'] }),
     );
-    expect(events).toMatchObject([{ order: { machines: [id(max), 'm'] } }]);
+    expect(events).toMatchObject([{ instruction: { machines: [id(max), 'm'] } }]);
     expect(notes).toEqual([
       `ShardLimitReached: Cannot reclaim 1 machines of "i1": limit id_length is ${max}; the fleet ` +
       'must send them in further instructions',
@@ -214,10 +214,10 @@ describe('lists', () => {
     const order = (count: number) =>
       handled(reclaimBytes({ instructionId: 'i1', nodes: names(count) }));
     const at = order(max);
-    expect(at.events).toMatchObject([{ order: { machines: names(max) } }]);
+    expect(at.events).toMatchObject([{ instruction: { machines: names(max) } }]);
     expect([at.notes, at.reached('instruction_machines')]).toEqual([[], 0]);
     const beyond = order(max + 7);
-    expect(beyond.events).toMatchObject([{ order: { machines: names(max) } }]);
+    expect(beyond.events).toMatchObject([{ instruction: { machines: names(max) } }]);
     expect(beyond.notes).toEqual([
       `ShardLimitReached: Cannot reclaim 7 machines of "i1": limit instruction_machines is ${max}; ` +
       'the fleet must send them in further instructions',

@@ -10,7 +10,7 @@ import {
   type InstructionEntry,
   instructionsOnNodes,
   machinesNow,
-  orderedInstruction,
+  newInstruction,
 } from '../../../../src/domain/drain/reclaim-index.ts';
 import type { EntryPhase, ReclaimEntry } from '../../../../src/domain/drain/reclaim-entry.ts';
 import { SHARD_LIMITS } from '../../../../src/domain/shard-limits.ts';
@@ -51,7 +51,7 @@ const instructionOf = (
   deadlineMs: number,
   machines: readonly ReclaimEntry[],
 ): InstructionEntry => ({
-  ...orderedInstruction({
+  ...newInstruction({
     sinceMs: 0,
     id,
     graceSeconds: 60,
