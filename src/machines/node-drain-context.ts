@@ -143,6 +143,13 @@ export const clock = {
 
 /** The states of a drain that evicts nothing for now. */
 export const heldStates = {
+  settling: {
+    description: 'No pod is there; one that was bound just before the cordon would still appear.',
+    meta: { reason: 'WaitingForPods' },
+    tags: 'waiting',
+    on: { 'pods.observed': { target: 'choosing', actions: counted } },
+    after: { bindingDelay: { target: 'choosing', actions: 'setSettled' } },
+  },
   waitingForAcknowledgement: {
     description: 'Only pods whose data is on this node are left; a person decides.',
     meta: { reason: 'StatefulLocalVolume' },
@@ -155,9 +162,19 @@ export const heldStates = {
     meta: { reason: 'DrainPaused' },
     tags: 'waiting',
     entry: 'releasePods',
-    always: { guard: 'flowing', target: 'choosing' },
+    always: [
+      { guard: 'unsettled', target: 'settling' },
+      { guard: 'flowing', target: 'choosing' },
+    ],
   },
 } as const;
+
+/**
+ * How long a node must stay empty under its cordon. The scheduler binds by what it last observed,
+ * and a binding in flight lands on a cordoned Node; both arrive within two seconds of the cordon
+ * unless the control plane is overloaded.
+ */
+export const BINDING_DELAY_MS = 2000;
 
 /** How long to wait for the UpcomingNode to show the end before the Node gets it. */
 export const SHOW_END_MS_MAX = 30_000;

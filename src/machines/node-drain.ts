@@ -21,6 +21,7 @@ import {
   inLastQuarter,
   isNewer,
   isOrderDone,
+  isUnsettled,
   nextDecision,
   pendingPatch,
   tiersStarted,
@@ -36,6 +37,7 @@ import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import {
   afterPatch,
   answered,
+  BINDING_DELAY_MS,
   clock,
   counted,
   drainEnd,
@@ -98,6 +100,7 @@ export const nodeDrain = setup({
       leftMs: context.leftMs === null ? null : context.leftMs - clockStepMs(context),
     })),
     setReleased: assign({ released: true }),
+    setSettled: assign({ settled: true }),
     setVerdict: assign((_, verdict: DrainVerdict | null) => ({ verdict })),
     setWithdrawn: assign({ withdrawn: true }),
     openTiers: assign(({ context }) => ({ startedTo: tiersStarted(context, false) })),
@@ -111,6 +114,7 @@ export const nodeDrain = setup({
     cordonPending: ({ context }) => nextDecision(context)?._tag === 'Patch',
     neverStarted: ({ context }) => context.annotation === null,
     released: ({ context }) => context.released,
+    unsettled: ({ context }) => isUnsettled(context),
     conflicted: ({ context }) => context.outcome === 'Conflict',
     /** The Node changed since the patch was computed. */
     movedOn: ({ context: { outcome, node, decidedOn } }) =>
@@ -132,6 +136,7 @@ export const nodeDrain = setup({
   },
   delays: {
     clockStep: ({ context }) => clockStepMs(context),
+    bindingDelay: BINDING_DELAY_MS,
     tierWait: ({ context }) => context.tierWaitMs,
     writeBackoff: ({ context }) => writeBackoffMs(context),
     showEndBound: SHOW_END_MS_MAX,
@@ -262,6 +267,7 @@ export const nodeDrain = setup({
                   description: 'Decides which tiers start.',
                   always: [
                     ended,
+                    { guard: 'unsettled', target: 'settling' },
                     { guard: 'paused', target: 'paused' },
                     { guard: 'onlyKeptLeft', target: 'waitingForAcknowledgement' },
                     { guard: 'tierOpens', actions: 'openTiers' },

@@ -359,6 +359,8 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
     await must(cluster, 'POST', MAINTENANCES, maintenance('shown', 'Idle'));
     const showing = (...types: readonly string[]) =>
       untilNodes(types.join(), (node) => lifecycleOf(node).join() === types.join());
+    const reasonsOf = (node: unknown) =>
+      listOrEmptyAt(node, 'status', 'conditions').map((one) => textAt(one, 'reason')).toSorted();
     await showing('MaintenancePlanned True');
     await must(cluster, 'POST', MAINTENANCES, maintenance('other', 'Cordon'));
     await showing('MaintenanceInProgress True', 'MaintenancePlanned True');
@@ -372,15 +374,13 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
       ['MaintenanceInProgress True'],
       ['Drained True', 'MaintenanceInProgress True'],
     ]);
+    await untilNodes('their drains end', (node) => reasonsOf(node).includes('DrainFinished'));
     await must(cluster, 'DELETE', `${MAINTENANCES}/shown`);
     await showing('MaintenanceInProgress True');
     await must(cluster, 'DELETE', `${MAINTENANCES}/other`);
     const left = await showing();
-    const reasons = left.map((node) =>
-      listOrEmptyAt(node, 'status', 'conditions').map((one) => textAt(one, 'reason')).toSorted()
-    );
     // `tidegate.dev/Draining` is of the drain, and False.
-    expect(reasons).toEqual([
+    expect(left.map(reasonsOf)).toEqual([
       ['DrainCompleted', 'DrainFinished', 'KubeletReady'],
       ['DrainFinished', 'KubeletReady'],
     ]);

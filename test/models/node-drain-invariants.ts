@@ -59,9 +59,29 @@ const isNewerNode = ({ event, before }: Step): boolean => {
 const hasChanged = ({ before, after }: Step): boolean =>
   after.context.node?.resourceVersion !== before.context.decidedOn;
 
+/** False while a pod that was bound just before the cordon may still appear (DR-24). */
+const mayEndEmpty = ({ settled, startedTo, leftMs }: NodeDrainContext): boolean =>
+  settled || startedTo !== null || (leftMs !== null && leftMs <= 0);
+
+/** A drain that was found on its Node is settled from its start, any other by its timer. */
+const settles = (step: Step): void => {
+  const { event, before, after, actions } = step;
+  const now: NodeDrainContext = after.context;
+  const isResumed = listOrEmptyAt(event, 'input', 'orders').length === 0 && now.annotation !== null;
+  const isSettled = event.type === 'xstate.init' ? isResumed : before.context.settled;
+  must(
+    now.settled === (isSettled || isTimer(step, 'bindingDelay')),
+    'a drain settles by its timer',
+  );
+  if (actions.includes('invoke:showEnd') && now.end === 'Drained' && now.node !== null) {
+    must(mayEndEmpty(now), 'a fresh drain of an empty node waits for pods that were bound');
+  }
+};
+
 /** Which pods may be evicted. */
 const draining = (context: NodeDrainContext): string => {
   const { node, pausedAll, podCounts, startedTo } = context;
+  if (podCounts?.left === 0 && !mayEndEmpty(context)) return 'underway.draining.settling';
   if (pausedAll || node?.paused === true) return 'underway.draining.paused';
   if (podCounts !== null && onlyKeptLeft(podCounts)) {
     return 'underway.draining.waitingForAcknowledgement';
@@ -265,6 +285,7 @@ const remembers = (step: Step): void => {
 export const drainMoves = (step: Step): void => {
   remembers(step);
   clock(step);
+  settles(step);
   decisions(step);
   moves(step);
 };

@@ -217,6 +217,7 @@ const undecided = (context: NodeDrainContext) => ({
   podCounts: context.podCounts?.tiers,
   kept: context.podCounts?.kept,
   startedTo: context.startedTo,
+  settled: context.settled,
   leftMs: context.leftMs,
 });
 
@@ -313,7 +314,7 @@ describeModel('nodeDrain', {
       if (context.withdrawn) return 'a release';
       if (key.ended !== null) return 'nothing';
       const isOver = context.end !== null ||
-        endOf({ ...context, annotation: key, released: true }) !== null;
+        endOf({ ...context, annotation: key, released: true, settled: true }) !== null;
       return { ids: key.ids, deadlineMs: key.deadlineMs, pending: isOver ? 'its end' : 'a drain' };
     },
   },

@@ -71,6 +71,8 @@ export interface DrainState extends DrainTime {
   readonly released: boolean;
   readonly podCounts: PodCounts | null;
   readonly startedTo: TierKey | null;
+  /** Pods that were bound before the scheduler observed the cordon have had time to appear. */
+  readonly settled: boolean;
   /** The missing permission for evictions; empty when none is known. */
   readonly refusal: string;
   readonly end: CordonEnd | null;
@@ -97,6 +99,7 @@ export const initialDrainState = (
     released: false,
     podCounts: null,
     startedTo: null,
+    settled: found !== null,
     refusal: '',
     end: null,
   };
@@ -137,6 +140,11 @@ export const withNextOrder = (state: DrainState): Partial<DrainState> => {
 
 const isOver = (leftMs: number | null): boolean => leftMs !== null && leftMs <= 0;
 
+/** True while a pod that must leave may still appear on an empty node, bound before its cordon. */
+export const isUnsettled = (
+  { settled, startedTo, podCounts }: Pick<DrainState, 'settled' | 'startedTo' | 'podCounts'>,
+): boolean => !settled && startedTo === null && podCounts?.left === 0;
+
 /**
  * What ends the drain, by current knowledge; null while it goes on. The pods are looked at before
  * a passed deadline ends it (DR-13).
@@ -147,7 +155,8 @@ export const endOf = (state: DrainState): CordonEnd | null => {
   if (state.withdrawn) return 'Cancelled';
   if (annotation !== null && cancelSeen(node, owner, state)) return 'Cancelled';
   const timeUp = isOver(leftMs);
-  if (annotation !== null && (released || timeUp) && podCounts?.left === 0) return 'Drained';
+  const isEmpty = podCounts?.left === 0 && (timeUp || (released && !isUnsettled(state)));
+  if (annotation !== null && isEmpty) return 'Drained';
   return refusal !== '' || (timeUp && podCounts !== null) ? 'Failed' : null;
 };
 

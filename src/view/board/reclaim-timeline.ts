@@ -82,6 +82,7 @@ const OF_DRAIN: Waits = [
   ['work.underway.holding', 'Tidegate'],
   ['work.underway.draining.waitingForTier', 'tier'],
   ['work.underway.draining.paused', 'person'],
+  ['work.underway.draining.settling', 'Tidegate'],
   ['work.underway.draining.open', 'pods'],
   ['work.underway.draining', null],
   ['work.underway', 'API server'],

@@ -118,7 +118,7 @@ describe('a further instruction', () => {
       Effect.succeed(path.endsWith('/n2') ? { status: 500, body: {} } : undefined)
     );
     order('i1', ['n1']);
-    await time.advance(500);
+    await time.advance(2500);
     order('i2', ['n1', 'n2']);
     pods.add({ node: 'n1', name: 'a' });
     await time.advance(1500);

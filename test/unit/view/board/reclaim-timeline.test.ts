@@ -117,6 +117,18 @@ test('bars of one row follow one another, and a change of another region does no
   });
 });
 
+test('the time in which a pod could still appear on an empty node is not its end', () => {
+  const drain = timelineOf(DRAIN.id, {
+    ...DRAIN,
+    steps: [
+      [0, 'clock.unbounded work.underway.draining.settling'],
+      [2, 'clock.unbounded work.ending.showing'],
+      [3, 'clock.unbounded work.drained'],
+    ],
+  })?.rows.find(({ depth }) => depth === 1);
+  expect(drain?.bars.map(({ waitedFor }) => waitedFor)).toEqual(['Tidegate', 'API server']);
+});
+
 test('a drain that goes on has an open bar and no end', () => {
   const timeline = timelineOf(DRAIN.id, {
     ...DRAIN,

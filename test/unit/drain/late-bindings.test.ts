@@ -1,0 +1,89 @@
+/**
+ * Regression: the end of a drain was decided on pods that were counted before its own cordon. A pod
+ * that the scheduler had bound just before it, or from a snapshot just after it, appeared on a node
+ * that was Drained already, and lost its machine without an eviction.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { drainRig } from '../../support/drains/drain-rig.ts';
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+/** An instruction that names an empty node, `ms` after its cordon. */
+const emptyNode = async (ms: number, graceSeconds?: number) => {
+  const rig = drainRig();
+  stops.push(rig.stop);
+  rig.node('n1');
+  rig.order('i1', ['n1'], graceSeconds);
+  await rig.time.advance(ms);
+  expect(rig.log).toContain('cordon n1 200');
+  return rig;
+};
+
+describe('a drain of an empty node', () => {
+  test('DR-24: evicts a pod that was bound before the scheduler saw the cordon', async () => {
+    const { annotation, log, pods, time } = await emptyNode(200);
+    pods.add({ node: 'n1', name: 'late', goesAfterMs: 4000 });
+    await time.advance(3000);
+    expect([log.includes('evict late'), annotation('n1')?.ended]).toEqual([true, null]);
+    await time.advance(3000);
+    expect([pods.names(), annotation('n1')?.ended]).toEqual([[], 'Drained']);
+  });
+
+  test('DR-24: is Drained when such a pod would have appeared', async () => {
+    const { annotation, time, phases } = await emptyNode(1900);
+    expect([annotation('n1')?.ended, phases('n1')]).toEqual([null, ['Draining']]);
+    await time.advance(300);
+    expect([annotation('n1')?.ended, phases('n1')]).toEqual(['Drained', ['Draining', 'Drained']]);
+  });
+
+  test('DR-24: waits no longer because a pod appears that stays', async () => {
+    const { annotation, time, pods } = await emptyNode(1500);
+    pods.add({ node: 'n1', name: 'agent', controller: { kind: 'DaemonSet', name: 'agent' } });
+    await time.advance(700);
+    expect(annotation('n1')?.ended).toBe('Drained');
+  });
+
+  test('DR-13: does not wait past its deadline', async () => {
+    const { annotation, time } = await emptyNode(900, 1);
+    expect(annotation('n1')?.ended).toBeNull();
+    await time.advance(200);
+    expect(annotation('n1')?.ended).toBe('Drained');
+  });
+
+  test('DR-13: is Drained at once after a restart', async () => {
+    const { annotation, time, restart } = await emptyNode(500);
+    await restart();
+    await time.advance(500);
+    expect(annotation('n1')?.ended).toBe('Drained');
+  });
+
+  test('DR-45: is Drained while it is paused, after its last pod left by itself', async () => {
+    const rig = drainRig({ paused: true });
+    stops.push(rig.stop);
+    rig.node('n1');
+    rig.pods.add({ node: 'n1', name: 'a' });
+    rig.order('i1', ['n1']);
+    await rig.time.advance(5000);
+    rig.pods.remove('a');
+    await rig.time.advance(2500);
+    expect(rig.annotation('n1')?.ended).toBe('Drained');
+  });
+
+  test('DR-05: is cancelled at once', async () => {
+    const { annotation, node, nodes, time } = await emptyNode(500);
+    const known = nodes.get('n1') ?? expect.fail('There is no Node');
+    node('n1', { ...known, spec: { unschedulable: false } });
+    await time.advance(100);
+    expect(annotation('n1')?.ended).toBe('Cancelled');
+  });
+
+  test('DR-06: is Drained at once when the Node is deleted', async () => {
+    const { nodes, phases, time } = await emptyNode(500);
+    nodes.remove('n1');
+    await time.advance(100);
+    expect(phases('n1')).toEqual(['Draining', 'Drained']);
+  });
+});
