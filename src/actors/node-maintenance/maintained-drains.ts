@@ -193,7 +193,7 @@ export class MaintainedDrains {
     if (isCordoned && annotation?.ended === null) return drains.reconsider(name, owner);
     const isDue = annotation?.ended !== 'Failed' ||
       this.#time.now() - annotation.sinceMs >= AGAIN_AFTER_MS;
-    const hasPods = isReleased && isDue && hasOwnLeavingPods(podsOn(name, owner), targets, [spec]);
+    const hasPods = isReleased && isDue && hasOwnLeavingPods(podsOn(name, owner), targets, spec);
     if (!isCordoned || hasPods) this.#order(entry, node, isReleased);
   }
 

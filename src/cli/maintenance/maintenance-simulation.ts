@@ -20,6 +20,7 @@ import {
 import { DONE_ANNOTATION } from '../../domain/node-maintenance/node-budget.ts';
 import { selectsNode } from '../../domain/node-maintenance/node-selector.ts';
 import type { ObservedMaintenance } from '../../domain/node-maintenance/observed-maintenance.ts';
+import { hasPodsLeft } from '../../domain/node-maintenance/progress-text.ts';
 import { labelsOf } from '../../domain/object-meta.ts';
 import { MAINTENANCES_RESOURCE, type ResourceList } from '../../effects/maintenance-lists.ts';
 import { NODE_MAINTENANCES_PATH } from '../../effects/node-maintenance.ts';
@@ -153,7 +154,7 @@ const workOnNodes = ({ cluster, time }: RunningSimulation, name: string, workMs:
     if (spec.maxNodesAtOnce === null || spec.releaseWhen !== 'Done') return;
     for (const node of status.nodes) {
       const isDrained = node.state === 'Admitted' && node.drainMessage === 'Drained' &&
-        node.podsPendingEvacuation + node.podsEvacuating === 0;
+        !hasPodsLeft(node);
       if (!isDrained || begun.has(node.name)) continue;
       begun.add(node.name);
       time.schedule(workMs, () =>

@@ -5,6 +5,7 @@
  * was made; durations are of simulated time.
  */
 import { firstLowWater, type LowWater, nextLowWater } from '../../domain/low-water.ts';
+import { hasPodsLeft } from '../../domain/node-maintenance/progress-text.ts';
 import { rawConditionOf } from '../../domain/condition.ts';
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../domain/json.ts';
 import {
@@ -265,9 +266,8 @@ export class SimulationRecord {
     const known = this.#nodes.get(name) ?? { wave, beganMs: this.elapsedMs, endedMs: null };
     if (!this.#nodes.has(name)) this.#moved();
     this.#nodes.set(name, known);
-    const isEmpty = rest.podsPendingEvacuation + rest.podsEvacuating === 0;
     if (state === 'Released') known.endedMs ??= this.elapsedMs;
-    else known.endedMs = isEmpty ? known.endedMs ?? this.elapsedMs : null;
+    else known.endedMs = hasPodsLeft(rest) ? null : known.endedMs ?? this.elapsedMs;
   }
 
   #onMaintenance(raw: JsonRecord): void {

@@ -34,10 +34,12 @@ type Reported = Pick<InterceptorReport, 'startMs' | 'heartbeatMs'>;
 
 /** The heartbeat, unless it is in the future or before the start, by more than the skew. */
 const plausibleHeartbeatMs = (
-  { startMs, heartbeatMs }: Reported,
+  report: Reported | undefined,
   nowMs: number,
   { skewMs }: Pick<InterceptorTiming, 'skewMs'>,
 ): number | null => {
+  if (report === undefined) return null;
+  const { startMs, heartbeatMs } = report;
   if (heartbeatMs === null || heartbeatMs > nowMs + skewMs) return null;
   return startMs !== null && heartbeatMs < startMs - skewMs ? null : heartbeatMs;
 };
@@ -59,7 +61,7 @@ export const lastHeartbeat = (
 ): Heartbeat | null => {
   if (active === null || active === IMPERATIVE_EVICTION) return null;
   const report = reports.find(({ name }) => name === active);
-  const ms = report === undefined ? null : plausibleHeartbeatMs(report, nowMs, timing);
+  const ms = plausibleHeartbeatMs(report, nowMs, timing);
   if (ms !== null) return { name: active, ms };
   return before?.name === active ? before : null;
 };
@@ -85,8 +87,7 @@ export const interceptorClock = (
   timing: InterceptorTiming,
 ): InterceptorClock => {
   const startMs = report?.startMs ?? createdMs;
-  const plausibleMs = report === undefined ? null : plausibleHeartbeatMs(report, nowMs, timing);
-  const heartbeatMs = plausibleMs ?? before?.ms ?? null;
+  const heartbeatMs = plausibleHeartbeatMs(report, nowMs, timing) ?? before?.ms ?? null;
   const isEarly = (report?.heartbeatMs ?? 0) > nowMs + timing.skewMs;
   return {
     // An interceptor that keeps the recommended period is never silent.

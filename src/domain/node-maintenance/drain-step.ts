@@ -44,16 +44,12 @@ export const mustLeave = (pod: DrainPod, { podTypes, podSelector }: PodScope): b
   canLeave(pod) && podTypes.includes(podTypeOf(pod)) &&
   (podSelector === null || selectsLabels(podSelector, pod.labels));
 
-/** Targeted pods that one of these scopes has: the targets may be those of another maintenance. */
+/** Targeted pods of this scope: the targets may be those of another maintenance. */
 export const hasOwnLeavingPods = (
   pods: Iterable<DrainPod>,
   targets: DrainTargets,
-  scopes: readonly PodScope[],
-): boolean =>
-  hasLeavingPods(
-    [...pods].filter((pod) => scopes.some((scope) => mustLeave(pod, scope))),
-    targets,
-  );
+  scope: PodScope,
+): boolean => hasLeavingPods([...pods].filter((pod) => mustLeave(pod, scope)), targets);
 
 /** Counts the pods that must leave the node (NM-40). */
 export const evacuationCounts = (

@@ -19,7 +19,7 @@ import { hasBegun, holdsNode, isTargetedBy, newNode, storedNode } from './node-s
 import type { ObservedNodes } from './maintenance-step.ts';
 import { type BudgetedNode, isReleased, nextWave, nodesToAdmit } from './node-budget.ts';
 import type { NodeStatus, ObservedMaintenance } from './observed-maintenance.ts';
-import { progressText } from './progress-text.ts';
+import { hasPodsLeft, progressText } from './progress-text.ts';
 import { startOf } from './stage.ts';
 import { type HeldNodes, targetsBefore } from './targets-before.ts';
 import {
@@ -228,9 +228,6 @@ const nodeStatuses = (
   return [...others, ...waiting].slice(0, LIMITS.nodes).toSorted(byName);
 };
 
-const isEmpty = ({ podsPendingEvacuation, podsEvacuating }: NodeStatus): boolean =>
-  podsPendingEvacuation + podsEvacuating === 0;
-
 /** Every Node had its turn, and none that is held has pods left. */
 const isDrained = (
   { maintenance, nodes: selected }: WorkedMaintenance,
@@ -239,7 +236,7 @@ const isDrained = (
 ): boolean => {
   const isDone = (node: NodeStatus): boolean =>
     holdsNode(maintenance, node.name)
-      ? hasBegun(node) && isEmpty(node) && facts.isCordoned(node.name, maintenance)
+      ? hasBegun(node) && !hasPodsLeft(node) && facts.isCordoned(node.name, maintenance)
       : node.state === 'Released';
   return nodes.length === selected.length && nodes.every(isDone) &&
     (runs.get(maintenance.uid) ?? []).every(isOver);
@@ -331,7 +328,7 @@ export const maintenanceProgress = (
   const hasTargetedPods = (node: string, targets: DrainTargets): boolean =>
     facts.isBehind || uncordoned.has(node) ||
     (ofNode.get(node) ?? []).some(({ uid, spec }) =>
-      hasOwnLeavingPods(facts.podsOn(node, maintenanceOwner(uid)), targets, [spec])
+      hasOwnLeavingPods(facts.podsOn(node, maintenanceOwner(uid)), targets, spec)
     );
   const resolvedRuns = resolveProgress(
     { runs: begun.map(({ run }) => run), targets: targetsBefore(all, before.targets, facts) },
