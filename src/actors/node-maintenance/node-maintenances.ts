@@ -312,8 +312,8 @@ export class NodeMaintenanceRegistry {
   #review(): void {
     if (!this.#isReady) return;
     // Those that were observed before the other lists were complete have no actor yet.
-    const isKnown = [...this.#options.maintenances.values()]
-      .every(({ uid }) => this.#actors.has(uid));
+    const isKnown = (this.#areCurrent || !this.#naming.closed) &&
+      [...this.#options.maintenances.values()].every(({ uid }) => this.#actors.has(uid));
     if (!isKnown) this.#considerAll();
     const entries = [...this.#actors.entries()];
     const selected = new Map(entries.map(({ uid, maintenance }) => [

@@ -244,6 +244,19 @@ test('NM-13: no node is cordoned or drained by an old list of maintenances', asy
   expect(ordered.size, 'another list is old').toBe(0);
 });
 
+/** The list was empty and came before those of Nodes and pods. */
+test('the first maintenance of a process that led before its lists begins', async () => {
+  const { time, nodes, ordered, registry, maintenances, maintain, sync } = registryRig();
+  registry.onLeading();
+  maintenances.list();
+  sync();
+  nodes.list(nodeOf('n1'));
+  await time.advance(5000);
+  maintain('kernel', DRAINING);
+  await time.advance(5000);
+  expect([...ordered]).toEqual([`n1 ${maintenanceOwner('uid-kernel')}`]);
+});
+
 test('NM-19: a process that leads no more takes no maintenance for gone', async () => {
   const current = Promise.withResolvers<void>();
   const { time, registry, maintained, sync, sweeps } = registryRig({
