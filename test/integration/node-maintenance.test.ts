@@ -304,7 +304,7 @@ describeWithTestbed('node maintenances on a real API server', {}, (bed) => {
         if (isSo(node)) return node;
         throw new Error(JSON.stringify(node));
       }, { what: `node ${name}`, everyMs: 100 });
-    await untilOne(left, isCordoned);
+    for (const name of [left, kept]) await untilOne(name, isCordoned);
     await must(cluster, 'POST', COLLECTIONS.nodes, { metadata: { name: 'late', labels: POOL } });
     await must(cluster, 'PATCH', `${COLLECTIONS.nodes}/${left}`, {
       metadata: { labels: { 'example.com/pool': null } },

@@ -119,7 +119,10 @@ const roleOf = (
   onTestFinished(stopOnce);
   const begin = (): void => {
     informers.start();
-    role.onLeading();
+    // As the operator: the role does not lead before its lists are complete.
+    void Promise.all(role.informers.map(({ whenSynced }) => whenSynced)).then(() => {
+      if (stopped === undefined) role.onLeading();
+    });
   };
   return { notes, role, begin, stop: stopOnce };
 };

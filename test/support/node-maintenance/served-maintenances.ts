@@ -86,7 +86,10 @@ export const startMaintenances = async (
   const start = await role.discover?.();
   await Promise.all(others.map((one) => one.discover?.()));
   informers.start();
-  for (const one of [role, ...others]) one.onLeading();
+  // As the operator: no role leads before its lists are complete.
+  const roles = [role, ...others];
+  await Promise.all(roles.flatMap((one) => one.informers).map(({ whenSynced }) => whenSynced));
+  for (const one of roles) one.onLeading();
   return { start, notes, stop };
 };
 
