@@ -141,6 +141,28 @@ export const clock = {
   },
 } as const;
 
+/** The region of the statechart that awaits pods that were bound before the cordon. */
+export const bindings = {
+  description: 'Whether pods that were bound before the cordon have had time to appear.',
+  initial: 'beforeCordon',
+  states: {
+    beforeCordon: {
+      description: 'The node is not cordoned.',
+      always: { guard: 'cordoned', target: 'arriving' },
+    },
+    arriving: {
+      description: 'Pods may still appear that were bound just before the cordon.',
+      after: { bindingDelay: 'recounting' },
+    },
+    recounting: {
+      description: 'The pods are counted once more, in a list that is current.',
+      entry: 'countPods',
+      on: { 'pods.observed': { target: 'complete', actions: [counted, 'setSettled'] } },
+    },
+    complete: { description: 'No pod appears any more that was bound before the cordon.' },
+  },
+} as const;
+
 /** The states of a drain that evicts nothing for now. */
 export const heldStates = {
   settling: {
@@ -148,7 +170,6 @@ export const heldStates = {
     meta: { reason: 'WaitingForPods' },
     tags: 'waiting',
     on: { 'pods.observed': { target: 'choosing', actions: counted } },
-    after: { bindingDelay: { target: 'choosing', actions: 'setSettled' } },
   },
   waitingForAcknowledgement: {
     description: 'Only pods whose data is on this node are left; a person decides.',
@@ -170,9 +191,9 @@ export const heldStates = {
 } as const;
 
 /**
- * How long a node must stay empty under its cordon. The scheduler binds by what it last observed,
- * and a binding in flight lands on a cordoned Node; both arrive within two seconds of the cordon
- * unless the control plane is overloaded.
+ * How long an empty node is not Drained after its cordon, or after a process found that. The
+ * scheduler binds by what it last observed, and a binding in flight lands on a cordoned Node; both
+ * arrive within two seconds of the cordon unless the control plane is overloaded.
  */
 export const BINDING_DELAY_MS = 2000;
 

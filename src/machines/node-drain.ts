@@ -38,6 +38,7 @@ import {
   afterPatch,
   answered,
   BINDING_DELAY_MS,
+  bindings,
   clock,
   counted,
   drainEnd,
@@ -81,6 +82,8 @@ export const nodeDrain = setup({
     recordCordonFailing: () => {},
     recordLeftAlone: () => {},
     evictPods: () => {},
+    /** Counts reach the drain again, even if they are the same. */
+    countPods: () => {},
     /** No new eviction is sent for pods of this node. */
     releasePods: () => {},
     setNode: assign(({ context }, node: DrainedNode) => withNode(context, node)),
@@ -114,6 +117,7 @@ export const nodeDrain = setup({
     cordonPending: ({ context }) => nextDecision(context)?._tag === 'Patch',
     neverStarted: ({ context }) => context.annotation === null,
     released: ({ context }) => context.released,
+    cordoned: ({ context }) => context.annotation !== null,
     unsettled: ({ context }) => isUnsettled(context),
     conflicted: ({ context }) => context.outcome === 'Conflict',
     /** The Node changed since the patch was computed. */
@@ -126,7 +130,8 @@ export const nodeDrain = setup({
     onlyKeptLeft: ({ context: { podCounts } }) => podCounts !== null && onlyKeptLeft(podCounts),
     tiersWait: ({ context }) =>
       context.podCounts !== null && tiersWait(context.startedTo, context.podCounts),
-    tierMoved: (_, { moved, podCounts }: PodsObserved) => moved || onlyKeptLeft(podCounts),
+    tierMoved: (_, { moved, podCounts }: PodsObserved) =>
+      moved || podCounts.left === 0 || onlyKeptLeft(podCounts),
     endPending: ({ context }) => endBody(context) !== undefined,
     endedAs: ({ context }, end: CordonEnd) => context.end === end,
     isNewer: ({ context }, node: DrainedNode) => isNewer(context, node),
@@ -166,6 +171,7 @@ export const nodeDrain = setup({
   },
   states: {
     clock,
+    bindings,
     work: {
       description: 'The steps of the drain.',
       initial: 'underway',
@@ -366,8 +372,7 @@ export const nodeDrain = setup({
               after: { writeBackoff: 'deciding' },
             },
             backingOff: {
-              description:
-                'The write of the Node failed; retries until it lands or the Node is gone.',
+              description: 'The write failed; retries until it lands or the Node is gone.',
               meta: { reason: 'WriteFailing' },
               tags: 'waiting',
               after: { writeBackoff: 'deciding' },

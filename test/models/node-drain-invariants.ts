@@ -60,21 +60,21 @@ const hasChanged = ({ before, after }: Step): boolean =>
   after.context.node?.resourceVersion !== before.context.decidedOn;
 
 /** False while a pod that was bound just before the cordon may still appear (DR-24). */
-const mayEndEmpty = ({ settled, startedTo, leftMs }: NodeDrainContext): boolean =>
-  settled || startedTo !== null || (leftMs !== null && leftMs <= 0);
+const mayEndEmpty = ({ settled, leftMs }: NodeDrainContext): boolean =>
+  settled || (leftMs !== null && leftMs <= 0);
 
-/** A drain that was found on its Node is settled from its start, any other by its timer. */
+/** The pods are counted once more when those that were bound before the cordon have appeared. */
 const settles = (step: Step): void => {
   const { event, before, after, actions } = step;
   const now: NodeDrainContext = after.context;
-  const isResumed = listOrEmptyAt(event, 'input', 'orders').length === 0 && now.annotation !== null;
-  const isSettled = event.type === 'xstate.init' ? isResumed : before.context.settled;
-  must(
-    now.settled === (isSettled || isTimer(step, 'bindingDelay')),
-    'a drain settles by its timer',
-  );
+  const isInit = event.type === 'xstate.init';
+  const recounts = isAt(before, 'bindings.recounting') && event.type === 'pods.observed';
+  must(now.settled === (!isInit && (before.context.settled || recounts)), 'a recount settles');
+  must(isAt(after, 'bindings.complete') === now.settled, 'what has settled is complete');
+  must(isAt(after, 'bindings.beforeCordon') === (now.annotation === null), 'the cordon begins it');
+  exactly(step, 'countPods', !isInit && isTimer(step, 'bindingDelay'));
   if (actions.includes('invoke:showEnd') && now.end === 'Drained' && now.node !== null) {
-    must(mayEndEmpty(now), 'a fresh drain of an empty node waits for pods that were bound');
+    must(mayEndEmpty(now), 'a drain that finds no pod waits for pods that were bound');
   }
 };
 

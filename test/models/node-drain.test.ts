@@ -202,6 +202,7 @@ const wire = (invoked: InvokedActors) => {
     recordCordonFailing: ignore,
     recordLeftAlone: ignore,
     evictPods: ignore,
+    countPods: ignore,
     releasePods: ignore,
     conditionAtEnd: () => undefined,
     showEnd: (end) => invoked.perform('showEnd', end),

@@ -1,6 +1,6 @@
 /** One reclaim instruction, walked through every configuration. */
 import { expect } from 'vitest';
-import { provideReclaim } from '../../src/actors/node-drains/reclaims.ts';
+import { provideReclaim } from '../../src/actors/node-drains/reclaim-actor.ts';
 import {
   anyAt,
   ENTRY_PHASES,

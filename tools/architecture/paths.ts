@@ -38,7 +38,7 @@ export const PATHS: readonly PathDefinition[] = [
     isTrigger: () => false,
     isGoal: leaving(/^(?:PATCH nodes|POST pods\/.*\/eviction|ReclaimAck)/),
     filesMax: 25,
-    callsMax: 45,
+    callsMax: 48,
   },
   {
     key: 'machine',

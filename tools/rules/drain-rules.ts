@@ -159,9 +159,9 @@ const pods: RuleChapter = {
     ),
     rule(
       'DR-24',
-      'A drain is done when no pod that must leave is on the node, terminating ones included; on ' +
-        'a node that it finds empty, two seconds later. Volumes that are still attached are ' +
-        'reported, and delay nothing.',
+      'A drain is done when no pod that must leave is on the node, terminating ones included, two ' +
+        'seconds after the cordon at the earliest. Volumes that are still attached are reported, ' +
+        'and delay nothing.',
     ),
   ],
 };

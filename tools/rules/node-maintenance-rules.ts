@@ -176,8 +176,8 @@ const statuses: RuleChapter = {
     ),
     rule(
       'NM-41',
-      'A node is drained when no pod of the types and labels of the spec is left; static pods do ' +
-        'not count.',
+      'A node is drained when no pod of the types and labels of the spec is left, and its drain ' +
+        'has ended; static pods do not count.',
     ),
     rule(
       'NM-42',

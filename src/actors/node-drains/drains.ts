@@ -95,7 +95,7 @@ export class DrainRegistry {
       ...options,
       isStopped: () => this.#isStopped,
       requestSlot: this.#slots.request,
-      onStart: ({ node }) => this.#onPods(node.name),
+      countPods: ({ node }) => this.#onPods(node.name),
       onSnapshot: (entry, snapshot) => this.#moved(entry, snapshot),
       onLost: (entry) => this.#lost(entry),
     });

@@ -14,7 +14,9 @@ export interface HeldInstruction extends ReclaimInstruction {
 export class HeldInstructions {
   #instructions: HeldInstruction[] = [];
 
-  readonly all = (): readonly HeldInstruction[] => this.#instructions;
+  /** Those of other ids; the shard may repeat one. */
+  readonly others = (id: string): readonly HeldInstruction[] =>
+    this.#instructions.filter(({ instructionId }) => instructionId !== id);
 
   readonly add = (instruction: HeldInstruction): void => void this.#instructions.push(instruction);
 

@@ -6,7 +6,7 @@
  * reports there; no pod is evicted for a drain that has ended.
  */
 import { Effect } from 'effect';
-import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
+import { visibleEnd } from '../../domain/drain/drain-state.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
 import {
@@ -14,9 +14,7 @@ import {
   type DrainCondition,
   endedCondition,
 } from '../../domain/drain/drain-condition.ts';
-import { objectKey } from '../../domain/ids.ts';
 import type { DrainFact } from '../../domain/object-phase.ts';
-import type { Seed } from '../../domain/random.ts';
 import type { Time } from '../../domain/time.ts';
 import { Cordons, type NodeWritePurpose, type TimedCondition } from '../../effects/cordons.ts';
 import { fromPromise, type SnapshotFrom } from 'xstate';
@@ -25,7 +23,6 @@ import type {
   NodeDrainAct,
   NodeDrainContext,
   NodeDrainEnd,
-  NodeDrainInput,
   NodeEndAct,
 } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
@@ -35,16 +32,13 @@ import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 import type { BlockerReview } from './drain-pods.ts';
 import type { DrainEvents } from './drain-events.ts';
+import { drainInput } from './drain-input.ts';
 import {
-  cordonOrderOf,
-  deadlineOfAnnotation,
   type DrainEntry,
   drainKey,
   drainSeconds,
   drainStateOf,
-  drainTime,
   isCordonOnly,
-  isEarlier,
   ONLY_KEPT,
 } from './drain-index.ts';
 
@@ -56,6 +50,7 @@ export interface NodeDrainActions {
   readonly recordCordonFailing: (context: NodeDrainContext) => void;
   readonly recordLeftAlone: (context: NodeDrainContext) => void;
   readonly evictPods: (context: NodeDrainContext) => void;
+  readonly countPods: (context: NodeDrainContext) => void;
   readonly releasePods: (context: NodeDrainContext) => void;
   /** Resolves when the UpcomingNode shows the end, or there is none to show it. */
   readonly showEnd: (end: NodeDrainEnd) => Promise<void>;
@@ -97,6 +92,7 @@ export const provideNodeDrain = (
       recordCordonFailing: ({ context }) => actions.recordCordonFailing(context),
       recordLeftAlone: ({ context }) => actions.recordLeftAlone(context),
       evictPods: ({ context }) => actions.evictPods(context),
+      countPods: ({ context }) => actions.countPods(context),
       releasePods: ({ context }) => actions.releasePods(context),
     },
   });
@@ -124,6 +120,7 @@ export interface DrainLookup {
   readonly entryOf: (key: string) => DrainEntry | undefined;
   readonly contextOf: (entry: DrainEntry) => NodeDrainContext | undefined;
   readonly requestSlot: (entry: DrainEntry) => void;
+  readonly countPods: (entry: DrainEntry) => void;
 }
 
 /** The node facts that decide why pods remain. */
@@ -213,6 +210,12 @@ class DrainActions implements NodeDrainActions {
       }
     });
 
+  readonly countPods = (context: NodeDrainContext): void =>
+    this.#about(context, (entry) => {
+      entry.observed = null;
+      this.#lookup.countPods(entry);
+    });
+
   readonly releasePods = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {
       const { pods, node, owner } = entry;
@@ -254,7 +257,8 @@ class DrainActions implements NodeDrainActions {
     const hasEnd = entry.isWithdrawn && shows === false;
     if (!hasEnd) entry.hasCondition ||= Object.hasOwn(body, 'spec') || shows === true;
     if (hasEnd || entry.hasCondition) return undefined;
-    const condition = endedCondition(end, entry.remaining, context?.refusal);
+    const visible = context === undefined ? end : visibleEnd(context) ?? end;
+    const condition = endedCondition(visible, entry.remaining, context?.refusal);
     return { condition, nowMs: this.#time.now() };
   };
 
@@ -290,9 +294,11 @@ export type NodeDrainActors = ActorRegistry<typeof nodeDrain, DrainEntry>;
 /** Ends a condition that showed a blocker; any other end is written with the end (DR-50). */
 const showEndOnNode = (
   entry: DrainEntry,
-  { node, end, annotation, refusal }: NodeDrainContext,
+  context: NodeDrainContext,
   { showOnNode }: Pick<DrainTargets, 'showOnNode'>,
 ): void => {
+  const { node, annotation, refusal } = context;
+  const end = visibleEnd(context);
   if (node === null || end === null || annotation === null) return;
   if (!entry.hasCondition && node.showsDraining !== true) return;
   showOnNode?.(node.name, endedCondition(end, entry.remaining, refusal));
@@ -305,55 +311,12 @@ export interface NodeDrainActorOptions extends DrainTargets {
   readonly tierWaitMs?: number;
   readonly isStopped: () => boolean;
   readonly requestSlot: (entry: DrainEntry) => void;
-  /** The actor of the drain started. */
-  readonly onStart: (entry: DrainEntry) => void;
+  /** The actor of the drain started, or needs its pods counted once more. */
+  readonly countPods: (entry: DrainEntry) => void;
   readonly onSnapshot: (entry: DrainEntry, snapshot: SnapshotFrom<typeof nodeDrain>) => void;
   /** While its actor restarted, the Node was deleted, or got the end of the drain. */
   readonly onLost: (entry: DrainEntry) => void;
 }
-
-/** The annotation of a crashed drain; `undefined` when it is over. */
-const currentAnnotationOf = (
-  entry: DrainEntry,
-  node: DrainedNode,
-): CordonAnnotation | undefined => {
-  const annotation = annotationOf(node, entry.owner);
-  return annotation !== undefined && (annotation.ended === null || entry.isWithdrawn)
-    ? annotation
-    : undefined;
-};
-
-/**
- * A drain begins with its instructions; after a crash with the annotation and the instructions that
- * it lacks.
- */
-const inputOf = (
-  time: Time,
-  { nodes, paused, tierWaitMs }: NodeDrainActorOptions,
-  { entry, seed }: { readonly entry: DrainEntry; readonly seed: Seed },
-): NodeDrainInput | undefined => {
-  const node = entry.hasCrashed ? nodes.get(objectKey(entry.node.name)) : entry.node;
-  if (node?.uid !== entry.node.uid) return undefined;
-  const currentAnnotation = entry.hasCrashed ? currentAnnotationOf(entry, node) : undefined;
-  const orders = [...entry.orders.values()].filter(({ id }) =>
-    currentAnnotation?.ids.includes(id) !== true
-  );
-  if (entry.hasCrashed && currentAnnotation === undefined && orders.length === 0) return undefined;
-  const deadline = currentAnnotation === undefined
-    ? undefined
-    : deadlineOfAnnotation(time, entry.owner, currentAnnotation);
-  if (deadline !== undefined && isEarlier(deadline, entry.deadline)) entry.deadline = deadline;
-  for (const { id } of orders) entry.awaited.add(id);
-  return {
-    node,
-    owner: entry.owner,
-    withdrawn: entry.isWithdrawn,
-    orders: orders.map(cordonOrderOf),
-    ...drainTime(time, entry.deadline, tierWaitMs),
-    pausedAll: paused,
-    seed,
-  };
-};
 
 /** The actors of all drains. */
 export const nodeDrainActors = (
@@ -365,6 +328,7 @@ export const nodeDrainActors = (
     entryOf: (key) => (options.isStopped() ? undefined : registry.entry(key)),
     contextOf: ({ key }) => registry.get(key)?.getSnapshot().context,
     requestSlot: options.requestSlot,
+    countPods: options.countPods,
   });
   const registry: NodeDrainActors = actorRegistry(environment, {
     name: 'nodeDrain',
@@ -372,12 +336,12 @@ export const nodeDrainActors = (
     keyOf: ({ key }: DrainEntry) => key,
     labelOf: ({ key, owner, node }) => (owner === 'reclaim' ? node.name : key),
     input: (entry, seed) => {
-      const input = inputOf(time, options, { entry, seed });
+      const input = drainInput(time, options, { entry, seed });
       if (input === undefined) queueMicrotask(() => options.onLost(entry));
       return input;
     },
     onStart: (entry, actor) => {
-      options.onStart(entry);
+      options.countPods(entry);
       if (entry.isReleased) actor.send({ type: 'evictions.released' });
     },
     onSnapshot: (entry, snapshot) => {

@@ -9,7 +9,6 @@
  * while bound; an entry that names a Node is shown on the machine of that Node (DR-10).
  */
 import { Subscription } from 'rxjs';
-import { type ActorRefFrom, fromPromise } from 'xstate';
 import { MachineLives } from '../../domain/drain/machine-lives.ts';
 import { nodesAllowed } from '../../domain/drain/draining-limit.ts';
 import { othersThan, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
@@ -17,13 +16,8 @@ import type { ReclaimInstruction, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
-import {
-  type ReclaimAck,
-  reclaimInstruction,
-  type ReclaimInstructionContext,
-} from '../../machines/reclaim-instruction.ts';
+import type { ReclaimAck, ReclaimInstructionContext } from '../../machines/reclaim-instruction.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import { InstructionEvents } from './drain-events.ts';
 import type { DrainEvent } from './drain-index.ts';
 import {
@@ -32,6 +26,7 @@ import {
   hasRoomFor,
   hasUnfinished,
   type InstructionEntry,
+  type InstructionsOnNodes,
   instructionsOnNodes,
   machinesNow,
   newInstruction,
@@ -40,10 +35,9 @@ import {
 } from '../../domain/drain/reclaim-index.ts';
 import { type DrainRoom, ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
 import { type HeldInstruction, HeldInstructions } from './held-instructions.ts';
+import { type ReclaimActor, type ReclaimActors, reclaimActors } from './reclaim-actor.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
-import type { ReclaimActions, ReclaimActorOptions, ReclaimsOptions } from './reclaims-options.ts';
-
-export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
+import type { ReclaimsOptions } from './reclaims-options.ts';
 
 /** All active instructions; none, and not leading, at first. */
 export class ReclaimRegistry {
@@ -97,12 +91,7 @@ export class ReclaimRegistry {
   readonly onLeading = (): void => {
     if (this.#isLeading) return;
     this.#isLeading = true;
-    const { nodes, machineOf, events } = this.#options;
-    const { instructions, leftOut } = instructionsOnNodes(nodes.values(), machineOf);
-    for (const instruction of instructions) {
-      this.#registry.consider({ ...instruction, ackPending: this.#acked.resume(instruction.id) });
-    }
-    events.notResumed(leftOut);
+    this.#resume();
   };
 
   readonly onLeadershipLost = (): void => {
@@ -127,9 +116,23 @@ export class ReclaimRegistry {
     await Promise.all([this.#registry.stop(), this.#recovery.stop()]);
   };
 
+  /** Goes on with the instructions on Nodes; gives the Nodes of those beyond the bound. */
+  #resume(): InstructionsOnNodes['leftOut'] {
+    const { nodes, machineOf } = this.#options;
+    const { instructions, leftOut } = instructionsOnNodes(nodes.values(), machineOf);
+    for (const instruction of instructions) {
+      const { id } = instruction;
+      if (this.#registry.has(id)) continue;
+      this.#registry.consider({ ...instruction, ackPending: this.#acked.resume(id) });
+    }
+    return leftOut;
+  }
+
   /** New instructions know by now which Nodes drain, and for whom (DR-03, DR-13, DR-19). */
   #onResumed(): void {
     this.#isResumed = true;
+    // Those that the Nodes did not show when this process began to lead.
+    this.#options.events.notResumed(this.#resume());
     this.#endResumed();
     for (const one of this.#held.take()) this.#onInstruction(one, one.sinceMs);
     this.#recovery.again();
@@ -281,12 +284,15 @@ export class ReclaimRegistry {
 
   #onNewInstruction(instruction: HeldInstruction): void {
     const { instructionId: id, machines, graceSeconds, sinceMs } = instruction;
-    if (!hasRoomFor(machines, [...this.#registry.entries(), ...this.#held.all()])) {
+    if (!hasRoomFor(machines, [...this.#registry.entries(), ...this.#held.others(id)])) {
       this.#events.instructionRefused(id, machines.length);
       return void this.#queueAck({ id, nodesStarted: 0 });
     }
-    if (this.#isResumed) this.#begin(id, machines, { graceSeconds, sinceMs, ackPending: true });
-    else this.#held.add(instruction);
+    if (this.#isResumed) {
+      return this.#begin(id, machines, { graceSeconds, sinceMs, ackPending: true });
+    }
+    this.#environment.telemetry.log('warn', 'The Nodes are not current', { instruction: id });
+    this.#held.add(instruction);
   }
 
   #onShardEvent(event: ShardEvent): void {
@@ -350,51 +356,3 @@ export class ReclaimRegistry {
     }
   }
 }
-
-/** The statechart with its implementations. */
-export const provideReclaim = (actions: ReclaimActions): typeof reclaimInstruction =>
-  reclaimInstruction.provide({
-    actors: { queueAck: fromPromise<boolean, ReclaimAck>(({ input }) => actions.queueAck(input)) },
-    actions: {
-      releaseEvictions: ({ context }) => actions.releaseEvictions(context),
-      recordUnseen: ({ context }) => actions.recordUnseen(context),
-      recordQueued: ({ context }) => actions.recordQueued(context),
-      recordNeverStarted: ({ context }) => actions.recordNeverStarted(context),
-    },
-  });
-
-export type ReclaimActors = ActorRegistry<typeof reclaimInstruction, InstructionEntry>;
-
-/** The actors of all instructions. */
-const reclaimActors = <Services>(
-  environment: ActorEnvironment<Services>,
-  options: ReclaimActorOptions,
-): ReclaimActors => {
-  const registry: ReclaimActors = actorRegistry(environment, {
-    name: 'reclaimInstruction',
-    logic: provideReclaim(options),
-    keyOf: ({ id }: InstructionEntry) => id,
-    input: (entry) => ({
-      id: entry.id,
-      entries: options.machinesNow(entry),
-      ackPending: entry.ackPending,
-      leftMs: entry.terms.deadlineMs - environment.time.now(),
-    }),
-    onStart: (entry) => {
-      if (entry.hasCrashed) options.onRestart(entry);
-    },
-    onSnapshot: (entry, { context, value }) => {
-      entry.machines = context.entries;
-      entry.ackPending = context.ackPending;
-      if (innermostState(value) !== 'settled') return;
-      registry.remove(entry.id);
-      options.onSettled();
-    },
-    onCrash: (entry) => {
-      entry.hasCrashed = true;
-    },
-    onCount: (state, count) => environment.telemetry.gauge('tidegate_reclaims', count, { state }),
-    logFields: ({ id }) => ({ instruction: id }),
-  });
-  return registry;
-};

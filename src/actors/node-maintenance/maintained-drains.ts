@@ -9,6 +9,7 @@ import type { NodeProjection } from '../../domain/cluster-node.ts';
 import {
   annotationOf,
   type DrainOwner,
+  hasEndedDrain,
   isCordonedFor,
   isMaintenanceOwner,
   maintenanceOwner,
@@ -106,6 +107,13 @@ export class MaintainedDrains {
   readonly isCordoned = (name: string, { uid }: Pick<ObservedMaintenance, 'uid'>): boolean => {
     const node = this.#options.nodes.get(objectKey(name));
     return node !== undefined && isCordonedFor(node, maintenanceOwner(uid));
+  };
+
+  /** The Node is cordoned for the maintenance, and its last drain for it has ended. */
+  readonly hasEnded = (name: string, { uid }: Pick<ObservedMaintenance, 'uid'>): boolean => {
+    const node = this.#options.nodes.get(objectKey(name));
+    const owner = maintenanceOwner(uid);
+    return node !== undefined && isCordonedFor(node, owner) && hasEndedDrain(node, owner);
   };
 
   /** The Node has the key of the maintenance, cordoned or not, or a drain for it is under way. */

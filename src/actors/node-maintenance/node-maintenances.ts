@@ -48,7 +48,6 @@ import {
   maintenanceEvents,
   type NodeMaintenanceActors,
   nodeMaintenanceActors,
-  type NodeMode,
 } from './node-maintenance-actor.ts';
 import { MaintenanceMetrics } from './maintenance-metrics.ts';
 import { MaintenanceThrottle } from './maintenance-throttle.ts';
@@ -154,22 +153,14 @@ export class NodeMaintenanceRegistry {
       actions: {
         ...events,
         requestSlot: (context) => this.#withEntry(context, this.#slots.request),
-        cordonNodes: (context) => this.#setMode(context, 'Cordon'),
-        drainNodes: (context) => this.#setMode(context, 'Drain'),
-        releaseNodes: (context) => this.#setMode(context, 'Release'),
+        cordonNodes: (context) => this.#change(context, { mode: 'Cordon' }),
+        drainNodes: (context) => this.#change(context, { mode: 'Drain' }),
+        releaseNodes: (context) => this.#change(context, { mode: 'Release' }),
         beginNodes: (context) => this.#setBegins(context, true),
         withholdNodes: (context) => this.#setBegins(context, false),
         drainAgain: () => this.#changes.next(),
-        yieldNode: (context) =>
-          this.#withEntry(context, (entry) => {
-            entry.yields = true;
-            this.#changes.next();
-          }),
-        requestWindow: (context) =>
-          this.#withEntry(context, (entry) => {
-            entry.wantsWindow = true;
-            this.#changes.next();
-          }),
+        yieldNode: (context) => this.#change(context, { yields: true }),
+        requestWindow: (context) => this.#change(context, { wantsWindow: true }),
         requestPreview: (context) =>
           this.#withEntry(context, (entry) => {
             if (this.#previews.request(entry)) this.#changes.next();
@@ -238,9 +229,12 @@ export class NodeMaintenanceRegistry {
     if (entry !== undefined) act(entry);
   }
 
-  #setMode(context: NodeMaintenanceContext, mode: NodeMode): void {
+  #change(
+    context: NodeMaintenanceContext,
+    changes: Partial<Pick<MaintenanceEntry, 'mode' | 'yields' | 'wantsWindow'>>,
+  ): void {
     this.#withEntry(context, (entry) => {
-      entry.mode = mode;
+      Object.assign(entry, changes);
       this.#changes.next();
     });
   }
@@ -369,6 +363,7 @@ export class NodeMaintenanceRegistry {
         unschedulable: unschedulable.values(),
         isBehind: isBehind(),
         isCordoned: this.#drains.isCordoned,
+        hasEnded: this.#drains.hasEnded,
         isHeld: this.#drains.isHeld,
       },
     });

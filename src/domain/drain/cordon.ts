@@ -191,6 +191,12 @@ export const cordonOf = (
     : undefined;
 };
 
+/** False while the key of the owner is that of a drain that goes on; an unreadable one is not. */
+export const hasEndedDrain = (
+  facts: Pick<CordonFacts, 'cordons' | 'hasUnreadCordons'>,
+  owner: DrainOwner,
+): boolean => annotationOf(facts, owner)?.ended !== null;
+
 /** True while the Node is cordoned for the owner; an unreadable key counts. */
 export const isCordonedFor = (
   node: Pick<CordonFacts, 'unschedulable' | 'cordons' | 'hasUnreadCordons'>,

@@ -99,7 +99,7 @@ export const initialDrainState = (
     released: false,
     podCounts: null,
     startedTo: null,
-    settled: found !== null,
+    settled: false,
     refusal: '',
     end: null,
   };
@@ -142,8 +142,8 @@ const isOver = (leftMs: number | null): boolean => leftMs !== null && leftMs <= 
 
 /** True while a pod that must leave may still appear on an empty node, bound before its cordon. */
 export const isUnsettled = (
-  { settled, startedTo, podCounts }: Pick<DrainState, 'settled' | 'startedTo' | 'podCounts'>,
-): boolean => !settled && startedTo === null && podCounts?.left === 0;
+  { settled, podCounts }: Pick<DrainState, 'settled' | 'podCounts'>,
+): boolean => !settled && podCounts?.left === 0;
 
 /**
  * What ends the drain, by current knowledge; null while it goes on. The pods are looked at before
@@ -159,6 +159,18 @@ export const endOf = (state: DrainState): CordonEnd | null => {
   if (annotation !== null && isEmpty) return 'Drained';
   return refusal !== '' || (timeUp && podCounts !== null) ? 'Failed' : null;
 };
+
+/**
+ * The end that people see. A drain is complete, not cancelled, when its owner leaves after the last
+ * pod.
+ */
+export const visibleEnd = (
+  { withdrawn, released, annotation, podCounts, end }: Pick<
+    DrainState,
+    'withdrawn' | 'released' | 'annotation' | 'podCounts' | 'end'
+  >,
+): CordonEnd | null =>
+  withdrawn && released && annotation !== null && podCounts?.left === 0 ? 'Drained' : end;
 
 /**
  * The patch that writes the end on the Node; `undefined` when no write is pending. The annotation

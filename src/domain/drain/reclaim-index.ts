@@ -96,7 +96,7 @@ const pendingOn = (annotated: readonly AnnotatedNode[]) => {
 };
 
 /** The instructions that a new term finds on Nodes. */
-interface InstructionsOnNodes {
+export interface InstructionsOnNodes {
   readonly instructions: readonly Omit<InstructionEntry, 'ackPending'>[];
   /** Nodes with further instructions, beyond the bound. */
   readonly leftOut: readonly NodeProjection[];

@@ -31,7 +31,8 @@ const DRAINED_MESSAGE = 'Drained';
 /** Names in one message. */
 const NAMED_MAX = 5;
 
-const EVACUATING = 'Evacuating';
+/** The message of a node whose pods leave. */
+export const EVACUATING_MESSAGE = 'Evacuating';
 
 const namesOf = (runs: readonly PlanRun[]): string =>
   listed([...new Set(runs.map(({ maintenance }) => maintenance))], NAMED_MAX);
@@ -46,17 +47,17 @@ const forwardedText = (run: PlanRun, others: readonly PlanRun[], limit: Rank): s
     .toSorted((left, right) => cursorRank(left) - cursorRank(right));
   const older = ahead.find((other) => byAge(other, run) < 0);
   const forwarder = older ?? ahead[0];
-  if (forwarder === undefined) return `${EVACUATING} (fast-forwarded)`;
+  if (forwarder === undefined) return `${EVACUATING_MESSAGE} (fast-forwarded)`;
   const age = older === undefined ? '' : 'older ';
-  return `${EVACUATING} (fast-forwarded by ${age}${forwarder.maintenance})`;
+  return `${EVACUATING_MESSAGE} (fast-forwarded by ${age}${forwarder.maintenance})`;
 };
 
 const busyText = (run: PlanRun, others: readonly PlanRun[], limit: Rank): string => {
   const cursor = cursorRank(run);
-  if (isOver(run) || limit === cursor) return EVACUATING;
+  if (isOver(run) || limit === cursor) return EVACUATING_MESSAGE;
   if (limit > cursor) return forwardedText(run, others, limit);
   const names = namesOf(limiting(run, others, limit));
-  return names === '' ? EVACUATING : `${EVACUATING} (limited by ${names})`;
+  return names === '' ? EVACUATING_MESSAGE : `${EVACUATING_MESSAGE} (limited by ${names})`;
 };
 
 const waitingText = (nodes: readonly string[], maintenance: string): string => {
@@ -84,7 +85,7 @@ export const drainMessages = (
       if (nodes.length > 0) return waitingText(nodes, one === run ? '' : one.maintenance);
       for (const other of around.get(one) ?? []) seen.add(other);
     }
-    return EVACUATING;
+    return EVACUATING_MESSAGE;
   };
   return (run) => {
     const idle = isOver(run) ? DRAINED_MESSAGE : rootText(run);

@@ -8,7 +8,7 @@
 import { maintenanceOwner } from '../drain/cordon.ts';
 import { compareText } from '../requirements.ts';
 import { cutText } from '../text.ts';
-import { drainMessages } from './drain-message.ts';
+import { drainMessages, EVACUATING_MESSAGE } from './drain-message.ts';
 import { type Crossing, crossingText, type DrainWait } from './crossed-drains.ts';
 import { effectivePlan } from './drain-plan.ts';
 import { resolveProgress, type RunWait, runWaits } from './drain-progress.ts';
@@ -58,6 +58,8 @@ export interface WorkedMaintenance {
 export interface ClusterFacts extends CrossingFacts, HeldNodes {
   /** The Node is unschedulable and has the key of the maintenance. */
   readonly isCordoned: (node: string, maintenance: ObservedMaintenance) => boolean;
+  /** As well, its drain has ended: no pod appears any more that was bound before the cordon. */
+  readonly hasEnded: (node: string, maintenance: ObservedMaintenance) => boolean;
   /** The caches are behind: no plan goes on. */
   readonly isBehind: boolean;
 }
@@ -161,7 +163,8 @@ const nodeStatusNow = (
     return { ...stored, drainMessage: '', ...left };
   }
   const drained = isOver(run) && pending + evacuating === 0 &&
-    facts.isCordoned(node.name, maintenance);
+    facts.hasEnded(node.name, maintenance);
+  const text = isOver(run) && !drained ? EVACUATING_MESSAGE : textOf(run, node.name);
   const bootId = stored.bootId === '' && drained ? node.bootId : stored.bootId;
   const release = { drained, drainedBootId: stored.bootId, ...node };
   return {
@@ -172,7 +175,7 @@ const nodeStatusNow = (
       : stored.state,
     bootId,
     drainTargets: targets.get(node.name) ?? [],
-    drainMessage: cutText(textOf(run, node.name), LIMITS.messageCharacters),
+    drainMessage: cutText(text, LIMITS.messageCharacters),
   };
 };
 
@@ -236,7 +239,7 @@ const isDrained = (
 ): boolean => {
   const isDone = (node: NodeStatus): boolean =>
     holdsNode(maintenance, node.name)
-      ? hasBegun(node) && !hasPodsLeft(node) && facts.isCordoned(node.name, maintenance)
+      ? hasBegun(node) && !hasPodsLeft(node) && facts.hasEnded(node.name, maintenance)
       : node.state === 'Released';
   return nodes.length === selected.length && nodes.every(isDone) &&
     (runs.get(maintenance.uid) ?? []).every(isOver);
@@ -280,12 +283,12 @@ const reportOf = (one: WorkedMaintenance, resolved: Resolved): NodesProgress => 
     .map(({ wave, cursor }) => ({ number: wave, entriesDone: cursor }))
     .toSorted((left, right) => left.number - right.number);
   const crossing = resolved.crossed.get(owner);
-  const isCordoned = (node: string): boolean => resolved.facts.isCordoned(node, maintenance);
+  const hasEnded = (node: string): boolean => resolved.facts.hasEnded(node, maintenance);
   return {
     nodes,
     waves,
     drained: drains && isDrained(one, nodes, resolved),
-    progress: progressText(spec, { nodes, waves, selected: one.nodes.length }, isCordoned),
+    progress: progressText(spec, { nodes, waves, selected: one.nodes.length }, hasEnded),
     crossing: crossing === undefined ? null : {
       text: cutText(crossingText(crossing), LIMITS.messageCharacters / 2),
       yields: crossing.yields.to.uid === uid,

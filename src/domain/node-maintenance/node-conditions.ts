@@ -5,6 +5,7 @@
  * the same; a condition that another writer set is neither changed nor removed: ours have our
  * reason. A state that does not hold has no condition, which the KEP equates with False.
  */
+import { type CordonFacts, hasEndedDrain, maintenanceOwner } from '../drain/cordon.ts';
 import { listOrEmptyAt, textAt } from '../json.ts';
 import { compareText } from '../requirements.ts';
 import { listed } from '../text.ts';
@@ -68,20 +69,22 @@ type NodePhase = 'Planned' | 'Cordoned' | 'Draining' | 'Drained';
 /** The phase on a Node that the maintenance selects; nothing once it is over there. */
 const phaseReader = (
   { maintenance, begins }: Pick<SelectedNodes, 'maintenance' | 'begins'>,
-): (node: string) => NodePhase | undefined => {
+): (node: SelectedNode) => NodePhase | undefined => {
   const { spec, status, deleting } = maintenance;
   const stage = workedStage(maintenance);
   if (stage === 'Complete' || (stage === 'Idle' && deleting)) return () => undefined;
   if (stage === 'Idle') return () => 'Planned';
-  const drained = stage === 'Drain' ? drainedNodes(spec, status) : new Set<string>();
+  const drained = stage === 'Drain' ? drainedNodes(spec, status, () => true) : new Set<string>();
   const stored = new Map(status.nodes.map((node) => [node.name, node]));
-  return (name) => {
+  const owner = maintenanceOwner(maintenance.uid);
+  return ({ name, ...cordons }) => {
     const node = stored.get(name);
     if (node === undefined || !holdsNode(maintenance, name)) {
       return node?.state === 'Released' ? undefined : 'Planned';
     }
     if (stage === 'Cordon') return 'Cordoned';
-    if (drained.has(name) && !hasPodsLeft(node)) return 'Drained';
+    const isDrained = drained.has(name) && !hasPodsLeft(node);
+    if (isDrained && hasEndedDrain(cordons, owner)) return 'Drained';
     // Without targets its drain begins at once, or waits for the window.
     return node.drainTargets.length === 0 && !begins ? 'Cordoned' : 'Draining';
   };
@@ -111,12 +114,14 @@ const advertisedOf = (phases: ReadonlyMap<string, NodePhase>): AdvertisedConditi
   }));
 };
 
+type SelectedNode = Pick<CordonFacts, 'cordons' | 'hasUnreadCordons'> & { readonly name: string };
+
 /** A maintenance, and the Nodes that it selects. */
 export interface SelectedNodes {
   readonly maintenance: ObservedMaintenance;
   /** Nodes may begin. */
   readonly begins: boolean;
-  readonly nodes: readonly { readonly name: string }[];
+  readonly nodes: readonly SelectedNode[];
 }
 
 /** What each Node is to show, by its name: the union of its maintenances. */
@@ -126,10 +131,10 @@ export const advertisedConditions = (
   const phases = new Map<string, Map<string, NodePhase>>();
   for (const { maintenance, nodes, begins } of all) {
     const phaseOn = phaseReader({ maintenance, begins });
-    for (const { name } of nodes) {
-      const phase = phaseOn(name);
+    for (const node of nodes) {
+      const phase = phaseOn(node);
       if (phase === undefined) continue;
-      phases.set(name, (phases.get(name) ?? new Map()).set(maintenance.name, phase));
+      phases.set(node.name, (phases.get(node.name) ?? new Map()).set(maintenance.name, phase));
     }
   }
   return new Map([...phases].map(([node, ofNode]) => [node, advertisedOf(ofNode)]));

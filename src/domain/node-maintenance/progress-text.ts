@@ -24,13 +24,13 @@ type Planned = Pick<MaintenanceSpec, 'drainPlan' | 'podTypes'>;
 type Worked = Pick<MaintenanceStatus, 'nodes' | 'waves'>;
 
 /**
- * The names of the nodes whose wave is through with the plan, where nothing is left, and which are
- * still cordoned. One that gave its turn to the next stays among them.
+ * The names of the nodes whose wave is through with the plan, where nothing is left, and whose
+ * drain has ended. One that gave its turn to the next stays among them.
  */
 export const drainedNodes = (
   { drainPlan, podTypes }: Planned,
   { nodes, waves }: Worked,
-  isCordoned: (node: string) => boolean = () => true,
+  hasEnded: (node: string) => boolean,
 ): ReadonlySet<string> => {
   const entries = effectivePlan(drainPlan, podTypes).length;
   const over = new Set(
@@ -39,7 +39,7 @@ export const drainedNodes = (
   const isDrained = (node: NodeStatus): boolean =>
     node.state === 'Released' ||
     (node.state === 'Admitted' && over.has(node.wave) && !hasPodsLeft(node) &&
-      isCordoned(node.name));
+      hasEnded(node.name));
   return new Set(nodes.filter(isDrained).map(({ name }) => name));
 };
 
@@ -47,5 +47,5 @@ export const drainedNodes = (
 export const progressText = (
   spec: Planned,
   { selected, ...worked }: Worked & { readonly selected: number },
-  isCordoned: (node: string) => boolean,
-): string => `${drainedNodes(spec, worked, isCordoned).size}/${selected}`;
+  hasEnded: (node: string) => boolean,
+): string => `${drainedNodes(spec, worked, hasEnded).size}/${selected}`;

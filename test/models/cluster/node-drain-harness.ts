@@ -178,6 +178,7 @@ const runOf = async (
     recordCordonFailing: ignore,
     recordLeftAlone: ignore,
     evictPods: ignore,
+    countPods: ignore,
     releasePods: ignore,
     conditionAtEnd: () => undefined,
     showEnd: () => new Promise((resolve) => asked.resolve(resolve)),

@@ -32,7 +32,7 @@ export const sceneOf = (actors: readonly SceneActor[]): Pick<ActorBoard, 'rows' 
   });
 };
 
-const DRAINING = 'clock.beforeLastQuarter work.underway.draining.open';
+const DRAINING = 'clock.beforeLastQuarter bindings.complete work.underway.draining.open';
 
 /** A drain that goes on, with so many pods left. */
 export const drainOf = (

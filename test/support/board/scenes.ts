@@ -62,7 +62,7 @@ export const MANY: readonly SceneActor[] = [
 export const FAILED: readonly SceneActor[] = [
   ...HEALTH,
   drainOf(NODE, 2, {
-    state: 'clock.over work.failed',
+    state: 'clock.over bindings.complete work.failed',
     reason: null,
     status: 'stopped',
     sinceMs: NOW_MS - 20_000,
@@ -78,7 +78,7 @@ export const FAILED: readonly SceneActor[] = [
   ),
   ...['node-3', 'node-4'].map((name) => machineIn(name, 'Ready')),
   drainOf('node-1', 0, {
-    state: 'clock.over work.drained',
+    state: 'clock.over bindings.complete work.drained',
     reason: null,
     status: 'stopped',
     with: { end: 'Drained' },
@@ -110,8 +110,9 @@ export const CROWD: readonly SceneActor[] = [
 
 const at = (second: number): number => NOW_MS - 60_000 + second * 1000;
 
-const DRAINING_TIER = 'clock.beforeLastQuarter work.underway.draining.waitingForTier';
-const DRAINING_OPEN = 'clock.beforeLastQuarter work.underway.draining.open';
+const DRAINING_TIER =
+  'clock.beforeLastQuarter bindings.complete work.underway.draining.waitingForTier';
+const DRAINING_OPEN = 'clock.beforeLastQuarter bindings.complete work.underway.draining.open';
 
 /** A pod whose eviction was refused, so that it waits for a delay of four seconds. */
 export const RETRYING: SceneActor = podOf(`${POD}a4`, 'node-2', {
@@ -147,7 +148,7 @@ export const RECLAIM: readonly SceneActor[] = [
     path: [
       {
         atMs: at(0),
-        state: 'clock.beforeLastQuarter work.underway.awaitingUpdate',
+        state: 'clock.beforeLastQuarter bindings.beforeCordon work.underway.awaitingUpdate',
         event: 'xstate.init',
       },
       { atMs: at(5), state: DRAINING_TIER, event: 'evictions.released' },

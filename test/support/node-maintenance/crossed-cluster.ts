@@ -206,6 +206,7 @@ export class CrossedCluster {
       facts: {
         podsOn: (node) => this.#podsOn(node),
         isCordoned: (node, maintenance) => holdsNode(maintenance, node),
+        hasEnded: (node, maintenance) => holdsNode(maintenance, node),
         isHeld: (node, maintenance) => holdsNode(maintenance, node),
         isBehind: false,
         cordoned: plan.nodes.map((name) => ({

@@ -81,7 +81,7 @@ export const pastPage = async (): Promise<PastPage> => {
   ]);
   at(MOMENTS.endedMs, [
     podOf('a', NODE, { state: 'gone', status: 'done' }),
-    drain(0, { state: 'clock.beforeLastQuarter work.drained' }),
+    drain(0, { state: 'clock.beforeLastQuarter bindings.complete work.drained' }),
   ]);
   clock.nowMs = MOMENTS.nowMs;
   const page = await startLivePage({

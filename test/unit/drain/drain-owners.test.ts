@@ -90,6 +90,20 @@ describe('drains of several owners', () => {
     expect(conditions).toHaveLength(1);
   });
 
+  test.each([
+    ['finished, when no pod is left', 0, 'DrainFinished'],
+    ['cancelled, when pods are left', 1, 'DrainCancelled'],
+  ])('DR-42: an owner that leaves early leaves a drain that is %s', async (_, left, reason) => {
+    const { node, pods, maintain, time, drains, conditions } = rig();
+    node('n1');
+    if (left > 0) pods.add({ node: 'n1', goesAfterMs: Infinity });
+    maintain(OWNER);
+    await time.advance(500);
+    drains().withdraw('n1', OWNER);
+    await time.advance(1000);
+    expect(conditions.at(-1)).toMatchObject({ reason });
+  });
+
   test('DR-04: an owner that leaves in the moment in which its drain ends leaves no key', async () => {
     const { node, nodes, pods, maintain, annotation, time, drains } = rig();
     node('n1');

@@ -125,6 +125,16 @@ describe('an instruction before the drains of a new leader are resumed', () => {
     expect(rig.annotation('n2')?.ids).toEqual(['recovered-n2']);
   });
 
+  test('limits: one that is repeated is counted once', async () => {
+    const { max } = SHARD_LIMITS.reclaim_machines;
+    const rig = await leaderWithOldNodes();
+    const machines = Array.from({ length: max / 2 + 1 }, (_, at) => `m${at}`);
+    rig.order('i2', machines);
+    rig.order('i2', machines);
+    await rig.time.settle();
+    expect([rig.acks(), rig.leaseNotes]).toEqual([['i1 1'], []]);
+  });
+
   test('limits: names 20,000 machines at most, with all that wait', async () => {
     const { max } = SHARD_LIMITS.reclaim_machines;
     const rig = await leaderWithOldNodes();
@@ -134,6 +144,28 @@ describe('an instruction before the drains of a new leader are resumed', () => {
     expect(rig.acks()).toEqual(['i1 1', 'i3 0']);
     expect(rig.leaseNotes.map(({ reason }) => reason)).toEqual(['ShardLimitReached']);
   });
+});
+
+/** The leader before cordoned the Node, and ended before the session took its acknowledgement. */
+test('DR-12: an instruction that only the current Nodes show is acknowledged', async () => {
+  const rig = await leaderWithOldNodes();
+  const sinceMs = rig.time.now();
+  const key = printCordon({
+    ids: ['i2'],
+    deadlineMs: sinceMs + 60_000,
+    graceSeconds: 60,
+    sinceMs,
+    ended: null,
+  });
+  rig.node('n2', {
+    metadata: { name: 'n2', uid: 'u2', annotations: { [`${CORDON_PREFIX}reclaim`]: key } },
+    spec: { unschedulable: true },
+  });
+  rig.resolve();
+  await rig.time.advance(10_000);
+  expect(rig.acks()).toEqual(['i1 1', 'i2 1']);
+  expect(rig.annotation('n2')).toMatchObject({ ids: ['i2'], ended: 'Drained' });
+  expect(rig.instructions()).toEqual(['i1']);
 });
 
 test('DR-14: a lost reclaim is recovered after the drains are resumed, not before', async () => {

@@ -53,11 +53,35 @@ describe('a drain of an empty node', () => {
     expect(annotation('n1')?.ended).toBe('Drained');
   });
 
-  test('DR-13: is Drained at once after a restart', async () => {
-    const { annotation, time, restart } = await emptyNode(500);
+  test('DR-13: waits as long after a restart, whose cordon may be of a moment ago', async () => {
+    const { annotation, log, pods, time, restart } = await emptyNode(500);
     await restart();
     await time.advance(500);
+    pods.add({ node: 'n1', name: 'late', goesAfterMs: 100 });
+    await time.advance(1000);
+    expect([log.includes('evict late'), annotation('n1')?.ended]).toEqual([true, null]);
+    await time.advance(1000);
     expect(annotation('n1')?.ended).toBe('Drained');
+  });
+
+  test('DR-13: counts the pods once more, when their list is current', async () => {
+    let current = Promise.withResolvers<void>();
+    current.resolve();
+    const rig = drainRig({ whenPodsCurrent: () => current.promise });
+    stops.push(rig.stop);
+    rig.node('n1');
+    rig.order('i1', ['n1']);
+    await rig.time.advance(500);
+    current = Promise.withResolvers();
+    rig.pods.add({ node: 'n1', name: 'late', goesAfterMs: 100 });
+    await rig.time.advance(5000);
+    expect([rig.log.includes('evict late'), rig.annotation('n1')?.ended]).toEqual([false, null]);
+    current.resolve();
+    await rig.time.advance(1000);
+    expect([rig.log.includes('evict late'), rig.annotation('n1')?.ended]).toEqual([
+      true,
+      'Drained',
+    ]);
   });
 
   test('DR-45: is Drained while it is paused, after its last pod left by itself', async () => {
@@ -69,6 +93,30 @@ describe('a drain of an empty node', () => {
     await rig.time.advance(5000);
     rig.pods.remove('a');
     await rig.time.advance(2500);
+    expect(rig.annotation('n1')?.ended).toBe('Drained');
+  });
+
+  test('DR-24: waits when its pods have left within a moment, too', async () => {
+    const rig = drainRig();
+    stops.push(rig.stop);
+    rig.node('n1');
+    rig.pods.add({ node: 'n1', name: 'a', goesAfterMs: 300 });
+    rig.order('i1', ['n1']);
+    await rig.time.advance(1000);
+    expect([rig.pods.names(), rig.annotation('n1')?.ended]).toEqual([[], null]);
+    rig.pods.add({ node: 'n1', name: 'late', goesAfterMs: 300 });
+    await rig.time.advance(2000);
+    expect(rig.log).toContain('evict late');
+    expect(rig.annotation('n1')?.ended).toBe('Drained');
+  });
+
+  test('DR-24: waits no longer after its pods have left', async () => {
+    const rig = drainRig();
+    stops.push(rig.stop);
+    rig.node('n1');
+    rig.pods.add({ node: 'n1', name: 'a', goesAfterMs: 5000 });
+    rig.order('i1', ['n1']);
+    await rig.time.advance(5200);
     expect(rig.annotation('n1')?.ended).toBe('Drained');
   });
 

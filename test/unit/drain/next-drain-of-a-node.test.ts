@@ -47,7 +47,7 @@ const orderedDuringAnEnd = async (podsOfTheSecond: number) => {
   pods.add({ node: 'n1' });
   showingTakes(() => new Promise((resolve) => void time.schedule(1500, resolve)));
   order('i1', ['n1']);
-  await time.advance(1500);
+  await time.advance(3000);
   order('i2', ['n1']);
   rig.drains().release('n1', 'reclaim', 'i2');
   for (let index = 0; index < podsOfTheSecond; index += 1) pods.add({ node: 'n1' });

@@ -182,6 +182,7 @@ describe('the SVG of a chart', () => {
     expect(svg.match(/class="end"/g)).toHaveLength(1);
     const ends = statesOf(chartOf(MACHINES.nodeDrain).root).filter(({ isEnd }) => isEnd);
     expect(ends.map(({ path }) => path)).toEqual([
+      'bindings.complete',
       'work.drained',
       'work.failed',
       'work.cancelled',

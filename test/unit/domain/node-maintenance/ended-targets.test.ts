@@ -63,6 +63,7 @@ const look = (
       facts: {
         podsOn: () => [podOfType('Default'), podOfType('DaemonSet')],
         isCordoned: () => true,
+        hasEnded: () => true,
         isHeld: (_, { uid }) => uid === maintenance.uid || hasKey,
         isBehind: false,
         cordoned: [],

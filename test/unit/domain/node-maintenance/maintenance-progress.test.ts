@@ -28,6 +28,7 @@ const NO_CROSSINGS = { cordoned: [], budgets: [], unschedulable: [] } as const;
 const scene = (names: readonly string[], spec: object = {}, isBehind = false) => {
   let [begins, drains] = [true, true];
   const uncordoned = new Set<string>();
+  const underway = new Set<string>();
   let maintenance: ObservedMaintenance = maintenanceOf('1', {
     stage: 'Drain',
     isProtected: true,
@@ -38,6 +39,7 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
   const pods = new Map<string, readonly DrainPod[]>();
   const keys = new Set<string>();
   const isHeld = (name: string): boolean => keys.has(name) || holdsNode(maintenance, name);
+  const isCordoned = (name: string): boolean => isHeld(name) && !uncordoned.has(name);
   const look = (): NodesProgress => {
     const progress = maintenanceProgress(
       [{ maintenance, nodes: [...nodes.values()], drains, begins, yields: false }],
@@ -46,7 +48,8 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
         before: memory,
         facts: {
           podsOn: (name) => pods.get(name) ?? [],
-          isCordoned: (name) => isHeld(name) && !uncordoned.has(name),
+          isCordoned,
+          hasEnded: (name) => isCordoned(name) && !underway.has(name),
           isHeld,
           isBehind,
           ...NO_CROSSINGS,
@@ -80,6 +83,9 @@ const scene = (names: readonly string[], spec: object = {}, isBehind = false) =>
     targets: (name: string) => storedTargets(maintenance, name),
     /** Somebody makes the node schedulable, until it is cordoned again. */
     uncordon: (name: string) => void uncordoned.add(name),
+    /** The drain of the Node is under way, whatever pods it has. */
+    keepDrain: (name: string, lasts: boolean) =>
+      void (lasts ? underway.add(name) : underway.delete(name)),
     /** The window opens or closes. */
     open: (isOpen: boolean) => {
       begins = isOpen;
@@ -123,6 +129,24 @@ describe('the nodes of a maintenance', () => {
     expect(held()).toEqual(['a', 'b']);
     put('b');
     expect(settle().drained).toBe(true);
+  });
+
+  /** A pod that was bound just before the cordon is still to appear. */
+  test('NM-41: are not drained before their drains have ended', () => {
+    const { settle, keepDrain } = scene(['a', 'b'], {
+      maxNodesAtOnce: 1,
+      releaseWhen: 'Drained',
+    });
+    keepDrain('a', true);
+    const first = settle();
+    expect(first.nodes[0]).toMatchObject({ state: 'Admitted', drainMessage: 'Evacuating' });
+    expect([states(first), first.progress]).toEqual([['a Admitted', 'b Waiting'], '0/2']);
+    keepDrain('a', false);
+    keepDrain('b', true);
+    const second = settle();
+    expect([states(second), second.drained]).toEqual([['a Released', 'b Admitted'], false]);
+    keepDrain('b', false);
+    expect(settle()).toMatchObject({ drained: true, progress: '2/2' });
   });
 
   test('whose work is done are in service again, and another one follows', () => {
@@ -257,6 +281,7 @@ test('NM-41: what may stay for one maintenance holds another one', () => {
         facts: {
           podsOn: (_, owner) => stays.has(owner) ? [] : [pod],
           isCordoned: () => true,
+          hasEnded: () => true,
           isHeld: () => true,
           isBehind: false,
           ...NO_CROSSINGS,

@@ -43,6 +43,7 @@ const rolling = (
         facts: {
           podsOn: (name) => name === 'z-busy' ? [podOfType('Default')] : [],
           isCordoned: () => true,
+          hasEnded: () => true,
           isHeld: () => false,
           isBehind: false,
           cordoned: [],

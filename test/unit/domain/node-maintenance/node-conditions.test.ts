@@ -1,5 +1,10 @@
 /** Which lifecycle conditions a Node shows of its maintenances. */
 import { expect, test } from 'vitest';
+import {
+  type CordonEnd,
+  maintenanceOwner,
+  printCordon,
+} from '../../../../src/domain/drain/cordon.ts';
 import { effectivePlan } from '../../../../src/domain/node-maintenance/drain-plan.ts';
 import {
   advertisedConditions,
@@ -16,7 +21,7 @@ import {
 
 const OVER = effectivePlan([], ['Default', 'DaemonSet', 'Static']).length;
 
-const NODES = ['a', 'b'].map((name) => ({ name }));
+const NODES = ['a', 'b'].map((name) => ({ name, cordons: {} }));
 
 const typesWith = (begins: boolean, all: readonly MaintenanceTraits[]): readonly string[] =>
   Object.keys(
@@ -52,6 +57,19 @@ test('NM-42: a Node with pods left is not drained, however far the plan is', () 
   const busy = [nodeRaw('a', { drainTargets, podsPendingEvacuation: 1 })];
   expect(typesOf({ stage: 'Drain', nodes: busy, entriesDone: OVER }))
     .toEqual(['DrainInProgress', 'MaintenanceInProgress']);
+});
+
+test('NM-42: a Node is not drained while its drain goes on, and is when it has ended', () => {
+  const typesAt = (ended: CordonEnd | null) => {
+    const key = printCordon({ ids: ['m@1'], deadlineMs: null, graceSeconds: 0, sinceMs: 0, ended });
+    const maintenance = maintenanceOf('1', { uid: 'uid-m', ...DRAINED });
+    const held = [{ name: 'a', cordons: { [maintenanceOwner('uid-m')]: key } }];
+    const conditions = advertisedConditions([{ maintenance, begins: true, nodes: held }]);
+    return Object.keys(conditions.get('a') ?? {}).toSorted();
+  };
+  expect(typesAt(null)).toEqual(['DrainInProgress', 'MaintenanceInProgress']);
+  expect(typesAt('Drained')).toEqual(['Drained', 'MaintenanceInProgress']);
+  expect(typesAt('Failed'), 'its pods left later').toEqual(['Drained', 'MaintenanceInProgress']);
 });
 
 test('NM-42: a Node that waits for its turn is planned, and one that had it shows nothing', () => {

@@ -98,7 +98,11 @@ test('what needs a person comes first, and the earlier deadline before the other
   expect(drains.map(({ node }) => node)).toEqual(['stuck', 'soon', 'late']);
 });
 
-const FAILED = { state: 'clock.over work.failed', reason: null, status: 'stopped' } as const;
+const FAILED = {
+  state: 'clock.over bindings.complete work.failed',
+  reason: null,
+  status: 'stopped',
+} as const;
 const machineOf = (node: string, more: Partial<SceneActor> = {}): SceneActor => ({
   id: `upcomingNode/${node}`,
   state: 'settled',
@@ -114,7 +118,7 @@ const machineOf = (node: string, more: Partial<SceneActor> = {}): SceneActor => 
 
 test('a node that a maintenance only cordons does not drain', () => {
   const { draining, needsPerson, drains: [card] } = boardOf(drainOf('node-1', 0, {
-    state: 'clock.notDue work.underway.holding',
+    state: 'clock.notDue bindings.arriving work.underway.holding',
     reason: 'WaitingForBarrier',
     with: { owner: 'maintenance-0123456789ab', released: false },
   }));
@@ -149,7 +153,7 @@ test('a drain that a lost lease stopped is not on the board of a standby', () =>
     drainOf(`left-${at}`, 1, { state: `clock.beforeLastQuarter ${work}`, status: 'stopped' })
   );
   const over = drainOf('over', 0, {
-    state: 'clock.over work.drained',
+    state: 'clock.over bindings.complete work.drained',
     status: 'stopped',
     with: { end: 'Drained' },
   });
@@ -161,7 +165,7 @@ test('a drain that a lost lease stopped is not on the board of a standby', () =>
 test('a drained node is over, and pods of an earlier drain of its name are not counted', () => {
   const { drains, ended: [card] } = boardOf(
     drainOf('node-1', 0, {
-      state: 'clock.beforeLastQuarter work.drained',
+      state: 'clock.beforeLastQuarter bindings.complete work.drained',
       bornMs: NOW_MS - 5000,
       sinceMs: NOW_MS - 1000,
       with: { end: 'Drained' },
@@ -176,7 +180,7 @@ test('a drained node is over, and pods of an earlier drain of its name are not c
 test('a drain that cannot cordon its node shows that before anything about pods', () => {
   const { drains: [card] } = boardOf(
     drainOf('node-1', 0, {
-      state: 'clock.beforeLastQuarter work.underway.backingOff',
+      state: 'clock.beforeLastQuarter bindings.beforeCordon work.underway.backingOff',
       reason: 'CordonFailing',
       with: { annotation: null, problem: 'forbidden', orders: [{ deadlineMs: NOW_MS + 1 }] },
     }),

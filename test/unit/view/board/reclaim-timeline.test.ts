@@ -60,14 +60,14 @@ const DRAIN: Past = {
   id: 'nodeDrain/node-1',
   context: { name: 'node-1', annotation: { ids: ['r1'], deadlineMs: START_MS + 60_000 } },
   steps: [
-    [0, 'clock.beforeLastQuarter work.underway.waitingForSlot'],
-    [0.5, 'clock.beforeLastQuarter work.underway.acting.cordoning'],
-    [1, 'clock.beforeLastQuarter work.underway.holding'],
-    [2, 'clock.beforeLastQuarter work.underway.draining.waitingForTier'],
-    [9, 'clock.beforeLastQuarter work.underway.draining.open'],
-    [12, 'clock.lastQuarter work.underway.draining.open'],
-    [18, 'clock.lastQuarter work.ending.showing'],
-    [20, 'clock.lastQuarter work.drained'],
+    [0, 'clock.beforeLastQuarter bindings.beforeCordon work.underway.waitingForSlot'],
+    [0.5, 'clock.beforeLastQuarter bindings.beforeCordon work.underway.acting.cordoning'],
+    [1, 'clock.beforeLastQuarter bindings.arriving work.underway.holding'],
+    [2, 'clock.beforeLastQuarter bindings.complete work.underway.draining.waitingForTier'],
+    [9, 'clock.beforeLastQuarter bindings.complete work.underway.draining.open'],
+    [12, 'clock.lastQuarter bindings.complete work.underway.draining.open'],
+    [18, 'clock.lastQuarter bindings.complete work.ending.showing'],
+    [20, 'clock.lastQuarter bindings.complete work.drained'],
   ],
   status: 'stopped',
 };
@@ -121,9 +121,9 @@ test('the time in which a pod could still appear on an empty node is not its end
   const drain = timelineOf(DRAIN.id, {
     ...DRAIN,
     steps: [
-      [0, 'clock.unbounded work.underway.draining.settling'],
-      [2, 'clock.unbounded work.ending.showing'],
-      [3, 'clock.unbounded work.drained'],
+      [0, 'clock.unbounded bindings.arriving work.underway.draining.settling'],
+      [2, 'clock.unbounded bindings.complete work.ending.showing'],
+      [3, 'clock.unbounded bindings.complete work.drained'],
     ],
   })?.rows.find(({ depth }) => depth === 1);
   expect(drain?.bars.map(({ waitedFor }) => waitedFor)).toEqual(['Tidegate', 'API server']);
