@@ -4,8 +4,8 @@
  * Promises: the status follows from request, pod and time, and is written once per change and at
  * most once a second; one interceptor at a time is active; the pod is evicted by this operator only
  * while the imperative eviction is active and a requester is left, and no more once either ends.
- * Everything but the count of this process's calls is in the status, so that a restart goes on at
- * the same deadline.
+ * Everything but the count of this process's calls, and a heartbeat that an early one replaced, is
+ * in the status, so that a restart goes on at the same deadline.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';

@@ -1,8 +1,9 @@
 /**
  * When an interceptor has to report, and when the next one takes over (ER-34 to ER-40).
  *
- * Promises: follows from the status alone, so a deadline survives a restart; an expected finish
- * never changes it; a heartbeat that is not plausible never extends it.
+ * Promises: follows from the status, so a deadline survives a restart; an expected finish never
+ * changes it; a heartbeat that is not plausible never extends it, and hides the one before it from
+ * a new process.
  */
 import { rfc3339Seconds } from '../time.ts';
 import type { InterceptorReport, ObservedRequest } from './observed-request.ts';

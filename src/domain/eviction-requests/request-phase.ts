@@ -3,7 +3,7 @@
  *
  * Promises: one interceptor at a time is active, in the order that the first sync froze;
  * `processed` only grows; nothing is active after a final condition; the end of the pod wins over a
- * cancellation; nothing but the facts and the time is needed, so a restart loses no deadline.
+ * cancellation; nothing but the facts and the time is needed.
  */
 import {
   type Heartbeat,

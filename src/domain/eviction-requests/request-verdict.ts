@@ -131,13 +131,17 @@ const turnOf = (
   const sinceMs = report?.startMs ?? request.createdMs;
   const heartbeatMs = report?.heartbeatMs ?? null;
   const isImperative = active === IMPERATIVE_EVICTION;
-  const isSilent = !isImperative && (warning !== undefined || nowMs >= clock.warnAtMs);
+  // By a clock that is ahead: what counts until then is known to the operator alone.
+  const isEarly = warning === undefined && clock.plausibleAtMs !== null;
+  const isSilent = !isImperative && !isEarly &&
+    (warning !== undefined || nowMs >= clock.warnAtMs);
+  const handOverMs = deadlineIn(warning?.message ?? '') ?? clock.deadlineAtMs;
   return {
     name: active,
     sinceMs,
     heartbeatMs,
     silentSinceMs: isSilent ? Math.max(sinceMs, heartbeatMs ?? sinceMs) : null,
-    handOverMs: isImperative ? null : deadlineIn(warning?.message ?? '') ?? clock.deadlineAtMs,
+    handOverMs: isImperative || isEarly ? null : handOverMs,
     message: report?.message ?? '',
   };
 };

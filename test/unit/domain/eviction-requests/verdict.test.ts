@@ -188,6 +188,13 @@ test('the verdict names who is asked, who is next, and when the hand-over comes'
   );
 });
 
+test('ER-34: an interceptor whose clock is ahead is not silent while the operator says nothing', () => {
+  const status = bReported({ startTime: 0, heartbeatTime: 1385 });
+  const { situation, severity, turn } = verdictAt(1370, { status });
+  expect([situation, severity]).toEqual(['Intercepting', 'Waiting']);
+  expect([turn?.silentSinceMs, turn?.handOverMs]).toEqual([null, null]);
+});
+
 test('the verdict takes the deadline of a silent interceptor from the condition', () => {
   // The operator has another deadline than the default.
   const timing = { ...DEFAULT_TIMING, deadlineMs: 300_000 };
