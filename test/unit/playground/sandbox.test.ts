@@ -77,6 +77,9 @@ test('a drain goes its whole way', () => {
   fireBy(sandbox, id, /A budget blocks/);
   expect(sandbox.board.row(id)?.reason).toBe('BlockedByBudget');
   fireBy(sandbox, id, /no pod/);
+  expect(stateOf(sandbox, id)).toContain('work.underway.draining.settling');
+  fireBy(sandbox, id, /^binding delay: 2\.0 s/);
+  fireBy(sandbox, id, /no pod/);
   fireBy(sandbox, id, /show end is done/);
   fireBy(sandbox, id, /has the end: drained/);
   expect(stateOf(sandbox, id)).toContain('work.drained');
