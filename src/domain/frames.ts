@@ -106,5 +106,7 @@ export type ShardEvent =
   | { readonly _tag: 'ReclaimInstructed'; readonly instruction: ReclaimInstruction }
   /** The stream's first `rollup` ack: machines not replayed by now are not bound. */
   | { readonly _tag: 'Resynced'; readonly stream: number }
+  /** The same after a malformed frame of the replay: no machine is known to be absent. */
+  | { readonly _tag: 'ReplayUnproven'; readonly stream: number }
   /** The end of a connected stream, opened or not: frames may precede the ack of its `hello`. */
   | { readonly _tag: 'StreamEnded'; readonly stream: number };

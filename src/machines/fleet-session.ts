@@ -74,7 +74,7 @@ export const fleetSession = setup({
     setConnected: () => {},
     publishOpened: () => {},
     publishResynced: () => {},
-    logUnprovenResync: () => {},
+    publishUnproven: () => {},
     recordRollupAcknowledged: () => {},
     recordRollupOverdue: () => {},
     publishStreamEnded: () => {},
@@ -309,7 +309,7 @@ export const fleetSession = setup({
                     'rollup.acknowledged': {
                       guard: 'rollupOutstanding',
                       target: 'unproven',
-                      actions: ['resetAttempt', 'recordReachable', 'logUnprovenResync'],
+                      actions: ['resetAttempt', 'recordReachable', 'publishUnproven'],
                     },
                   },
                 },

@@ -2,7 +2,7 @@
  * The recovery of reclaims that were lost with a process (DR-14): the replay of a new stream shows
  * a machine as DRAINING, and its Node has no annotation, or has not joined.
  *
- * Promises: only a complete replay counts; the instruction has five seconds to arrive and its
+ * Promises: a replay counts once it has ended; the instruction has five seconds to arrive and its
  * cordon to land; a stream that ends before that recovers nothing.
  */
 import { setup } from 'xstate';
@@ -13,7 +13,7 @@ const GRACE_MS = 5000;
 
 export type ReclaimRecoveryEvent =
   | { readonly type: 'stream.opened' }
-  /** The replay is complete. */
+  /** The replay has ended: its roll-up was acknowledged. */
   | { readonly type: 'replay.completed' }
   | { readonly type: 'stream.ended' };
 

@@ -173,7 +173,7 @@ const transitions = follows([
   { on: 'rollup.sent', from: [`${STREAMING}.rollup.idle`], to: AWAITING },
   acknowledged(REPLAYING, `${STREAMING}.resync.resynced`, ['recordReachable', 'publishResynced']),
   // WIRE-07: a replay with a gap proves no absence.
-  acknowledged(GAP, `${STREAMING}.resync.unproven`, ['recordReachable', 'logUnprovenResync']),
+  acknowledged(GAP, `${STREAMING}.resync.unproven`, ['recordReachable', 'publishUnproven']),
   {
     on: 'rollup.acknowledged',
     from: [AWAITING],
@@ -218,7 +218,7 @@ const remembers = (step: Step): void => {
     must(context.ending?.why === cause, 'an end has its cause');
     must(context.attempt === before.context.attempt + 1, 'every end makes the backoff longer');
   }
-  if (actions.includes('publishResynced') || actions.includes('logUnprovenResync')) {
+  if (actions.includes('publishResynced') || actions.includes('publishUnproven')) {
     must(context.attempt === 0, 'the first ack resets the backoff');
     must(context.waitedMs === 0, 'the first ack ends an outage');
   }

@@ -131,10 +131,10 @@ export const provideFleetSession = (
         telemetry.log('info', 'Session resynced', { stream: context.stream });
         state.shardEvents.next({ _tag: 'Resynced', stream: context.stream });
       },
-      logUnprovenResync: ({ context }) =>
-        telemetry.log('warn', 'Resync incomplete: a frame of the replay was malformed', {
-          stream: context.stream,
-        }),
+      publishUnproven: ({ context: { stream } }) => {
+        telemetry.log('warn', 'Resync incomplete: a frame of the replay was malformed', { stream });
+        state.shardEvents.next({ _tag: 'ReplayUnproven', stream });
+      },
       publishStreamEnded: () => publishStreamEnded(state),
       recordRollupAcknowledged: () => recordAcknowledged(dependencies),
       recordRollupOverdue: () => recordOverdue(dependencies),

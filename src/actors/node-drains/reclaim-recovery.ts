@@ -13,6 +13,8 @@ import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 const EVENTS: Partial<Readonly<Record<ShardEvent['_tag'], ReclaimRecoveryEvent>>> = {
   StreamOpened: { type: 'stream.opened' },
   Resynced: { type: 'replay.completed' },
+  // What drains was reported; a malformed frame takes nothing from that.
+  ReplayUnproven: { type: 'replay.completed' },
   StreamEnded: { type: 'stream.ended' },
 };
 
@@ -54,8 +56,8 @@ export class ReclaimRecovery {
       this.#draining = new Set();
       this.#isReplaying = true;
     }
-    if (seen._tag === 'Resynced') this.#isReplaying = false;
     const event = EVENTS[seen._tag];
+    if (event?.type === 'replay.completed') this.#isReplaying = false;
     if (event !== undefined) this.#registry.get('recovery')?.send(event);
   };
 

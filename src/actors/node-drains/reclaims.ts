@@ -291,7 +291,8 @@ export class ReclaimRegistry {
     if (this.#isResumed) {
       return this.#begin(id, machines, { graceSeconds, sinceMs, ackPending: true });
     }
-    this.#environment.telemetry.log('warn', 'The Nodes are not current', { instruction: id });
+    const held = 'Instruction begins when the list of Nodes is current';
+    this.#environment.telemetry.log('warn', held, { instruction: id });
     this.#held.add(instruction);
   }
 

@@ -83,6 +83,8 @@ export interface MachineIndex {
   readonly settleDrain: (entry: MachineEntry) => void;
   /** A frame about the machine was malformed: it stays bound with its state, known or not. */
   readonly mention: (machineId: string, stream: number) => void;
+  /** A frame before the stream was acknowledged counts for it. */
+  readonly bind: (machineId: string, stream: number) => void;
   /** The machine of an UpcomingNode, whoever made it; `undefined` for objects of others. */
   readonly ownerOf: (object: UpcomingNodeProjection) => MachineEntry | undefined;
   /** The machines that a Node affects after its change. */
@@ -203,6 +205,8 @@ class Machines implements MachineIndex {
   ): MachineEntry | undefined => {
     const entry = this.#join(frame.machineId);
     entry.stream = stream;
+    // A malformed frame before this one is of no account any more.
+    this.#mentioned.ids.delete(frame.machineId);
     const before = entry.reported;
     const reported = this.#servingAgain(entry, reportOf(before, frame, nowMs));
     this.#countUnknown(before, frame);
@@ -234,9 +238,13 @@ class Machines implements MachineIndex {
   };
 
   readonly mention = (id: string, stream: number): void => {
+    if (this.#entries.has(id)) this.bind(id, stream);
+    else this.#remember(id, stream);
+  };
+
+  readonly bind = (id: string, stream: number): void => {
     const entry = this.#entries.get(id);
     if (entry !== undefined) entry.stream = stream;
-    else this.#remember(id, stream);
   };
 
   readonly ownerOf = (current: UpcomingNodeProjection): MachineEntry | undefined => {

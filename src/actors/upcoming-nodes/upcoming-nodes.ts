@@ -81,8 +81,11 @@ export interface UpcomingNodeRegistry {
 interface Replay {
   stream: number;
   resynced: number | undefined;
-  /** Machines that a stream reported before it was opened; `undefined` while one is open. */
-  early: Set<string> | undefined;
+  /**
+   * Machines that a stream reported before it was opened, and whether their last frame was
+   * malformed; `undefined` while one is open.
+   */
+  early: Map<string, boolean> | undefined;
 }
 
 /** Machines of one burst of frames; further ones are considered before the burst ends. */
@@ -100,7 +103,7 @@ class Machines implements UpcomingNodeRegistry {
   /** Ids of machines with new reports. */
   readonly #reports = new Subject<string>();
   readonly #flush = new Subject<void>();
-  readonly #replay: Replay = { stream: 0, resynced: undefined, early: new Set() };
+  readonly #replay: Replay = { stream: 0, resynced: undefined, early: new Map() };
   /** The complete lists; nothing acts before both are. */
   readonly #listed = { nodes: false, objects: false, both: false };
   readonly drain: UpcomingNodeRegistry['drain'];
@@ -149,7 +152,7 @@ class Machines implements UpcomingNodeRegistry {
   readonly onLeading = (): void => this.#actors.onLeading();
 
   readonly onLeadershipLost = (): void => {
-    this.#replay.early = new Set();
+    this.#replay.early = new Map();
     this.#actors.onLeadershipLost();
   };
 
@@ -187,7 +190,7 @@ class Machines implements UpcomingNodeRegistry {
     const { time } = this.#environment;
     if (this.#index.isBeyond(frame.machineId)) return this.#refuse(frame.machineId);
     const { machine, leftOut } = wellFormed(frame);
-    this.#mentionEarly(machine.machineId);
+    this.#addEarly(machine.machineId, false);
     const entry = this.#index.putFrame(machine, this.#replay.stream, time.now());
     const known = this.#index.get(machine.machineId);
     if (known !== undefined) this.#onLeftOut(known, leftOut);
@@ -241,12 +244,17 @@ class Machines implements UpcomingNodeRegistry {
     const { early = [] } = this.#replay;
     this.#replay.stream = stream;
     this.#replay.early = undefined;
-    for (const machine of early) this.#index.mention(machine, stream);
+    for (const [machine, isMalformed] of early) {
+      if (isMalformed) this.#index.mention(machine, stream);
+      else this.#index.bind(machine, stream);
+    }
   }
 
-  #mentionEarly(machineId: string): void {
+  #addEarly(machineId: string, isMalformed: boolean): void {
     const { early } = this.#replay;
-    if (early !== undefined && early.size < SHARD_LIMITS.machines.max) early.add(machineId);
+    const hasRoom = early !== undefined &&
+      (early.has(machineId) || early.size < SHARD_LIMITS.machines.max);
+    if (hasRoom) early.set(machineId, isMalformed);
   }
 
   readonly #onShardEvent = (event: ShardEvent): void => {
@@ -254,7 +262,7 @@ class Machines implements UpcomingNodeRegistry {
       case 'MachineObserved':
         return this.#onFrame(event.machine);
       case 'MachineMalformed':
-        this.#mentionEarly(event.machineId);
+        this.#addEarly(event.machineId, true);
         return this.#index.mention(event.machineId, this.#replay.stream);
       case 'StreamOpened':
         return this.#onOpened(event.stream);
@@ -263,10 +271,11 @@ class Machines implements UpcomingNodeRegistry {
         return this.#unbindAbsent();
       case 'StreamEnded':
         this.#replay.resynced = undefined;
-        this.#replay.early = new Set();
+        this.#replay.early = new Map();
         return;
       case 'CapacityObserved':
       case 'ReclaimInstructed':
+      case 'ReplayUnproven':
         return;
     }
   };

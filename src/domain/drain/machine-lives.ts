@@ -41,6 +41,7 @@ export class MachineLives {
         return undefined;
       case 'StreamOpened':
       case 'CapacityObserved':
+      case 'ReplayUnproven':
         return undefined;
     }
   };

@@ -267,7 +267,7 @@ describe('a replay', () => {
 
   // Nothing was kept of a malformed frame whose machine had no entry.
   test('wire resync: an object that the cache gets after a malformed frame is not deleted', async () => {
-    const { cluster, shardEvents, settle } = machineRig();
+    const { cluster, frames, shardEvents, settle } = machineRig();
     const malformed = (id: string) =>
       shardEvents.next({ _tag: 'MachineMalformed', machineId: machineId(id) });
     const put = (id: string) =>
@@ -277,12 +277,15 @@ describe('a replay', () => {
         status: { phase: 'Ready' },
       });
     malformed('m1');
+    await frames('m4', 'Deleting');
     open(shardEvents, 1);
     malformed('m2');
+    malformed('m5');
+    await frames('m5', 'Deleting');
     put('m1');
+    await settle();
     resynced(shardEvents, 1);
-    put('m2');
-    put('m3');
+    for (const id of ['m2', 'm3', 'm4', 'm5']) put(id);
     await settle();
     expect(cluster.names()).toEqual(['un-m1', 'un-m2']);
     shardEvents.next({ _tag: 'StreamEnded', stream: 1 });

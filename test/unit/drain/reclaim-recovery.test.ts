@@ -66,6 +66,16 @@ test('DR-14: machines that drained in the replay and still do are recovered afte
   expect(recovered).toEqual([['m-1']]);
 });
 
+/** A machine of the shard without an id would end all recovery. */
+test('DR-14: a malformed frame takes nothing from what the replay reported', async () => {
+  const { time, recovered, recovery, seen } = recovering();
+  seen('m-1', 'Draining');
+  recovery.observe({ _tag: 'ReplayUnproven', stream: 1 });
+  seen('m-2', 'Draining');
+  await time.advance(GRACE_MS);
+  expect(recovered).toEqual([['m-1']]);
+});
+
 test('DR-14: each stream is judged by its own replay', async () => {
   const { time, recovered, recovery, seen, resync } = recovering();
   seen('m-1', 'Draining');

@@ -107,7 +107,7 @@ describe('a replay gap', () => {
   const malformed = Uint8Array.from([0xff, 0x00, 0x13]);
 
   test('is a state of the session until the stream ends', async () => {
-    const { shard, session } = await streamingSession();
+    const { shard, session, shardEvents } = await streamingSession();
     shard.stream().sendBytes(malformed);
     const resync = (state: 'replayGap' | 'unproven') =>
       session.actor?.getSnapshot().matches({ connected: { streaming: { resync: state } } });
@@ -115,6 +115,7 @@ describe('a replay gap', () => {
     session.offerRollup(rollup(1));
     shard.stream().ack('rollup');
     expect(resync('unproven')).toBe(true);
+    expect(tags(shardEvents)).toEqual(['StreamOpened', 'ReplayUnproven']);
   });
 
   test('counts before the ack of the Hello as well', async () => {
@@ -128,7 +129,7 @@ describe('a replay gap', () => {
     session.offerRollup(rollup(1));
     await time.settle();
     shard.stream().ack('rollup');
-    expect(tags(shardEvents)).toEqual(['StreamOpened']);
+    expect(tags(shardEvents)).toEqual(['StreamOpened', 'ReplayUnproven']);
     expect(logged).toContain('Resync incomplete: a frame of the replay was malformed');
   });
 

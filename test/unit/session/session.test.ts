@@ -313,13 +313,13 @@ describe('fleet session', () => {
     shard.stream().sendBytes(Uint8Array.from([0xff, 0x00, 0x13]));
     session.offerRollup(rollup(1));
     shard.stream().ack('rollup');
-    expect(tags(shardEvents)).toEqual(['StreamOpened']);
+    expect(tags(shardEvents)).toEqual(['StreamOpened', 'ReplayUnproven']);
     shard.stream().end({ why: 'EndedByShard', detail: '' });
     await time.advance(500);
     shard.stream().ack('hello');
     session.offerRollup(rollup(2));
     shard.stream().ack('rollup');
-    expect(tags(shardEvents).slice(1)).toEqual(['StreamEnded', 'StreamOpened', 'Resynced']);
+    expect(tags(shardEvents).slice(2)).toEqual(['StreamEnded', 'StreamOpened', 'Resynced']);
   });
 
   test('a flood of malformed frames is counted in full and logged with sampling', async () => {
