@@ -9,8 +9,8 @@ import type { NodeProjection } from '../../domain/cluster-node.ts';
 import {
   annotationOf,
   type DrainOwner,
-  hasEndedDrain,
   isCordonedFor,
+  isDrainUnderWay,
   isMaintenanceOwner,
   maintenanceOwner,
 } from '../../domain/drain/cordon.ts';
@@ -113,7 +113,7 @@ export class MaintainedDrains {
   readonly hasEnded = (name: string, { uid }: Pick<ObservedMaintenance, 'uid'>): boolean => {
     const node = this.#options.nodes.get(objectKey(name));
     const owner = maintenanceOwner(uid);
-    return node !== undefined && isCordonedFor(node, owner) && hasEndedDrain(node, owner);
+    return node !== undefined && isCordonedFor(node, owner) && !isDrainUnderWay(node, owner);
   };
 
   /** The Node has the key of the maintenance, cordoned or not, or a drain for it is under way. */

@@ -191,11 +191,11 @@ export const cordonOf = (
     : undefined;
 };
 
-/** False while the key of the owner is that of a drain that goes on; an unreadable one is not. */
-export const hasEndedDrain = (
+/** True while the key of the owner is that of a drain that goes on; an unreadable one is not. */
+export const isDrainUnderWay = (
   facts: Pick<CordonFacts, 'cordons' | 'hasUnreadCordons'>,
   owner: DrainOwner,
-): boolean => annotationOf(facts, owner)?.ended !== null;
+): boolean => annotationOf(facts, owner)?.ended === null;
 
 /** True while the Node is cordoned for the owner; an unreadable key counts. */
 export const isCordonedFor = (

@@ -5,7 +5,7 @@
  * the same; a condition that another writer set is neither changed nor removed: ours have our
  * reason. A state that does not hold has no condition, which the KEP equates with False.
  */
-import { type CordonFacts, hasEndedDrain, maintenanceOwner } from '../drain/cordon.ts';
+import { type CordonFacts, isDrainUnderWay, maintenanceOwner } from '../drain/cordon.ts';
 import { listOrEmptyAt, textAt } from '../json.ts';
 import { compareText } from '../requirements.ts';
 import { listed } from '../text.ts';
@@ -84,7 +84,7 @@ const phaseReader = (
     }
     if (stage === 'Cordon') return 'Cordoned';
     const isDrained = drained.has(name) && !hasPodsLeft(node);
-    if (isDrained && hasEndedDrain(cordons, owner)) return 'Drained';
+    if (isDrained && !isDrainUnderWay(cordons, owner)) return 'Drained';
     // Without targets its drain begins at once, or waits for the window.
     return node.drainTargets.length === 0 && !begins ? 'Cordoned' : 'Draining';
   };

@@ -9,6 +9,7 @@ import {
   annotationOf,
   type CordonFacts,
   type DrainOwner,
+  isDrainUnderWay,
   isMaintenanceOwner,
   maintenanceOwner,
 } from '../drain/cordon.ts';
@@ -90,14 +91,10 @@ const OTHERS = [
   { owner: 'reclaim', drainClass: 'Reclaim', name: 'a reclaim' },
 ] as const;
 
-/** A drain of the owner is under way on the Node. */
-const isUnderWay = (node: CordonedNode, owner: DrainOwner): boolean =>
-  annotationOf(node, owner)?.ended === null;
-
 /** The other drains, each on its own Node. */
 const otherHolds = ({ cordoned, podsOn }: CrossingFacts): readonly DrainHold[] =>
   cordoned.flatMap((node) =>
-    OTHERS.filter(({ owner }) => isUnderWay(node, owner)).map(({ owner, ...kind }) => ({
+    OTHERS.filter(({ owner }) => isDrainUnderWay(node, owner)).map(({ owner, ...kind }) => ({
       party: {
         ...kind,
         id: `${owner}@${node.name}`,
@@ -183,7 +180,7 @@ export const isYieldOver = (
   if (yieldsTo === null) return true;
   if (isMaintenanceOwner(yieldsTo.owner)) return !stillDrains(all, yieldsTo);
   const node = cordoned.find(({ name }) => name === yieldsTo.node);
-  return node === undefined || !isUnderWay(node, yieldsTo.owner);
+  return node === undefined || !isDrainUnderWay(node, yieldsTo.owner);
 };
 
 /** The node gives way: it is released, and starts anew later. */

@@ -8,23 +8,27 @@ import { CORDON_PREFIX, printCordon } from '../../../src/domain/drain/cordon.ts'
 import { SHARD_LIMITS } from '../../../src/domain/shard-limits.ts';
 import { drainRig, type DrainRigOptions } from '../../support/drains/drain-rig.ts';
 
+/** The Node drains for the instruction, for 60 s from now. */
+const putDraining = (
+  { node, time }: Pick<ReturnType<typeof drainRig>, 'node' | 'time'>,
+  name: string,
+  id: string,
+): void => {
+  const sinceMs = time.now();
+  const deadlineMs = sinceMs + 60_000;
+  const key = printCordon({ ids: [id], deadlineMs, graceSeconds: 60, sinceMs, ended: null });
+  node(name, {
+    metadata: { name, uid: name, annotations: { [`${CORDON_PREFIX}reclaim`]: key } },
+    spec: { unschedulable: true },
+  });
+};
+
 /** A process that leads, and whose Nodes are behind until `resolve`; `i1` drains `n1` for 60 s. */
 const leaderWithOldNodes = async (options: DrainRigOptions = {}) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const rig = drainRig({ leads: false, whenNodesCurrent: () => promise, ...options });
   onTestFinished(rig.stop);
-  const sinceMs = rig.time.now();
-  const key = printCordon({
-    ids: ['i1'],
-    deadlineMs: sinceMs + 60_000,
-    graceSeconds: 60,
-    sinceMs,
-    ended: null,
-  });
-  rig.node('n1', {
-    metadata: { name: 'n1', uid: 'u1', annotations: { [`${CORDON_PREFIX}reclaim`]: key } },
-    spec: { unschedulable: true },
-  });
+  putDraining(rig, 'n1', 'i1');
   rig.node('n2');
   rig.pods.add({ node: 'n1', name: 'a', goesAfterMs: Infinity });
   rig.pods.add({ node: 'n2', name: 'b' });
@@ -149,18 +153,7 @@ describe('an instruction before the drains of a new leader are resumed', () => {
 /** The leader before cordoned the Node, and ended before the session took its acknowledgement. */
 test('DR-12: an instruction that only the current Nodes show is acknowledged', async () => {
   const rig = await leaderWithOldNodes();
-  const sinceMs = rig.time.now();
-  const key = printCordon({
-    ids: ['i2'],
-    deadlineMs: sinceMs + 60_000,
-    graceSeconds: 60,
-    sinceMs,
-    ended: null,
-  });
-  rig.node('n2', {
-    metadata: { name: 'n2', uid: 'u2', annotations: { [`${CORDON_PREFIX}reclaim`]: key } },
-    spec: { unschedulable: true },
-  });
+  putDraining(rig, 'n2', 'i2');
   rig.resolve();
   await rig.time.advance(10_000);
   expect(rig.acks()).toEqual(['i1 1', 'i2 1']);

@@ -4,7 +4,7 @@
  * that was Drained already, and lost its machine without an eviction.
  */
 import { afterEach, describe, expect, test } from 'vitest';
-import { drainRig } from '../../support/drains/drain-rig.ts';
+import { drainRig, type DrainRigOptions } from '../../support/drains/drain-rig.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -19,6 +19,16 @@ const emptyNode = async (ms: number, graceSeconds?: number) => {
   rig.order('i1', ['n1'], graceSeconds);
   await rig.time.advance(ms);
   expect(rig.log).toContain('cordon n1 200');
+  return rig;
+};
+
+/** An instruction that names a node with a pod. */
+const nodeWithPod = (goesAfterMs?: number, options?: DrainRigOptions) => {
+  const rig = drainRig(options);
+  stops.push(rig.stop);
+  rig.node('n1');
+  rig.pods.add({ node: 'n1', name: 'a', ...(goesAfterMs !== undefined && { goesAfterMs }) });
+  rig.order('i1', ['n1']);
   return rig;
 };
 
@@ -85,11 +95,7 @@ describe('a drain of an empty node', () => {
   });
 
   test('DR-45: is Drained while it is paused, after its last pod left by itself', async () => {
-    const rig = drainRig({ paused: true });
-    stops.push(rig.stop);
-    rig.node('n1');
-    rig.pods.add({ node: 'n1', name: 'a' });
-    rig.order('i1', ['n1']);
+    const rig = nodeWithPod(undefined, { paused: true });
     await rig.time.advance(5000);
     rig.pods.remove('a');
     await rig.time.advance(2500);
@@ -97,11 +103,7 @@ describe('a drain of an empty node', () => {
   });
 
   test('DR-24: waits when its pods have left within a moment, too', async () => {
-    const rig = drainRig();
-    stops.push(rig.stop);
-    rig.node('n1');
-    rig.pods.add({ node: 'n1', name: 'a', goesAfterMs: 300 });
-    rig.order('i1', ['n1']);
+    const rig = nodeWithPod(300);
     await rig.time.advance(1000);
     expect([rig.pods.names(), rig.annotation('n1')?.ended]).toEqual([[], null]);
     rig.pods.add({ node: 'n1', name: 'late', goesAfterMs: 300 });
@@ -111,11 +113,7 @@ describe('a drain of an empty node', () => {
   });
 
   test('DR-24: waits no longer after its pods have left', async () => {
-    const rig = drainRig();
-    stops.push(rig.stop);
-    rig.node('n1');
-    rig.pods.add({ node: 'n1', name: 'a', goesAfterMs: 5000 });
-    rig.order('i1', ['n1']);
+    const rig = nodeWithPod(5000);
     await rig.time.advance(5200);
     expect(rig.annotation('n1')?.ended).toBe('Drained');
   });
