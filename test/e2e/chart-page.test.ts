@@ -17,6 +17,8 @@ const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout:
 
 const LAPTOP = { width: 1400, height: 900 };
 const SMALLEST_PX = 11;
+/** Less than the silence after which a page takes a stream for lost. */
+const PAUSE_MS = 8000;
 
 type Browser = Parameters<typeof openPage>[0];
 type Look = Parameters<typeof openPage>[2];
@@ -29,6 +31,16 @@ const openedAt = async (
   const page = await openPage(browser, `${await scenePage(RECLAIM, now)}#/${id}`, look);
   await page.locator('[data-state].lit').first().waitFor();
   return page;
+};
+
+/** Holds the answers to some requests of a page; returns what lets them go on. */
+const held = async (page: Page, isHeld: (address: URL) => boolean): Promise<() => void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(isHeld, async (route) => {
+    await promise;
+    await route.continue();
+  });
+  return resolve;
 };
 
 /** Texts whose letters are smaller on the screen than they may be. */
@@ -177,6 +189,25 @@ describeWithBrowser('the chart of an actor', (browser) => {
     expect(parseFloat(share ?? '')).toBeCloseTo(0.25);
     nowMs += 2000;
     await soon(() => ring.count()).toBe(0);
+  });
+
+  it('draws the ring when the connection and the drawing are there within one frame', async () => {
+    const url = await scenePage(RECLAIM);
+    const page = await openPage(browser(), 'about:blank', LAPTOP);
+    await page.clock.install();
+    const sendDrawing = await held(page, ({ pathname }) => pathname.startsWith('/charts/'));
+    const connect = await held(page, ({ pathname, search }) => pathname + search === '/live');
+    await page.goto(`${url}#/${RETRYING.id}`);
+    await page.locator('.panel .ages').waitFor();
+    await page.clock.pauseAt(await page.evaluate(() => Date.now()) + PAUSE_MS);
+    connect();
+    await page.locator('.connection.live').waitFor();
+    const drawing = page.waitForResponse((response) => response.url().endsWith('.svg'));
+    sendDrawing();
+    await (await drawing).finished();
+    await page.evaluate(async () => (await fetch('/catalogue.json')).text());
+    await page.clock.resume();
+    await page.locator('.ring').waitFor();
   });
 
   it.each(['light', 'dark'] as const)(

@@ -5,7 +5,7 @@
  * Promises: shows the drawing of the documentation unchanged; opens on the highlighted state, with
  * legible text; highlighting updates without drawing again.
  */
-import { signal, useSignalEffect } from '@preact/signals';
+import { signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { duration } from '../../view/duration.ts';
 import type { PendingDelay } from '../../view/pending-delays.ts';
@@ -39,9 +39,10 @@ const drawingOf = (kind: string): string | undefined => {
   return drawings.value[kind];
 };
 
-const place = (holder: Element, text: string): void => {
+const place = (holder: Element, text: string): SVGSVGElement | null => {
   const drawing = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
   holder.replaceChildren(document.importNode(drawing, true));
+  return holder.querySelector('svg');
 };
 
 const leftOf = ({ startMs, endMs }: PendingDelay) => {
@@ -82,6 +83,8 @@ interface Place<Kind> {
 const useDrawing = (holder: Place<HTMLDivElement>, map: Place<SVGSVGElement>): void => {
   const placed = useRef('');
   const before = useRef('');
+  // Two effects of one frame run in either order: the rings follow what is placed, not the files.
+  const drawing = useSignal<SVGSVGElement | null>(null);
   useSignalEffect(() => {
     const text = drawingOf(route.value.kind);
     const [to, mini] = [holder.current, map.current];
@@ -90,21 +93,20 @@ const useDrawing = (holder: Place<HTMLDivElement>, map: Place<SVGSVGElement>): v
       to.replaceChildren();
       mini.replaceChildren();
       placed.current = '';
+      drawing.value = null;
       return;
     }
     if (placed.current !== text) {
-      place(to, text);
-      const drawing = to.querySelector('svg');
-      if (drawing !== null) fillMinimap(mini, drawing);
+      const now = place(to, text);
+      if (now !== null) fillMinimap(mini, now);
+      drawing.value = now;
     }
     placed.current = text;
     before.current = drawn(to, mini, { text, before: before.current });
   });
   useSignalEffect(() => {
     const delays = focused.value?.delays ?? [];
-    const isDrawn = drawings.value[route.value.kind] !== undefined;
-    const drawing = isDrawn ? holder.current?.querySelector('svg') : null;
-    if (drawing) drawRings(drawing, delays, leftOf);
+    if (drawing.value !== null) drawRings(drawing.value, delays, leftOf);
   });
 };
 
