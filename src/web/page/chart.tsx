@@ -39,10 +39,16 @@ const drawingOf = (kind: string): string | undefined => {
   return drawings.value[kind];
 };
 
-const place = (holder: Element, text: string): SVGSVGElement | null => {
+/** A drawing in the page, and the file that it is of. */
+interface PlacedDrawing {
+  readonly text: string;
+  readonly drawing: SVGSVGElement | null;
+}
+
+const place = (holder: Element, text: string): PlacedDrawing => {
   const drawing = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
   holder.replaceChildren(document.importNode(drawing, true));
-  return holder.querySelector('svg');
+  return { text, drawing: holder.querySelector('svg') };
 };
 
 const leftOf = ({ startMs, endMs }: PendingDelay) => {
@@ -59,9 +65,8 @@ const HIGHLIGHTS = '.lit, .peopled';
 const drawn = (
   holder: Element,
   map: SVGSVGElement,
-  { text, before }: { readonly text: string; readonly before: string },
+  { text, drawing, before }: PlacedDrawing & { readonly before: string },
 ): string => {
-  const drawing = holder.querySelector('svg');
   if (drawing === null) return '';
   sizeDrawing(holder);
   mark(drawing, marks.value);
@@ -81,10 +86,9 @@ interface Place<Kind> {
 
 /** Keeps the drawing and its minimap current. */
 const useDrawing = (holder: Place<HTMLDivElement>, map: Place<SVGSVGElement>): void => {
-  const placed = useRef('');
-  const before = useRef('');
   // Two effects of one frame run in either order: the rings follow what is placed, not the files.
-  const drawing = useSignal<SVGSVGElement | null>(null);
+  const placed = useSignal<PlacedDrawing | undefined>(undefined);
+  const before = useRef('');
   useSignalEffect(() => {
     const text = drawingOf(route.value.kind);
     const [to, mini] = [holder.current, map.current];
@@ -92,21 +96,19 @@ const useDrawing = (holder: Place<HTMLDivElement>, map: Place<SVGSVGElement>): v
     if (text === undefined) {
       to.replaceChildren();
       mini.replaceChildren();
-      placed.current = '';
-      drawing.value = null;
+      placed.value = undefined;
       return;
     }
-    if (placed.current !== text) {
-      const now = place(to, text);
-      if (now !== null) fillMinimap(mini, now);
-      drawing.value = now;
-    }
-    placed.current = text;
-    before.current = drawn(to, mini, { text, before: before.current });
+    const last = placed.peek();
+    const now = last?.text === text ? last : place(to, text);
+    if (now !== last && now.drawing !== null) fillMinimap(mini, now.drawing);
+    placed.value = now;
+    before.current = drawn(to, mini, { ...now, before: before.current });
   });
   useSignalEffect(() => {
     const delays = focused.value?.delays ?? [];
-    if (drawing.value !== null) drawRings(drawing.value, delays, leftOf);
+    const drawing = placed.value?.drawing;
+    if (drawing) drawRings(drawing, delays, leftOf);
   });
 };
 
